@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from .agents.jobs import Jobs
 from .agents.run.steering import clear_queue
 from .bus import Journal
-from .checkpoints import LazyCheckpointStore
+from .deleted_conversations import DeletedConversations
 from .domain.contexts import Context, Initiator
 from .domain.errors import Conflict, InvalidInput
 from .domain.identity import now
@@ -16,7 +16,7 @@ from .domain.message_data import RoleChangeData
 from .domain.messages import Message, MessageType, TextPart
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
-from .store import Page
+from .store import ContextFilter, Page
 from .tools.kernel.scratch_kernel import ScratchKernels
 
 MAX_TITLE = 80
@@ -29,7 +29,7 @@ class Conversations:
     journal: Journal
     jobs: Jobs
     prompts: BasePrompts
-    checkpoints: LazyCheckpointStore
+    deleted: DeletedConversations
     scratch: ScratchKernels | None = None
 
     def create(
@@ -68,28 +68,24 @@ class Conversations:
         return self.journal.store.owner(context_id)
 
     def page(
-        self,
-        after: int | None = None,
-        limit: int = 100,
-        owner: str | None = None,
-        notebook: str | None = None,
+        self, after: int | None = None, limit: int = 100, **which: Unpack[ContextFilter]
     ) -> Page[Context]:
         """Conversations, newest first; with an owner, only theirs and nobody's."""
-        return self.journal.store.contexts(after, limit, owner, notebook)
+        return self.journal.store.contexts(after, limit, **which)
 
     def messages(self, context_id: str, after: int = 0, limit: int = 200) -> Page[Message]:
         """What was said, whole, oldest first."""
         self.get(context_id)
         return self.journal.store.messages(context_id, after, limit)
 
-    def rename(self, context_id: str, title: str) -> Context:
-        """Rename a conversation."""
-        named = self.get(context_id).model_copy(update={"title": title})
-        return self.journal.store.save_context(named)
+    def change(self, context_id: str, **change: str | bool) -> Context:
+        """Rename a conversation, or pin it."""
+        changed = self.get(context_id).model_copy(update=change)
+        return self.journal.store.save_context(changed)
 
     def name_after(self, context_id: str, request: str) -> None:
         """A conversation without a name is known by what was asked first."""
-        self.rename(context_id, _title(request))
+        self.change(context_id, title=_title(request))
 
     def names(self, context: Context) -> list[str | None]:
         """What cells of its notebook call it: its title, and nothing if nobody has given it one."""
@@ -98,7 +94,7 @@ class Conversations:
         return [context.title] if is_named else [context.title, None]
 
     async def delete(self, context_id: str) -> None:
-        """Remove a conversation; what runs in it is stopped first."""
+        """Remove a conversation, for good in some minutes; what runs in it is stopped first."""
         with self.journal.transaction() as tx:
             clear_queue(tx, context_id)  # else it would begin another job
         running = self.journal.store.active_job(context_id)
@@ -106,8 +102,7 @@ class Conversations:
             await self.jobs.cancel(running.id)
         if self.scratch:
             await self.scratch.end(context_id)
-        self.journal.store.delete_context(context_id)
-        await self.checkpoints.forget_context(context_id)
+        self.deleted.add(context_id)
 
     async def switch_role(
         self,

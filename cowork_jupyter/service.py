@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -12,28 +12,35 @@ from typing import Any
 from .agents.agent import AgentFactory
 from .agents.ask.inquiries import Inquiries
 from .agents.delegation import DELEGATE, check_delegation
+from .agents.expectations import Expectations
 from .agents.guests import McpGuests
 from .agents.jobs import Jobs, Work
 from .agents.log import RunLog
+from .agents.mentions.completion import Completion
+from .agents.plan.assumptions import Settlement, settle
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
+from .agents.run.cell_watching import CellWatch
 from .agents.run.loop import Outcome
-from .agents.run.steering import clear_queue
+from .agents.run.steering import clear_queue, queue_message
+from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import Checkpoints
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
 from .domain.errors import CoworkError, InvalidInput, NotFound, Unavailable
+from .domain.figures import Assumption
 from .domain.health import Health, Problem
 from .domain.message_data import TextData
-from .domain.messages import Message, TextPart
+from .domain.messages import ImagePart, Message, TextPart
 from .domain.queue import QueuedMessage
 from .domain.reproduction import Reproduction
 from .domain.role_view import RoleView
 from .domain.roles import AgentRole
 from .domain.settings import Settings
+from .domain.suggestions import SuggestionEvent, SuggestionRequest
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
 from .llm.reachable import HOW_TO_CONNECT, ModelProbe
@@ -64,10 +71,14 @@ class CoworkService:
     inquiries: Inquiries
     plans: Plans
     reproductions: Reproductions
+    suggestions: Suggestions
+    expectations: Expectations
     workflows: WorkflowCatalog
     reuse: Reuse
     checkpoints: Checkpoints
     factory: AgentFactory
+    cell_watch: CellWatch
+    completion: Completion
     connections: Connections
     current_model: CurrentModel
     probe: ModelProbe
@@ -102,6 +113,8 @@ class CoworkService:
         known = [*self.workflows.known_problems(), *self.rules.problems()]
         local = self.current_model.local_state()
         state = local or await self.probe.state(fresh=fresh)
+        sees = bool(state.name) and self.factory.llm.vision.sees(state.name or "")
+        state = state.model_copy(update={"sees": sees})
         return describe(self.settings, state, [*problems, *known])
 
     def redactor(self) -> Redactor:
@@ -126,6 +139,7 @@ class CoworkService:
         origin: RequestOrigin = HERE,
         *,
         replan: bool = False,
+        pictures: Sequence[ImagePart] = (),
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
@@ -141,7 +155,7 @@ class CoworkService:
             ready = await self._with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 
-        message = self._begin(context, job, work, replan=replan)
+        message = self._begin(context, job, work, replan=replan, pictures=pictures)
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -178,7 +192,15 @@ class CoworkService:
         self.journal.store.save_context(chosen)
         return chosen
 
-    def _begin(self, context: Context, job: Job, work: Work, *, replan: bool = False) -> Message:
+    def _begin(
+        self,
+        context: Context,
+        job: Job,
+        work: Work,
+        *,
+        replan: bool = False,
+        pictures: Sequence[ImagePart] = (),
+    ) -> Message:
         """Store what the user asked for, and begin what it takes."""
         facts = {"cell_id": job.cell_id, "replan": replan}
         facts = {name: value for name, value in facts.items() if value}
@@ -186,7 +208,7 @@ class CoworkService:
             context_id=context.id,
             role="user",
             agent_role=job.role,
-            content=[TextPart(text=job.request)],
+            content=[TextPart(text=job.request), *pictures],
             data=TextData.model_validate(facts),
         )
         self.jobs.start(job, message, work)
@@ -268,6 +290,25 @@ class CoworkService:
         self.conversations.get(context_id)
         return self.plans.edit(context_id, plan, revision, plan_id)
 
+    def settle_assumption(
+        self, context_id: str, said: Settlement
+    ) -> tuple[list[Assumption], str | None]:
+        """Store what the user says of an assumption; all of the same plan or answer as they stand.
+
+        A correction goes to the planner, in a new job, whose id comes second; a job that is under
+        way reads it as it reads all that is said meanwhile.
+        """
+        self.conversations.get(context_id)
+        settled = settle(self.plans, context_id, said)
+        if not settled.news:
+            return settled.assumptions, None
+        if self.journal.store.active_job(context_id):
+            queue_message(self.journal, context_id, settled.news)
+            return settled.assumptions, None
+        origin = RequestOrigin(card_id=settled.job_id)
+        message = self.send_message(context_id, settled.news, AgentRole.PLANNER, origin=origin)
+        return settled.assumptions, message.job_id
+
     async def execute_plan(
         self,
         context_id: str,
@@ -299,6 +340,13 @@ class CoworkService:
         context = self.conversations.get(context_id)
         card = self._card(context, job_id) if job_id else None
         return await self.reproductions.start(context, card)
+
+    def suggest(
+        self, context_id: str, request: SuggestionRequest
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        """Code or words for one cell, as they come; nothing is changed and no job begins."""
+        context = self.conversations.get(context_id)
+        return self.suggestions.stream(context, request, self._with_model)
 
     def list_jobs(self, context_id: str) -> list[Job]:
         """The jobs of a conversation, oldest first."""

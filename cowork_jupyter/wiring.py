@@ -14,21 +14,27 @@ from .agents.agent import AgentFactory, ModelAccess
 from .agents.ask.gate import Gate
 from .agents.ask.inquiries import Inquiries
 from .agents.ask.user import Nobody, NobodyApproves
+from .agents.expectations import Expectations
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
+from .agents.mentions.completion import Completion
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
+from .agents.run.cell_watching import CellWatch
 from .agents.run.tool_runner import ToolEnvironment
+from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
+from .deleted_conversations import DeletedConversations
 from .domain.events import Event
 from .domain.redaction import LogRedaction
 from .domain.settings import Settings
+from .effects.silenced import SilencedWarnings
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
@@ -74,20 +80,25 @@ def build_service(
     connections = Connections(settings)
     _keep_out_of_logs(connections, closing)
 
-    def recover_checkpoints() -> None:
-        """Of tools that were cut off; in the background, since it may take a while."""
+    def take_up_what_was_left() -> None:
+        """Checkpoints of tools that were cut off, and what was deleted; in the background, since
+        it may take a while.
+        """
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
-            soon = asyncio.get_running_loop().call_soon(checkpoints.recorder.recover)
-            closing.callback(soon.cancel)
+            loop = asyncio.get_running_loop()
+            for work in (checkpoints.recorder.recover, deleted.remove_in_time):
+                closing.callback(loop.call_soon(work).cancel)
 
     journal = Journal(
         lambda: Store(settings.database, connections.mask),
         observers=observers,
-        on_open=recover_checkpoints,
+        on_open=take_up_what_was_left,
     )
     closing.callback(journal.close)
     checkpoints = checkpoints_of(settings, journal, compare, notebooks)
     closing.push_async_callback(checkpoints.close)
+    deleted = DeletedConversations(journal, checkpoints.lazy_store)
+    closing.push_async_callback(deleted.close)
 
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     folder = settings.workspace
@@ -138,6 +149,7 @@ def build_service(
             recorder=checkpoints.recorder,
             kernels=kernels or NoKernels(),
             scratch=scratch,
+            silenced=SilencedWarnings(settings.user_settings),
         ),
         llm=ModelAccess(
             model,
@@ -155,6 +167,7 @@ def build_service(
             externals=ExternalAgents(settings.user_settings),
         ),
         pool=pool,
+        mcp=mcp,
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
@@ -162,15 +175,19 @@ def build_service(
         settings=settings,
         interactive=interactive,
         journal=journal,
-        conversations=Conversations(journal, jobs, prompts, checkpoints.lazy_store, scratch),
+        conversations=Conversations(journal, jobs, prompts, deleted, scratch),
         jobs=jobs,
         inquiries=inquiries,
         plans=plans,
         reproductions=Reproductions(factory, jobs),
+        suggestions=Suggestions(factory),
+        expectations=Expectations(factory),
         workflows=workflows,
         reuse=Reuse(plans, workflows),
         checkpoints=checkpoints,
         factory=factory,
+        cell_watch=CellWatch(factory.tools),
+        completion=Completion(workflows.current),
         connections=connections,
         current_model=model,
         probe=ModelProbe(connections.current),

@@ -112,6 +112,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("server", reruns=True),
     pytest_check("packaging", reruns=True),
     Check("notebooks", NOTEBOOKS, "junit", reruns=True),
+    pytest_check("effects"),
     pytest_check("cluster", reruns=True),
     pytest_check("local", reruns=True),
     pytest_check("acp", reruns=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ..bus import Journal
 from ..domain.connection import BUILT_IN
@@ -18,16 +19,21 @@ from ..llm.known_models import KnownModels
 from ..llm.prompt import PromptParts, describe_tool, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
 from ..llm.vision import VisionSupport
+from ..mcp.client.servers import McpServers
 from ..tools.base import Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
 from .delegation import Delegation
 from .log import RunLog
+from .mentions.lookup import Mentioned, look_up
+from .mentions.reach import Reach
 from .notebook.lookup import describe_notebook_context
 from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, described, request_for
 from .run.answer_form import AnswerForm
 from .run.budget import Budget, JobBudget
+from .run.expectations import HeldExpectations
+from .run.figure_check import FigureCheck
 from .run.limits import RunLimits
 from .run.loop import AgentLoop, Outcome
 from .run.model_session import ModelSession
@@ -83,6 +89,8 @@ class AgentFactory:
     prompts: PromptSources
     pool: WorkerPool = field(default_factory=AsyncioPool)
     """Where large tables are read."""
+    mcp: McpServers | None = None
+    """Whose resources messages can point at."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -147,15 +155,41 @@ class AgentFactory:
             form=AnswerForm.of(request) if step is None else AnswerForm(),
             is_about_tables=tables.is_asked_about,
             is_step=step is not None,
+            look_up=partial(self._look_up, log),
         )
+        if task_id is None:
+            await session.look_up_mentions(self.journal.store.goal(context.id, job_id))
         registry = self._with_delegation(offered, context, log, limits, budget)
         if current.parts.others:
             registry = self._with_find_tools(registry, current, session)
-        runner = ToolRunner(replace(self.tools, registry=registry), log, step, limits.waiting)
+        figures = FigureCheck(
+            log,
+            registry,
+            self.tools.gate.notebooks,
+            self.tools.workspace,
+            session.notes,
+            may_object=self.llm.model.name != BUILT_IN,
+        )
+        tools = replace(self.tools, registry=registry)
+        runner = ToolRunner(tools, log, step, limits.waiting, figures=figures)
         async with self.tools.recorded_job(job_id, role):
             wanted = self._wanted_files(request, runner) if step is None else ()
-            loop = AgentLoop(log, session, runner, self.tools.user, limits, budget, wanted)
+            held = self.held_expectations() if _answers_for_tables(role, task_id) else None
+            user = self.tools.user
+            loop = AgentLoop(log, session, runner, figures, user, limits, budget, wanted, held)
             return await loop.run()
+
+    async def _look_up(self, log: RunLog, text: str, room: int) -> Mentioned:
+        """What a message of the user points at."""
+        return await look_up(self.reach(log, log.notebook), text, room, self.llm.counter)
+
+    def reach(self, log: RunLog, notebook: str | None) -> Reach:
+        """What mentions can be about, as far as the log's role may read it unasked."""
+        return Reach(self.tools, log, notebook, self.mcp)
+
+    def held_expectations(self) -> HeldExpectations:
+        """What a run, or the execution of a plan, is held to."""
+        return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
 
     def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
         """The guide says itself what it wrote; who may not write is asked for nothing."""
@@ -214,6 +248,12 @@ class AgentFactory:
             return {one.spec.name: describe_tool(one.spec) for one in found}
 
         return registry.plus(find_tools_in(registry, search))
+
+
+def _answers_for_tables(role: AgentRole, task_id: str | None) -> bool:
+    """Whether a run can break an expectation, and nobody looks after that but itself."""
+    can_change = role.spec.permissions - {Permission.READ_FILES} or role.spec.delegates_to
+    return task_id is None and bool(can_change)
 
 
 def _prompt_missing(prompt_id: str) -> Notice:

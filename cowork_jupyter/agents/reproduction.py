@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from ..domain.contexts import Job
 from ..domain.reproduction import FailedCell, HiddenState, Reproduction
+from ..effects.checking import CheckedExpectation, broken_in_words
+from ..effects.checking import in_words as expected
 from ..tools.kernel.state import Code, Ran
 from ..tools.notebook.hidden import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
@@ -24,6 +26,8 @@ class Trial:
     notebook: NotebookState
     state: Reproduction
     code: Sequence[CellState] = field(default_factory=list)
+    unchecked: Sequence[CheckedExpectation] = ()
+    """What is pinned and could not be checked."""
 
     @classmethod
     def of(cls, notebook: NotebookState, job: Job) -> Trial:
@@ -59,10 +63,13 @@ class Trial:
             cell_id=cell.id, cell=self._number(cell.id), line=ran.failure.line, error=said
         )
 
-    def finish(self) -> None:
+    def finish(self, checked: Sequence[CheckedExpectation] = ()) -> None:
         """It has ended by itself: say what was found."""
         state = self.state
         state.runs = state.failed is None
+        state.broken = [one.broken for one in checked if one.broken]
+        state.expectations = sum(one.met is not None for one in checked)
+        self.unchecked = [one for one in checked if one.met is None]
         state.hidden = [
             HiddenState(
                 kind=one.kind,
@@ -78,8 +85,9 @@ class Trial:
         return self.notebook.index(cell_id) + 1
 
 
-def in_words(state: Reproduction) -> str:
+def in_words(trial: Trial) -> str:
     """For the record, where also the model reads it."""
+    state = trial.state
     if state.failed:
         where = f"cell {state.failed.cell}"
         where += f", line {state.failed.line}" if state.failed.line else ""
@@ -89,5 +97,12 @@ def in_words(state: Reproduction) -> str:
     lines = [f"In a new kernel, `{state.notebook}` {head}"]
     if state.left_out:
         lines.append(f"- {state.left_out} cells that ask the agent were skipped.")
+    lines += [f"- {broken_in_words(one)}" for one in state.broken]
+    if state.expectations and not state.broken:
+        lines.append(f"- As expected: {state.expectations} of {state.expectations} checks.")
+    lines += [
+        f"- {one.expectation.of}: {expected(one.expectation)}: {one.found}"
+        for one in trial.unchecked
+    ]
     lines += [f"- Cell {one.cell}: {one.message}" for one in state.hidden]
     return "\n".join(lines)

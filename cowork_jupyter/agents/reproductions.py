@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from ..checkpoints import ToolUse
 from ..domain.contexts import Context, Job, JobKind
 from ..domain.errors import InvalidInput
+from ..domain.expectation_rules import is_about_files
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
@@ -74,20 +75,25 @@ class Reproductions:
             news = ReproductionProgress(ran=state.ran, cells=state.cells)
             self._factory.journal.record(state.context_id, news, state.job_id)
 
+        tools = self._factory.tools
+        expected = await tools.pinned.all(state.notebook)
+        variables = [one for one in expected if not is_about_files(one)]
         try:
             async with self._recorded(state):
-                await self._factory.tools.kernels.run_anew(
-                    self._factory.tools.workspace, state.notebook, trial.codes, took
+                measured = await tools.kernels.run_anew(
+                    tools.workspace, state.notebook, trial.codes, took, variables
                 )
+            ran = state.failed is None
+            checked = await tools.expectation_checks.judged(expected, measured) if ran else []
         finally:
             del self._running[state.context_id]
-        trial.finish()
+        trial.finish(checked)
         self._factory.journal.record_message(
             Message(
                 context_id=state.context_id,
                 job_id=state.job_id,
                 role="system",
-                content=[TextPart(text=in_words(state))],
+                content=[TextPart(text=in_words(trial))],
                 data=TextData(reproduction=state.model_copy(deep=True)),
             )
         )

@@ -4,38 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, suppress
+from functools import partial
 
 from pydantic import BaseModel
 
-from ..domain.cell_commands import Say, SwitchRole
-from ..domain.contexts import Context, Job, RequestOrigin
-from ..domain.errors import Forbidden
+from ..domain.cell_commands import SwitchRole
+from ..domain.contexts import Context, Job
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from . import (  # noqa: F401 (they register themselves)
+    api_assumptions,
     api_cards,
     api_cells,
     api_checkpoints,
+    api_effects,
+    api_expectations,
     api_inbox,
     api_kernels,
     api_mcp,
+    api_mentions,
+    api_messages,
     api_models,
     api_plans,
     api_prompts,
     api_queue,
     api_record,
+    api_silenced,
+    api_suggestions,
     api_trust,
     api_workflows,
     models,
 )
+from .api_messages import check_raise
 from .calls import Call, check_owner, initiator_of
 from .openapi import OpenApi, describe_api
 from .routes import table
 
-_RAISES = (
-    "Only you can give the agent more permissions. Switch to {role} in JupyterLab, in the Cowork "
-    "panel or in a cell that you run there."
-)
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 
 
@@ -82,9 +86,19 @@ async def create_context(call: Call) -> BaseModel:
     kernel=True,
 )
 async def list_contexts(call: Call) -> BaseModel:
-    """All conversations, or those of a notebook, newest first."""
+    """Conversations, newest first: all, or those of a notebook, pinned ones, or what `q` finds."""
     query, owner = call.query, call.caller.sees_only
-    page = call.service.conversations.page(query.after or None, query.limit, owner, query.notebook)
+    find = partial(
+        call.service.conversations.page,
+        query.after or None,
+        query.limit,
+        owner=owner,
+        notebook=query.notebook,
+        pinned=query.pinned,
+        search=query.q,
+    )
+    # A search reads all that was said: nobody else should wait for it.
+    page = await asyncio.to_thread(find) if query.q else find()
     return models.ContextList(items=page.items, next=page.next)
 
 
@@ -94,56 +108,31 @@ async def get_context(call: Call) -> BaseModel:
     return call.service.conversations.get(call.path["id"])
 
 
-@table.route("PUT", "context/{id}", body=models.ContextName, answer=Context, action="write")
-async def rename_context(call: Call) -> BaseModel:
-    """Rename a conversation."""
-    return call.service.conversations.rename(call.path["id"], call.body.title)
+@table.route("PUT", "context/{id}", body=models.ContextChange, answer=Context, action="write")
+async def change_context(call: Call) -> BaseModel:
+    """Rename a conversation, or pin it."""
+    change = call.body.model_dump(exclude_none=True)
+    return call.service.conversations.change(call.path["id"], **change)
 
 
 @table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
 async def delete_context(call: Call) -> None:
-    """Delete a conversation and everything in it."""
+    """Delete a conversation and everything in it. For some minutes it can be restored."""
     await call.service.conversations.delete(call.path["id"])
 
 
-@table.route(
-    "POST",
-    "context/{id}/messages",
-    body=models.NewMessage,
-    answer=models.Accepted,
-    status=202,
-    action="execute",
-    kernel=True,
-)
-async def send_message(call: Call) -> BaseModel:
-    """Send a message to the agent, which starts a job."""
-    body = call.body
-    call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
-    by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
-    message = call.service.send_message(
-        call.path["id"],
-        body.content,
-        body.role,
-        model=body.model,
-        origin=RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id),
-        replan=body.replan,
-    )
-    assert message.job_id
-    return models.Accepted(message_id=message.id, job_id=message.job_id)
+@table.route("GET", "deleted", answer=models.DeletedContextList, action="read")
+async def list_deleted(call: Call) -> BaseModel:
+    """Conversations that were deleted and can still be restored, the newest first."""
+    found = call.service.conversations.deleted.contexts()
+    items = [models.DeletedContext(**one.model_dump(), deleted_at=when) for one, when in found]
+    return models.DeletedContextList(items=items)
 
 
-@table.route(
-    "GET",
-    "context/{id}/messages",
-    query=models.PageQuery,
-    answer=models.MessageList,
-    action="read",
-    kernel=True,
-)
-async def list_messages(call: Call) -> BaseModel:
-    """The stored messages in full, oldest first."""
-    page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
-    return models.MessageList(items=page.items, next=page.next)
+@table.route("POST", "context/{id}/restore", answer=Context, action="write")
+async def restore_context(call: Call) -> BaseModel:
+    """Bring back a conversation that was deleted some minutes ago, as it was."""
+    return call.service.conversations.deleted.restore(call.path["id"])
 
 
 @table.route(
@@ -194,14 +183,10 @@ async def switch_role(call: Call) -> BaseModel:
 
 
 async def _switch_role(call: Call, role: AgentRole) -> Context:
-    """To give it more rights than it has takes a person; a kernel may only take some away."""
-    context_id = call.path["id"]
-    present = call.service.journal.store.addressee(call.service.conversations.get(context_id))
     by = await initiator_of(call, lambda name: SwitchRole(name, role.value))
-    if by != "person" and not role.spec.permissions <= present.spec.permissions:
-        raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
+    check_raise(call, role, by)
     return await call.service.conversations.switch_role(
-        context_id, role, confirm=call.body.confirm, by=by
+        call.path["id"], role, confirm=call.body.confirm, by=by
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
+from ..domain.effects import DataEffect
 from ..domain.messages import Message
 from ..domain.notices import HistorySummary
 from ..record import Audit
@@ -65,6 +66,8 @@ class CardState(BaseModel):
     """How many were made by the card's jobs that have something to take back."""
     decisions: list[UserDecision]
     """What the user has allowed or denied on the card, oldest first."""
+    effects: list[DataEffect] = []
+    """What its runs of code did to data, oldest first."""
     summaries: list[SummaryView]
     """Of what no longer fitted, oldest first."""
     questions: list[QuestionView] | None = None
@@ -153,6 +156,7 @@ def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
             for checkpoint in store.checkpoints(context_id)
         ),
         decisions=decisions(run),
+        effects=run.effects,
         summaries=[*_summaries(store, context_id, ids)],
     )
     if call.caller.kernel_id is None:

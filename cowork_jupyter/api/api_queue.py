@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..agents.run import steering
+from ..domain.errors import Conflict
 from ..domain.queue import QueuedMessage
+from .api_messages import command_of
 from .calls import Call
 from .models import RequestBody, Text
 from .routes import table
@@ -42,6 +44,9 @@ async def list_queue(call: Call) -> BaseModel:
 )
 async def queue_message(call: Call) -> BaseModel:
     """Queue a message while the agent works. It reads the message before its next turn."""
+    if command_of(call, call.body.content):
+        why = "A command cannot wait for the next turn. Send it when the run has ended."
+        raise Conflict(why, code="command_queued")
     return steering.queue_message(call.service.journal, call.path["id"], call.body.content)
 
 

@@ -49,6 +49,7 @@ Name = Annotated[
     Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
     AfterValidator(_storable),
 ]
+MAX_SEARCH = 200
 Whole = BeforeValidator(_whole)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
 
@@ -72,25 +73,11 @@ class NewContext(RequestBody):
     system_prompt_id: Name = "default"
 
 
-class ContextName(RequestBody):
-    """`PUT context/{id}`."""
+class ContextChange(RequestBody):
+    """`PUT context/{id}`: what is not named stays as it is."""
 
-    title: Name
-
-
-class NewMessage(RequestBody):
-    """`POST context/{id}/messages`."""
-
-    content: Annotated[Text, Field(min_length=1)]
-    role: AgentRole | None = None
-    model: Name | None = None
-    """The model to go on with."""
-    cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
-    card_id: Name | None = None
-    """The job on whose card it is written; a message about a plan then revises that plan."""
-    replan: bool = False
-    """Whether it asks to make that plan anew, whatever its words are."""
+    title: Name | None = None
+    pinned: bool | None = None
 
 
 class RoleChange(RequestBody):
@@ -208,6 +195,10 @@ class ContextsQuery(PageQuery):
 
     notebook: Name | None = None
     """Only the conversations of this one."""
+    pinned: bool | None = None
+    """Only those that are pinned, or only those that are not."""
+    q: Annotated[Name, Field(max_length=MAX_SEARCH)] = ""
+    """Words that each stand in the title, the notebook's path or the messages."""
 
 
 class EventsQuery(RequestBody):
@@ -245,6 +236,19 @@ class ContextList(BaseModel):
 
     items: list[Context]
     next: int | None
+
+
+class DeletedContext(Context):
+    """A conversation that can be brought back."""
+
+    deleted_at: str
+
+
+class DeletedContextList(BaseModel):
+    """What was deleted a moment ago, newest first."""
+
+    items: list[DeletedContext]
+    next: None = None
 
 
 class MessageList(BaseModel):

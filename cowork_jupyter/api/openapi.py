@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 from .._version import __version__
 from ..domain.data import Data
 from .models import ErrorAnswer
-from .routes import Route, RouteTable
+from .routes import NDJSON, Route, RouteTable
 
 _AS_UPSTREAM = {
     "default": {
@@ -179,7 +179,7 @@ def _responses(route: Route, references: Any) -> dict[str, Any]:
     good: dict[str, Any] = {"description": "Done."}
     if route.answer:
         schema = references[(route.answer, "serialization")]
-        good["content"] = {"application/json": {"schema": schema}}
+        good["content"] = {NDJSON if route.streams else "application/json": {"schema": schema}}
     if route.downloads:
         good["content"] = {download.partition(";")[0]: {} for download in route.downloads}
     return {

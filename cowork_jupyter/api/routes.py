@@ -7,7 +7,7 @@ names who may call, shapes the answer and describes it all in `openapi.json`.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 from urllib.parse import unquote
@@ -19,7 +19,7 @@ from .calls import Call, check_owner, parse_body, parse_query
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Action = Literal["read", "write", "execute"]
-Endpoint = Callable[[Call], Awaitable["BaseModel | Download | None"]]
+Endpoint = Callable[[Call], Awaitable["BaseModel | Download | Stream | None"]]
 E = TypeVar("E", bound=Endpoint)
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -42,6 +42,17 @@ class Download:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """An answer in lines of JSON, each of which is sent as soon as it is there."""
+
+    lines: AsyncGenerator[BaseModel, None]
+    """Closed at once when the caller goes away."""
+
+
+NDJSON = "application/x-ndjson"
+
+
+@dataclass(frozen=True)
 class Route:
     """One row of the contract's table."""
 
@@ -59,6 +70,8 @@ class Route:
     """Whether a kernel's own token opens it too."""
     downloads: tuple[str, ...] = ()
     """The content types that a `Download` of it can have."""
+    streams: bool = False
+    """Whether it answers with a `Stream`, whose lines are answers."""
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,13 +118,16 @@ class RouteTable:
         query: type[BaseModel] | None = None,
         kernel: bool = False,
         downloads: tuple[str, ...] = (),
+        streams: bool = False,
     ) -> Callable[[E], E]:
         """Declare the decorated function as the endpoint of a route."""
 
         def declare(endpoint: E) -> E:
             self.routes.append(
                 Route(
-                    method, path, endpoint, answer, status, action, body, query, kernel, downloads
+                    *(method, path, endpoint, answer, status, action, body, query, kernel),
+                    downloads=downloads,
+                    streams=streams,
                 )
             )
             return endpoint

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..domain.data import Data
+from ..domain.effects import DataEffect
 from ..domain.events import (
     Event,
     EventType,
@@ -60,6 +61,8 @@ class Narrator:
                 self._screen.status(text)
             case ToolOutcome() as outcome:
                 self._tell_result(outcome)
+            case DataEffect() as effect:
+                self._tell_effect(effect)
             case TaskCompleted(step_id=step, status=status):
                 self._conclude(event.task_id)
                 mark, style = _STEP_MARKS.get(status, ("–", "dim"))
@@ -105,6 +108,13 @@ class Narrator:
             return
         denied = outcome.error is not None and outcome.error.code in _KNOWN_DENIALS
         self._screen.line(f"  ✗ {'not allowed' if denied else outcome.summary}", "bad")
+
+    def _tell_effect(self, effect: DataEffect) -> None:
+        if effect.line:
+            self._screen.line(f"    {effect.line}")
+        for warning in effect.warnings:
+            where = f"line {warning.line}: " if warning.line else ""
+            self._screen.line(f"    ! {where}{warning.message} {warning.advice}".rstrip(), "ask")
 
     def _step(self, step_id: str) -> str:
         return self._steps.get(step_id, step_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, model_serializer
 
 from .identity import new_id, now
 from .roles import DEFAULT_ROLE, AgentRole
@@ -100,8 +100,18 @@ class Context(BaseModel):
     role: StoredRole = DEFAULT_ROLE
     model: str | None = None
     system_prompt_id: str = "default"
+    pinned: bool = False
+    """Whether the user keeps it on top of the list."""
     created_at: str = Field(default_factory=now)
     updated_at: str = Field(default_factory=now)
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
+        """As the contract has it; `pinned` is written only of those that are."""
+        written = handler(self)
+        if not self.pinned:
+            written.pop("pinned", None)
+        return written
 
 
 class Spending(BaseModel):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, SerializeAsAny
 from .cell_changes import CellDecision
 from .contexts import Initiator, JobKind, JobStatus, Spending, StepStatus, Task
 from .data import Data, Tagged
+from .effects import DataEffect
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
 from .messages import Message
 from .notices import NOTICES, AnyNotice
@@ -36,6 +37,7 @@ class EventType(StrEnum):
     ROLE_CHANGED = "role-changed"
     CHECKPOINT_CREATED = "checkpoint-created"
     CELL_CHANGED = "cell-changed"
+    DATA_EFFECT = "data-effect"
     FILE_MOVED = "file-moved"
     QUEUE_CHANGED = "queue-changed"
     USAGE = "usage"
@@ -250,6 +252,7 @@ _MODELS: dict[EventType, Any] = {
     EventType.ROLE_CHANGED: RoleChangeData,
     EventType.CHECKPOINT_CREATED: CheckpointCreated,
     EventType.CELL_CHANGED: CellChanged,
+    EventType.DATA_EFFECT: DataEffect,
     EventType.FILE_MOVED: FileMoved,
     EventType.QUEUE_CHANGED: QueueChanged,
     EventType.USAGE: UsageCharged,

@@ -33,6 +33,8 @@ class ModelState(BaseModel):
     """Why it is not ready, for programs."""
     models: list[str] = []
     """What its server has instead, where the model is the problem."""
+    sees: bool = False
+    """Whether it is shown pictures."""
 
 
 class Health(BaseModel):

@@ -8,6 +8,8 @@ from pydantic import BaseModel, Field, model_serializer, model_validator
 
 from .contexts import Initiator
 from .data import Data
+from .figures import Assumption, Figure
+from .mentions import Mention
 from .plan import Plan, PlanStep
 from .replies import Question, Review
 from .reproduction import Reproduction
@@ -50,6 +52,12 @@ class TextData(Data):
     """What was found when the notebook ran anew."""
     rollback: str | None = None
     """The checkpoint of the rollback that these words tell of."""
+    figures: list[Figure] = []
+    """The numbers in the agent's words, each with where it can be seen."""
+    assumptions: list[Assumption] = []
+    """What the agent's answer takes for granted."""
+    mentions: list[Mention] = []
+    """What the user's words point at."""
 
 
 class PlanFacts(Data, Plan):
@@ -71,6 +79,8 @@ class PlanData(PlanFacts):
 
     order_notes: list[str] = []
     """What was improved about the order that the planner had in mind."""
+    figures: list[Figure] = []
+    """The numbers in its words, each with where it can be seen."""
 
 
 class QuestionData(Data, Question):
@@ -136,6 +146,8 @@ class ToolResultData(ToolOutcome):
     """Whether the user was asked before it ran."""
     sensitive: bool = False
     """Whether it holds what the user let the agent read although it is secret."""
+    figures: list[Figure] = []
+    """The numbers in text that it wrote into a notebook, each with where it can be seen."""
 
     @classmethod
     def of(cls, outcome: ToolOutcome, tool: str, facts: ToolFacts | None = None) -> Self:
@@ -170,6 +182,10 @@ class TaskResultData(Data):
     left_undone: str = ""
     shortfalls: list[Shortfall] = []
     """What is lacking although the agent says that the step is done."""
+    figures: list[Figure] = []
+    """The numbers in its words, each with where it can be seen."""
+    assumptions: list[Assumption] = []
+    """What the result takes for granted."""
     ok: bool | None = None
     """Of a task that was delegated."""
 

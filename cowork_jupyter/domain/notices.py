@@ -6,7 +6,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from .contexts import Usage
 from .data import Data
+from .suggestions import Decision, SuggestionKind
 
 
 class Notice(Data):
@@ -25,6 +27,9 @@ class Notice(Data):
         "no_checkpoint",
         "external-call",
         "external-permission",
+        "broken_before",
+        "unchecked_expectation",
+        "expectations_changed",
     ]
     message: str
 
@@ -114,6 +119,34 @@ class ReproductionProgress(Data):
     cells: int
 
 
+class SuggestionMade(Data):
+    """What was suggested for a cell, at the user's request."""
+
+    code: Literal["suggestion"] = "suggestion"
+    id: str
+    kind: SuggestionKind
+    notebook: str = ""
+    cell_id: str
+    instruction: str = ""
+    before: str = ""
+    """The cell's source."""
+    source: str = ""
+    """What was proposed instead; of an explanation, its Markdown."""
+    explanation: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+
+
+class SuggestionDecided(Data):
+    """What the user did with a suggestion; of several decisions the last one counts."""
+
+    code: Literal["suggestion_decided"] = "suggestion_decided"
+    id: str
+    decision: Decision
+    source: str = ""
+    """The source as they took it, if they had changed it before."""
+
+
 AnyNotice = Annotated[
     Notice
     | Restart
@@ -124,7 +157,9 @@ AnyNotice = Annotated[
     | HeadlessDenial
     | PlanReordered
     | NotebookSeen
-    | ReproductionProgress,
+    | ReproductionProgress
+    | SuggestionMade
+    | SuggestionDecided,
     Field(discriminator="code"),
 ]
 

@@ -7,9 +7,11 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from .contexts import DONE, StepStatus
+from .expectations import Expectation
+from .figures import Assumptions
 from .null_tolerant import NullTolerantModel
 from .roles import Permission
 
@@ -53,6 +55,8 @@ class PlanStep(NullTolerantModel):
     depends_on: Texts = []
     estimated_time: Annotated[str, BeforeValidator(_as_text)] = ""
     status: StepStatus = StepStatus.PENDING
+    expects: list[Expectation] = []
+    """What must be true of tables once it is done."""
 
     @property
     def text(self) -> str:
@@ -73,6 +77,19 @@ class Plan(NullTolerantModel):
     estimated_total_time: Annotated[str, BeforeValidator(_as_text)] = ""
     risks: Texts = []
     prerequisites: Texts = []
+    assumptions: Assumptions = []
+    """What it takes for granted, for the user to confirm or correct."""
+    _notes: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was changed about it on its way from the model, in sentences; not stored here."""
+        return self._notes
+
+    def with_notes(self, notes: list[str]) -> Self:
+        """The same, with what was changed about it."""
+        self._notes = notes
+        return self
 
     @model_validator(mode="before")
     @classmethod

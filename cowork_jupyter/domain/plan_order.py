@@ -60,8 +60,11 @@ class _Item:
 
     @cached_property
     def looks(self) -> bool:
-        """Whether it only reads. One that names no tool may do anything."""
-        return bool(self.step.tools_needed) and self.read_only.issuperset(self.step.tools_needed)
+        """Whether it only reads. One that names no tool may do anything; of one that expects
+        something nothing may get lost.
+        """
+        named = self.step.tools_needed
+        return bool(named) and self.read_only.issuperset(named) and not self.step.expects
 
     @cached_property
     def paths(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from .figures import Assumptions
 from .null_tolerant import NullTolerantModel
 from .plan import Plan
 
@@ -97,6 +98,8 @@ class StepResult(NullTolerantModel):
     summary: Annotated[str, Field(min_length=1)]
     """What was done and found, or why it could not be done."""
     left_undone: str = ""
+    assumptions: Assumptions = []
+    """What it takes for granted, for the user to confirm or correct."""
 
     @property
     def text(self) -> str:

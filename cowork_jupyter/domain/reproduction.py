@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from .expectations import BrokenExpectation
+
 
 class HiddenState(BaseModel):
     """State that you cannot see by reading the notebook."""
@@ -36,6 +38,10 @@ class Reproduction(BaseModel):
     runs: bool | None = None
     """Whether every cell ran, once that is known."""
     failed: FailedCell | None = None
+    broken: list[BrokenExpectation] = []
+    """What is pinned in the notebook and was not so after the last cell."""
+    expectations: int = 0
+    """How many were checked then."""
     cells: int
     """Code cells that are run."""
     hidden: list[HiddenState] = []

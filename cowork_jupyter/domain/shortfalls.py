@@ -12,6 +12,7 @@ class ShortfallKind(StrEnum):
 
     NOTHING_DONE = "nothing_done"
     MISSING_FILE = "missing_file"
+    BROKEN_EXPECTATION = "broken_expectation"
 
 
 class Shortfall(BaseModel):

@@ -7,51 +7,62 @@ from dataclasses import replace
 
 from ..domain.errors import NotFound
 from . import words
-from .cells import ARROW, Choices, code_for, name_of
+from .asking import requests_for
+from .code import Choices, CodeCell, cells_for, output_of, packages_for, script_name
 from .conversation import Result
-from .intents import intents_in, with_files_quoted
-from .jobs import GuideJob, jobs_in
-from .looking import all_files, notebook_for, tables_for
+from .findings import findings, ranges
+from .intents import notebook_intent
+from .looking import all_files, notebook_for
 from .notebook import cells_in, explained, moves
+from .outputs import Shown
+from .request import Request
 from .script import Script
-from .tables import Table
-from .workshop import CannotRun, Workshop, find_workshop
+from .smalltalk import small_talk
+from .understanding.understand import capitalised
+from .workshop import CannotRun, CodeFailed, Workshop, find_workshop
 
-_MAX_TRIES = 5
+_MAX_TRIES = 6
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _EXISTS = re.compile(r"FileExistsError.*?: '([^'\n]+)'")
-_BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string")
+_BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string|ragged lines")
+_BAD_BYTES = re.compile(r"UnicodeDecodeError|invalid utf-?8", re.IGNORECASE)
+_BAD_VALUES = re.compile(
+    r"datetimelike values|no numeric data to plot|reduction|could not convert string|"
+    r"unsupported operand|agg function failed|could not parse|TypeError|InvalidOperationError"
+)
+_REPEATED_KEYS = re.compile(r"not a (?:many-to-one|one-to-one) merge|did not fulfill m:1")
+_KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match")
 _ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
-_OPTIONAL = {"pandas", "matplotlib", "sklearn", "numpy"}
+_WITHOUT = {
+    "matplotlib": "I show the numbers without a chart",
+    "seaborn": "I show the numbers without a chart",
+    "plotly": "I show the numbers without a chart",
+    "sklearn": "I can only score a guess by group",
+}
+"""What is done without a package that can be done without."""
 
 
 def act(script: Script) -> str:
     """Do what is asked, to the end, and say what came of it."""
     text = script.run.request
-    intents = intents_in(text)
-    if "order" in intents:
+    intent = notebook_intent(text)
+    if intent == "order":
         return put_in_order(script, text)
-    if "explain" in intents:
+    if intent == "explain":
         return explain(script, text)
-    if not intents:
-        script.fail(words.what_i_can_do(script.run.is_step))
-    files = all_files(script)
-    text = with_files_quoted(text, files)
-    intents = intents_in(text)
-    tables = tables_for(script, text, files, 2 if "join" in intents else 1)
-    jobs = jobs_in(text, tables, files)
-    if not jobs:
-        jobs = (
-            [GuideJob("model", tables[0], (ask_target(script, tables[0]),))]
-            if "model" in intents
-            else []
-        )
-    if not jobs:
-        script.fail(words.nothing_fits(text, tables))
+    talk = "" if script.run.is_step else small_talk(script, text)
+    if talk:
+        return talk
+    requests = requests_for(script, text)
     try:
         workshop = find_workshop(script)
-        return "\n\n".join(_carry_out(job, workshop) for job in jobs)
+        reports: list[str] = []
+        for request in requests:
+            if reports:
+                workshop.next()
+            reports.append(_carry_out(request, workshop))
+        return "\n\n".join(reports)
     except CannotRun as why:
         script.fail(f"I cannot run code: {why}")
     except _Stopped as why:
@@ -62,24 +73,38 @@ class _Stopped(Exception):
     """The work cannot go on, or the user does not want it to."""
 
 
-def _carry_out(job: GuideJob, workshop: Workshop) -> str:
-    choices = Choices()
+def _carry_out(request: Request, workshop: Workshop) -> str:
+    for package in packages_for(request, workshop.style):
+        if package not in workshop.style.packages:
+            _about_package(workshop, package)
+    choices = _about_output(request, workshop)
     for _try in range(_MAX_TRIES):
-        paths = {path: workshop.path_of(path) for path in _paths(job)}
-        choices = _before(job, workshop, _checked(job, workshop, choices))
-        code = code_for(job, workshop.means, choices, paths)
-        result = workshop.run(code, name_of(job))
-        if result.ok:
-            workshop.done()
-            return words.report(job, findings(result.text))
-        choices = _react(job, workshop, choices, result)
-    raise _Stopped(f"This failed {_MAX_TRIES} times. The last error: {error_in(result.text)}")
+        cells = cells_for(request, workshop.style, choices)
+        try:
+            shown = workshop.run(cells, script_name(request))
+        except CodeFailed as failed:
+            choices = _react(request, workshop, choices, failed.result)
+            continue
+        if _put_texts_together(request, shown) and not choices.coerce:
+            choices = replace(choices, coerce=True)
+            continue
+        written = choices.output or output_of(request)
+        lines = findings(request, shown, written) or _inspected(workshop, cells)
+        lines += [f"chart saved to {one.saved}" for one in cells if one.saved]
+        return words.report(capitalised(request), lines)
+    raise _Stopped(f"This failed {_MAX_TRIES} times. I give up.")
 
 
-def findings(output: str) -> list[str]:
-    """What the code said that it found."""
-    lines = output.splitlines()
-    return [line.removeprefix(ARROW).strip() for line in lines if line.startswith(ARROW)]
+def _inspected(workshop: Workshop, cells: list[CodeCell]) -> list[str]:
+    """What is said of a table that is too long to be read back whole."""
+    tables = [cell.result for cell in cells if cell.kind == "frame" and cell.result in cell.names]
+    looked = workshop.inspect(tables[0]) if tables else None
+    return ranges(looked) if looked else []
+
+
+def _put_texts_together(request: Request, shown: list[Shown]) -> bool:
+    """Whether a column of numbers has texts in it: their sum is no number."""
+    return request.verb in ("aggregate", "compare") and any(one.is_text for one in shown)
 
 
 def error_in(output: str) -> str:
@@ -88,60 +113,68 @@ def error_in(output: str) -> str:
     return found[-1].strip() if found else words.first_line(output)
 
 
-def _checked(job: GuideJob, workshop: Workshop, choices: Choices) -> Choices:
+def _about_output(request: Request, workshop: Workshop) -> Choices:
     """Where nothing is written over, the code may do so: it should also run a second time."""
-    decided = choices.overwrite or choices.output
-    if decided or not job.output or not workshop.script.may("get_file_info"):
+    path, script = output_of(request), workshop.script
+    if not path or not script.may("get_file_info"):
+        return Choices()
+    found = script.call("get_file_info", path=path)
+    if found.code == NotFound.code:
+        return Choices(overwrite=True)
+    if not found.ok:
+        return Choices()
+    return _about_existing(workshop, Choices(), workshop.style.path(path))
+
+
+def _react(request: Request, workshop: Workshop, choices: Choices, result: Result) -> Choices:
+    """What to do about an error; sometimes the user has to say."""
+    text = result.text
+    if missing := _NO_MODULE.search(text):
+        _about_package(workshop, missing[1].partition(".")[0])
         return choices
-    found = workshop.script.call("get_file_info", path=job.output)
-    return replace(choices, overwrite=True) if found.code == NotFound.code else choices
-
-
-def _before(job: GuideJob, workshop: Workshop, choices: Choices) -> Choices:
-    """A model wants a package for numbers; without one only guessing can be scored."""
-    usable = workshop.means.packages - choices.without
-    if job.kind != "model" or usable & {"sklearn", "numpy"} or "numpy" in choices.without:
-        return choices
-    return _about_package(workshop, choices, "numpy", "I can only score a constant guess")
-
-
-def _react(job: GuideJob, workshop: Workshop, choices: Choices, result: Result) -> Choices:
-    """What to do about an error; mostly the user knows."""
-    missing, exists = _NO_MODULE.search(result.text), _EXISTS.search(result.text)
-    if missing and missing[1].partition(".")[0] in _OPTIONAL:
-        package = missing[1].partition(".")[0]
-        return _about_package(workshop, choices, package, "I can do it in a simpler way")
-    if exists:
+    if exists := _EXISTS.search(text):
         return _about_existing(workshop, choices, exists[1])
-    if _BAD_LINES.search(result.text) and not choices.skip_bad_lines:
-        answer = workshop.script.ask(
-            f"Some lines in {job.table.path} do not match its columns. Read it anyway?",
-            error_in(result.text),
-            {"skip": "Cut off the extra fields and count those lines", "stop": "Stop here"},
-        )
-        if answer == "skip":
-            return replace(choices, skip_bad_lines=True)
-        raise _Stopped(f"I did not read `{job.table.path}`: {error_in(result.text)}")
-    raise _Stopped(f"The code failed: {error_in(result.text)}")
+    if _BAD_BYTES.search(text) and not choices.replace_bytes:
+        return replace(choices, replace_bytes=True)
+    if _BAD_LINES.search(text) and not choices.cut_lines:
+        return _about_lines(request, workshop, choices, error_in(text))
+    if _REPEATED_KEYS.search(text) and not choices.repeated_keys:
+        return replace(choices, repeated_keys=True)
+    if _KEY_TYPES.search(text) and not choices.keys_as_text:
+        return replace(choices, keys_as_text=True)
+    if _BAD_VALUES.search(text) and not choices.coerce:
+        return replace(choices, coerce=True)
+    raise _Stopped(f"The code failed: {error_in(text)}")
 
 
-def _about_package(workshop: Workshop, choices: Choices, package: str, else_: str) -> Choices:
-    name = _INSTALLED_AS.get(package, package)
+def _about_lines(request: Request, workshop: Workshop, choices: Choices, error: str) -> Choices:
     answer = workshop.script.ask(
-        f"The package {name} is not installed. Install it?",
-        f"Without it, {else_}.",
-        {"without": "Continue without it", "install": f"Install {name}", "stop": "Stop here"},
+        f"Some lines in {request.table.path} do not match its columns. Read it anyway?",
+        error,
+        {"skip": "Cut off the extra fields", "stop": "Stop here"},
     )
+    if answer == "skip":
+        return replace(choices, cut_lines=True)
+    raise _Stopped(f"I did not read `{request.table.path}`: {error}")
+
+
+def _about_package(workshop: Workshop, package: str) -> None:
+    name = _INSTALLED_AS.get(package, package)
+    options = {"install": f"Install {name}", "stop": "Stop here"}
+    why = "I need it for this."
+    if package in _WITHOUT:
+        options = {"without": "Continue without it", **options}
+        why = f"Without it, {_WITHOUT[package]}."
+    answer = workshop.script.ask(f"The package {name} is not installed. Install it?", why, options)
     if answer == "without":
-        return replace(choices, without=choices.without | {package})
+        workshop.use(workshop.style.packages - {package})
+        return
     if answer != "install":
         raise _Stopped(f"I stopped because {name} is not installed.")
     installed = workshop.install(name)
     if not installed.ok:
         raise _Stopped(f"I could not install {name}: {error_in(installed.text)}")
-    packages = workshop.means.packages | {package}
-    workshop.means = replace(workshop.means, packages=packages)
-    return choices
+    workshop.use(workshop.style.packages | {package})
 
 
 def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
@@ -157,19 +190,6 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
     if answer == "other":
         return replace(choices, output=other)
     raise _Stopped(f"I stopped because `{path}` already exists.")
-
-
-def ask_target(script: Script, table: Table) -> str:
-    """The column that the user wants predicted."""
-    options = {column.name: column.name for column in table.columns if column.kind != "empty"}
-    if not options:
-        script.fail(f"Every column of `{table.path}` is empty.")
-    return script.ask(
-        "Which column should I predict?",
-        f"A baseline model on {table.path} needs a target column.",
-        dict(list(options.items())[:12]),
-        default=list(options)[:12][-1],
-    )
 
 
 def explain(script: Script, text: str) -> str:
@@ -201,8 +221,3 @@ def put_in_order(script: Script, text: str) -> str:
     count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
     end = "They are now in order." if not remaining else f"{len(remaining)} are still out of order."
     return f"I moved {count} in `{path}`. {end} I ran nothing."
-
-
-def _paths(job: GuideJob) -> list[str]:
-    paths = [job.table.path, job.output, job.other.path if job.other else ""]
-    return [path for path in paths if path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,8 @@ from typing import Literal
 
 Kind = Literal["number", "date", "text", "empty"]
 
+MAX_VALUES = 400
+"""Of a column with more, the values are no groups."""
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"})
 """What stands for no value, in lower case."""
 ODD_MISSING = ("?", "-", "--", ".")
@@ -61,6 +64,25 @@ class ColumnFacts:
     missing_sign: str = ""
     is_code: bool = False
     """Digits that are no number, as in a postcode."""
+    values: tuple[str, ...] = ()
+    """Of a text, the different values that were read, without blanks around them; not too many.
+    Of numbers, only 0 and 1, where they stand for no and yes."""
+    untidy: tuple[str, ...] = ()
+    """Values that stand beside the same in other letters or with blanks around it."""
+    padded: bool = False
+    """Whether blanks stand around some values of a text."""
+    first: str = ""
+    last: str = ""
+    """Of dates, the earliest and the latest that were read, as ISO writes days."""
+
+    @property
+    def mixed_case(self) -> bool:
+        """Whether some values differ only in capitals."""
+        return len({_tidied(value) for value in self.values}) < len(self.values)
+
+    def same(self, value: str) -> tuple[str, ...]:
+        """The values that are this one but for capitals and blanks."""
+        return tuple(one for one in self.values if _tidied(one) == _tidied(value)) or (value,)
 
 
 def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
@@ -82,13 +104,46 @@ def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
             thousands=thousands,
             distinct=distinct,
             missing_sign=sign,
+            values=("0", "1") if set(present) == {"0", "1"} else (),
         )
     form = date_format_of(present)
     if form:
         swapped = form in _SWAPPED and _fits(present, _SWAPPED[form])
-        return ColumnFacts(name, "date", form, swapped, distinct=distinct, missing_sign=sign)
-    is_code = all(map(str.isdigit, present))
-    return ColumnFacts(name, "text", distinct=distinct, missing_sign=sign, is_code=is_code)
+        days = [datetime.strptime(cell, form).date().isoformat() for cell in present]
+        return ColumnFacts(
+            name,
+            "date",
+            form,
+            swapped,
+            distinct=distinct,
+            missing_sign=sign,
+            first=min(days),
+            last=max(days),
+        )
+    different = tuple(dict.fromkeys(present))
+    return ColumnFacts(
+        name,
+        "text",
+        distinct=distinct,
+        missing_sign=sign,
+        is_code=all(map(str.isdigit, present)),
+        values=different if len(different) <= MAX_VALUES else (),
+        untidy=_untidy([value for value in values if value.strip() in different]),
+        padded=any(value != value.strip() for value in values if value.strip() in different),
+    )
+
+
+def _untidy(values: Sequence[str]) -> tuple[str, ...]:
+    """The rarer ones of values that differ only in capitals and in blanks around them."""
+    counted = Counter(values)
+    usual: dict[str, str] = {}
+    for value, _count in counted.most_common():
+        usual.setdefault(_tidied(value), value)
+    return tuple(value for value in counted if usual[_tidied(value)] != value)[:MAX_VALUES]
+
+
+def _tidied(value: str) -> str:
+    return " ".join(value.casefold().split())
 
 
 def _number_format(present: Sequence[str]) -> tuple[str, str] | None:

@@ -47,6 +47,11 @@ class GuideRun:
     answers: dict[str, str] = field(default_factory=dict)
     """What the user said, by question."""
 
+    def made(self, tool: str) -> list[dict[str, Any]]:
+        """The parameters of the calls of a tool."""
+        calls = [json.loads(key) for key in self.calls]
+        return [parameters for name, parameters in calls if name == tool]
+
 
 def read_run(conversation: Conversation) -> GuideRun:
     """The newest request of the user, or step of a plan, with what has come of it so far."""

@@ -7,16 +7,20 @@ import re
 from collections.abc import Sequence
 
 from . import words
-from .intents import comparable, is_table, named_in, quoted, unquoted
+from .file_names import comparable, is_table, named_in, quoted, unquoted
+from .heads import head_of
 from .script import Script
-from .tables import LINES_READ, Table, table_of
+from .tables import FORMATS, SUFFIXES, Table
 
-MAX_TABLES = 2
+MAX_TABLES = 8
 _MAX_OFFERED = 8
-_PATH_IN_TEXT = re.compile(
-    r"[\w./-]*\w\.(?:csv|tsv|tab|txt|dat|psv|ipynb)\b(?!\.\w)", re.IGNORECASE
+_ENDINGS = "|".join(ending[1:] for ending in (*SUFFIXES, *FORMATS, ".ipynb"))
+_PATH_IN_TEXT = re.compile(rf"[\w./-]{{0,200}}\w\.(?:{_ENDINGS})\b(?!\.\w)", re.IGNORECASE)
+_UNREADABLE = (".feather", ".h5", ".hdf5", ".sqlite", ".db", ".gz", ".zip", ".pkl", ".xml", ".pdf",
+               ".docx", ".dta", ".sav", ".rds")  # fmt: skip
+_SETTINGS = re.compile(
+    r"(?:^|/)(?:package|package-lock|tsconfig|settings|config|\.[^/]*)[^/]*\.json$"
 )
-_UNREADABLE = (".parquet", ".xlsx", ".xls", ".feather", ".h5", ".sqlite", ".db", ".json", ".gz")
 
 
 def all_files(script: Script) -> list[str]:
@@ -27,38 +31,29 @@ def all_files(script: Script) -> list[str]:
     return list(result.facts["files"])
 
 
-def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) -> list[Table]:
-    """The tables that a text means; asks which if it could be several."""
-    paths = _meant(script, text, files)[:MAX_TABLES]
-    if not paths:
+def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
+    """The tables that a text names or, if it names none, those that there are.
+
+    Whoever names a file does not want another one: what cannot be read is said so.
+    """
+    named = _named(script, text, files)
+    if not named:
         _refuse_others(script, text, files)
-        paths = _usual(script, files, count)
+        return _readable(script, files)
     tables = []
-    for path in paths:
-        table = head_of(script, path)
-        if table is None:
-            script.fail(f"I looked at `{path}`, but it is not a table I can read.")
-        tables.append(table)
+    for path in named[:MAX_TABLES]:
+        head = head_of(script, path)
+        if head.table is None:
+            script.fail(f"I cannot read `{path}`: {head.why.rstrip('.')}.")
+        tables.append(head.table)
     return tables
 
 
-def head_of(script: Script, path: str) -> Table | None:
-    """The table in a file, from its first lines."""
-    result = script.call("read_file", path=path, end_line=LINES_READ)
-    if not result.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(result.text)}")
-    facts = result.facts
-    if facts.get("binary") or not facts["total_lines"]:
-        return None
-    # Below them the tool says how to read on.
-    lines = result.text.split("\n")[: facts["last_line"] - facts["first_line"] + 1]
-    return table_of(path, "\n".join(lines), facts["encoding"], facts["total_lines"])
-
-
-def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
+def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """The tables that are named; also such as are not in the listing, being too deep in it."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
     known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
+    known = [path for path in known if _is_whole(path, text)]
     bare = _PATH_IN_TEXT.findall(unquoted(text).replace("%20", " "))
     written = [one for one in (*quoted(text), *bare) if is_table(one)]
     outputs = {one for one in written if one not in files and _is_output(text, one)}
@@ -70,6 +65,14 @@ def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
     return [*known, *missing]
 
 
+def _is_whole(path: str, text: str) -> bool:
+    """Whether a file is named as a file; the bare stem may as well be a column: `sales`."""
+    name = posixpath.basename(path)
+    if len(re.findall(r"[^\W_]+", name.rpartition(".")[0])) > 1:
+        return True
+    return comparable(name) in comparable(text) or "." not in name or f"`{path}`" in text
+
+
 def _without_suffix(files: Sequence[str]) -> list[str]:
     return [path for path in files if "." not in posixpath.basename(path)]
 
@@ -79,10 +82,12 @@ def _ends_with(path: str, end: str) -> bool:
 
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
-    """Whoever names a file that cannot be read does not want another one."""
     others = [path for path in files if path.lower().endswith(_UNREADABLE)]
     for path in named_in(text, others, _folder(script)):
-        script.fail(f"I cannot read `{path}`. I work with tables in .csv, .tsv and .txt files.")
+        if _is_whole(path, text):
+            script.fail(
+                f"I cannot read `{path}`. I work with CSV, TSV, Excel, JSON and Parquet files."
+            )
 
 
 def _folder(script: Script) -> str:
@@ -99,25 +104,26 @@ def _is_output(text: str, path: str) -> bool:
     return f"into `{path}`" in text or f"into {path}" in text
 
 
-def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
-    tables = [path for path in files if is_table(path) and not path.lower().endswith(".txt")]
-    tables = tables or [
-        path for path in files if path.lower().endswith(".txt") and "require" not in path
-    ]
+def _readable(script: Script, files: Sequence[str]) -> list[Table]:
+    """The tables of the workspace, the nearest to the notebook first."""
+    here = posixpath.dirname(script.here.notebook or "")
+    found = [path for path in files if is_table(path) and not _SETTINGS.search(path)]
+    sure = [path for path in found if not path.lower().endswith(".txt")]
+    found = sure or [path for path in found if "require" not in path]
+    found.sort(key=lambda path: (posixpath.dirname(path) != here, path.count("/"), path))
+    heads = [(path, head_of(script, path)) for path in found[:MAX_TABLES]]
+    tables = [head.table for _path, head in heads if head.table]
     if not tables:
-        others = [path for path in files if path.lower().endswith(_UNREADABLE)]
-        seen = (
-            f" I cannot read {', '.join(f'`{other}`' for other in others[:4])}." if others else ""
-        )
-        why = "I found no table (.csv, .tsv, .txt) in the workspace."
-        script.fail(f"{why}{seen} Add one, or give me its path.")
-    if len(tables) <= count:
-        return tables
-    if count > 1:
-        found = ", ".join(f"`{path}`" for path in tables[:_MAX_OFFERED])
-        script.fail(f"Which two tables? Name both. I found {found}.")
-    options = {path: path for path in tables[:_MAX_OFFERED]}
-    return [script.ask("Which table do you mean?", f"The workspace has {len(tables)}.", options)]
+        script.fail(_no_table(files, [f"`{path}` ({head.why})" for path, head in heads]))
+    return tables
+
+
+def _no_table(files: Sequence[str], tried: Sequence[str]) -> str:
+    others = [f"`{path}`" for path in files if path.lower().endswith(_UNREADABLE)]
+    seen = [*tried, *others][:4]
+    cannot = f" I cannot read {', '.join(seen)}." if seen else ""
+    why = "I found no table (CSV, TSV, Excel, JSON, Parquet) in the workspace."
+    return f"{why}{cannot} Add one, or give me its path."
 
 
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:

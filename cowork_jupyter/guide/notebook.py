@@ -47,11 +47,17 @@ def cells_in(facts: Mapping[str, Any]) -> list[GuideCell]:
     return cells
 
 
-def _analyse(cell: GuideCell) -> None:
-    code = "\n".join(map(_as_python, _lines(cell.source)))
+def syntax_tree(source: str) -> ast.Module | None:
+    """The code of a cell without magics; None if it is not Python, or not yet."""
     try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):  # not Python, or not yet: nothing is known
+        return ast.parse("\n".join(map(_as_python, _lines(source))))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _analyse(cell: GuideCell) -> None:
+    tree = syntax_tree(cell.source)
+    if tree is None:
         return
     for statement in tree.body:
         for name in _loads(statement):

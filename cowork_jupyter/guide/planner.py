@@ -1,4 +1,4 @@
-"""The guide as planner: looks, then proposes steps with the real names of files and columns."""
+"""The guide as planner: looks, answers plain questions at once, and proposes steps for the rest."""
 
 from __future__ import annotations
 
@@ -8,51 +8,118 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..domain.contexts import DONE
+from ..domain.figures import OR_INSTEAD
 from . import words
-from .actor import ask_target, explain
-from .cells import name_of
-from .intents import intents_in, with_files_quoted, without_names
-from .jobs import ABOUT_GAPS, GuideJob, gaps_in, jobs_in
-from .looking import all_files, notebook_for, tables_for
+from .actor import explain
+from .answering import answer
+from .asking import Wish, wish_for
+from .code import output_of, script_name
+from .intents import notebook_intent
+from .looking import all_files, notebook_for
 from .notebook import cells_in, moves
+from .request import Gaps, Request
 from .script import Script
+from .smalltalk import small_talk
 from .tables import Table
+from .understanding import sentence
+from .understanding.language import asks
+from .understanding.requests import gaps_in
+from .understanding.sentences import GAPS
+from .understanding.understand import capitalised
 from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
+_ABOUT_GAPS = re.compile(r"missing|gaps|\bnan|fehlende", re.IGNORECASE)
+_MEANT = "You mean: "
+_CORRECTION = re.compile(
+    rf"You assumed: (?:{_MEANT}(?P<assumed>[^\n]*)|[^\n]*)\n"
+    r"That is not so\. Instead: (?P<instead>.*)",
+    re.DOTALL,
+)
+"""How the planner is told that the user has corrected an assumption."""
 _LARGE = 500_000
+_REASONS = {
+    "profile": "Later steps build on what the table actually contains.",
+    "columns": "Shows what there is to work with.",
+    "preview": "Shows the rows as they are.",
+    "aggregate": "Answers it with the numbers of the whole table.",
+    "compare": "Shows what changed, and where it changed most.",
+    "distribution": "Shows the range, the typical values and the outliers.",
+    "relate": "Shows whether both go together.",
+    "outliers": "Shows values far from the others.",
+    "missing": "Shows where values are missing.",
+    "duplicates": "Shows rows that are there more than once.",
+    "clean": "Leaves the original unchanged and counts what it removes or changes.",
+    "join": "Keeps and counts rows without a match.",
+    "model": "Shows whether the other columns predict better than a constant guess.",
+}
 
 
 def plan(script: Script) -> str:
-    """A plan, a question, or words if there is nothing to plan."""
+    """A plan, a question, an answer, or words if there is nothing to plan."""
     text = _request(script)
-    intents = intents_in(text)
-    if "explain" in intents:
+    intent = notebook_intent(text)
+    if intent == "explain":
         return explain(script, text)
-    if "order" in intents:
+    if intent == "order":
         return _order(script, text)
-    if not intents:
-        script.fail(words.what_i_can_do(is_step=False))
-    files = all_files(script)
-    goal, text = text, with_files_quoted(text, files)
-    intents = intents_in(text)
-    tables = tables_for(script, text, files, 2 if "join" in intents else 1)
-    if (
-        "clean" in intents
-        and gaps_in(text) is None
-        and re.search(r"missing|gaps|nan", without_names(text))
-    ):
-        gaps = _ask_about_gaps(script)
-        goal, text = goal + gaps, text + gaps
-    jobs = jobs_in(text, tables, files)
-    if "model" in intents and not any(job.kind == "model" for job in jobs):
-        jobs.append(GuideJob("model", tables[0], (ask_target(script, tables[0]),)))
+    talk = small_talk(script, text)
+    if talk:
+        return talk
+    wish = wish_for(script, text)
+    requests = [_with_gaps(script, one, text) for one in wish.requests]
+    goal = " ".join([text, *_said_of_gaps(requests, text)])
+    if asks(text) and not script.run.replans:
+        answered = [answer(script, one) for one in requests]
+        if all(answered):
+            return _answered(answered, requests, wish)
     finished = _finished(script)
-    jobs = [job for job in jobs if job.action not in finished]
-    if not jobs:
-        script.fail(words.nothing_fits(text, tables))
+    requests = [one for one in requests if capitalised(one) not in finished]
+    if not requests:
+        script.fail(words.what_i_can_do(is_step=False))
     tools, notebook = _tools(script)
-    return _as_plan(goal, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
+    steps = [_step(one, tools, notebook) for one in requests]
+    return _as_plan(goal, steps, _risks(requests), requests, _assumptions(requests, wish))
+
+
+def _answered(answers: Sequence[str], requests: Sequence[Request], wish: Wish) -> str:
+    assumed = "\n".join(f"- {one}" for one in _assumptions(requests, wish))
+    parts = [*answers, *([f"Assumptions:\n{assumed}"] if assumed else [])]
+    return words.signed("\n\n".join(parts))
+
+
+def _assumptions(requests: Sequence[Request], wish: Wish) -> list[str]:
+    """What the plan takes for granted: the user confirms it, or says what is meant instead."""
+    taken = []
+    for request in requests:
+        others = [one for one in wish.alternatives if _is_instead(one, request)]
+        if others:
+            listed = "; ".join(sentence(one) for one in others[:3])
+            taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")
+    return [*taken, *wish.notes]
+
+
+def _is_instead(other: Request, request: Request) -> bool:
+    return (other.verb, other.table, other.filters) == (
+        request.verb,
+        request.table,
+        request.filters,
+    )
+
+
+def _corrected(script: Script) -> str:
+    """What is wanted instead of something that was assumed, beside the rest of its plan."""
+    said = _CORRECTION.match(script.run.request)
+    if said is None:
+        return ""
+    assumed, instead = (said["assumed"] or "").casefold(), said["instead"].strip()
+    actions = [one.action for one in script.here.plan.steps] if script.here.plan else []
+    if not assumed:
+        return "; ".join([*actions, instead])
+    replaced = [instead if one.casefold() == assumed else one for one in actions]
+    if replaced != actions:
+        return "; ".join(replaced)
+    return f"What is the {instead}?"  # it was an answer, so this is to be one
 
 
 def _finished(script: Script) -> set[str]:
@@ -65,11 +132,17 @@ def _finished(script: Script) -> set[str]:
 def _request(script: Script) -> str:
     """The request; one that only adds something comes on top of the goal there is."""
     run = script.run
+    corrected = _corrected(script)
+    if corrected:
+        return corrected
     return f"{run.goal}; {run.request}" if run.goal and _ADDS.search(run.request) else run.request
 
 
-def _ask_about_gaps(script: Script) -> str:
-    answer = script.ask(
+def _with_gaps(script: Script, request: Request, text: str) -> Request:
+    """Whoever wants missing values cleaned is asked how, unless they have said it."""
+    if request.verb != "clean" or not _leaves_gaps_open(text):
+        return request
+    chosen = script.ask(
         "What should I do with missing values?",
         "Completely empty rows and columns are removed either way.",
         {
@@ -78,7 +151,18 @@ def _ask_about_gaps(script: Script) -> str:
             "fill": "Fill numbers with the median, everything else with the most frequent value",
         },
     )
-    return f" ({ABOUT_GAPS.get(answer, ABOUT_GAPS['keep'])})"
+    gaps: Gaps = next((one for one in GAPS if one == chosen), "keep")
+    return Request("clean", request.table, gaps=gaps)
+
+
+def _leaves_gaps_open(text: str) -> bool:
+    return gaps_in(text) is None and _ABOUT_GAPS.search(text) is not None
+
+
+def _said_of_gaps(requests: Sequence[Request], text: str) -> list[str]:
+    """What the user has answered belongs to the goal, so that nobody asks again."""
+    chosen = [GAPS[one.gaps] for one in requests if one.verb == "clean"]
+    return [f"({one})" for one in chosen[:1] if _leaves_gaps_open(text)]
 
 
 def _tools(script: Script) -> tuple[tuple[str, ...], str]:
@@ -93,13 +177,13 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
     return CELL_TOOLS, notebook
 
 
-def _step(job: GuideJob, tools: Sequence[str], notebook: str) -> dict[str, Any]:
-    script = f"{name_of(job)}.py" if tools == SCRIPT_TOOLS else ""
-    other = job.other.path if job.other else ""
-    files = [notebook, job.table.path, other, job.output, script]
+def _step(request: Request, tools: Sequence[str], notebook: str) -> dict[str, Any]:
+    code = f"{script_name(request)}.py" if tools == SCRIPT_TOOLS else ""
+    other = request.other.path if request.other else ""
+    files = [notebook, request.table.path, other, output_of(request), code]
     return {
-        "action": job.action,
-        "reason": job.reason,
+        "action": capitalised(request),
+        "reason": _REASONS[request.verb],
         "tools_needed": list(tools),
         "files": [path for path in files if path],
         "estimated_time": "~10 s",
@@ -107,13 +191,17 @@ def _step(job: GuideJob, tools: Sequence[str], notebook: str) -> dict[str, Any]:
 
 
 def _as_plan(
-    goal: str, steps: list[dict[str, Any]], risks: list[str], jobs: Sequence[GuideJob] = ()
+    goal: str,
+    steps: list[dict[str, Any]],
+    risks: list[str],
+    requests: Sequence[Request] = (),
+    assumptions: Sequence[str] = (),
 ) -> str:
     for number, step in enumerate(steps, 1):
         step |= {"id": str(number), "step_number": number}
         # In one kernel, cells run one after the other anyway; their order is the plan's.
         step["depends_on"] = [str(number - 1)] if number > 1 else []
-    needs = ["NumPy or scikit-learn; without them, only a constant guess is scored"]
+    needs = ["scikit-learn; without it, only a guess by group is scored"]
     made = {
         "type": "plan",
         "format_version": "1.0",
@@ -121,7 +209,8 @@ def _as_plan(
         "steps": steps,
         "estimated_total_time": f"~{10 * len(steps)} s",
         "risks": risks,
-        "prerequisites": needs if any(job.kind == "model" for job in jobs) else [],
+        "prerequisites": needs if any(one.verb == "model" for one in requests) else [],
+        "assumptions": list(assumptions),
     }
     return json.dumps(made, ensure_ascii=False)
 
@@ -146,33 +235,36 @@ def _order(script: Script, text: str) -> str:
     return _as_plan(text, [step], ["Cells are moved, not run; their outputs stay as they are."])
 
 
-def _risks(tables: Sequence[Table]) -> list[str]:
+def _risks(requests: Sequence[Request]) -> list[str]:
     """What the heads of the tables leave open."""
+    tables = dict.fromkeys(
+        table for one in requests for table in (one.table, one.other) if table is not None
+    )
+    return list(dict.fromkeys(risk for table in tables for risk in _table_risks(table)))
+
+
+def _table_risks(table: Table) -> list[str]:
+    name = f"`{table.path}`"
     risks = []
-    for table in tables:
-        name = f"`{table.path}`"
-        if not table.has_header:
-            risks.append(
-                f"{name} seems to have no header; its columns are named {table.names[0]} and so on."
-            )
-        elif table.renamed:
-            risks.append(
-                f"{name} has empty or duplicate column names; they are renamed to be unique."
-            )
-        if table.uneven:
-            risks.append(f"Some lines in {name} have more fields than columns.")
-        if table.encoding not in ("utf-8-sig",):
-            risks.append(f"{name} is read as {table.encoding}.")
-        if table.lines and table.lines > _LARGE:
-            risks.append(f"{name} has {table.lines:,} lines and takes a moment to read.")
-        risks += [
-            f"Dates in `{one.name}` could be day-first or month-first; they are read as day-first."
-            for one in table.of_kind("date")
-            if one.swapped
-        ]
-        empty = [f"`{one.name}`" for one in table.of_kind("empty")]
-        if empty:
-            risks.append(
-                f"These columns are empty in the first lines of {name}: {', '.join(empty[:6])}."
-            )
+    if not table.has_header:
+        risks.append(
+            f"{name} seems to have no header; its columns are named {table.names[0]} and so on."
+        )
+    elif table.renamed:
+        risks.append(f"{name} has empty or duplicate column names; they are renamed to be unique.")
+    if table.uneven:
+        risks.append(f"Some lines in {name} have more fields than columns.")
+    if table.encoding != "utf-8-sig":
+        risks.append(f"{name} is read as {table.encoding}.")
+    if table.lines and table.lines > _LARGE:
+        risks.append(f"{name} has {table.lines:,} lines and takes a moment to read.")
+    risks += [
+        f"Dates in `{one.name}` could be day-first or month-first; they are read as day-first."
+        for one in table.of_kind("date")
+        if one.swapped
+    ]
+    empty = [f"`{one.name}`" for one in table.of_kind("empty")]
+    if empty:
+        named = ", ".join(empty[:6])
+        risks.append(f"These columns are empty in the first lines of {name}: {named}.")
     return risks

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
 
 from .columns import MISSING, ColumnFacts, column_of, date_format_of, is_number
 
+Format = Literal["text", "json", "json lines", "parquet", "excel"]
+
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".psv")
-LINES_READ = 40
+FORMATS: dict[str, Format] = {
+    **dict.fromkeys((".json",), "json"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "json lines"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
+}
+"""Of files that are no plain text with separators."""
+LINES_READ = 200
 _SEPARATORS = ("\t", ";", "|", ",", ":")
 """The surer a sign of a table, the earlier: the first wins if two fit alike."""
 _MAX_FIELD_LENGTH = 10_000_000
@@ -37,6 +49,16 @@ class Table:
     """Whether some rows have more fields than there are columns."""
     lines: int | None = None
     """Lines in the whole file, where known."""
+
+    @property
+    def format(self) -> Format:
+        """How the file is written, by the ending of its name."""
+        return FORMATS.get(PurePosixPath(self.path.lower()).suffix, "text")
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without folder and ending."""
+        return PurePosixPath(self.path).stem
 
     @property
     def names(self) -> list[str]:
@@ -91,6 +113,25 @@ def table_of(
         uneven=any(len(row) > len(names) for row in data),
         lines=lines,
     )
+
+
+def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = None) -> Table | None:
+    """The table that rows with names make, as they come from JSON; None if there is no row."""
+    head = list(dict.fromkeys(name for row in rows for name in row))
+    if not head:
+        return None
+    columns = [
+        column_of(name, [_text(row.get(old)) for row in rows])
+        for old, name in zip(head, clear_names(head), strict=True)
+    ]
+    return Table(path, "", tuple(columns), has_header=True, first_line=1, lines=lines)
+
+
+def _text(value: Any) -> str:
+    """A value of JSON as a text file would write it."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def separator_of(text: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .jobs import GuideJob
 from .tables import Table
 
 SIGNATURE = "_Built-in guide: rules, no language model._"
 _ABILITIES = (
-    "profile a table (“profile sales.csv”)",
-    "clean missing values, duplicates and types (“clean sales.csv, fill missing values”)",
-    "plot over time, by category, or a distribution (“plot revenue by region”)",
+    "answer questions about tables (“average revenue by region”, “why is March low?”)",
+    "draw charts (“plot revenue by month”, “histogram of age”)",
+    "profile a table, find missing values, duplicates and outliers (“profile sales.csv”)",
+    "clean a table (“clean sales.csv, fill missing values”)",
     "join two tables (“join orders.csv with customers.csv”)",
     "fit and score a baseline model (“predict price from houses.csv”)",
     "explain a notebook, or put its cells in order",
@@ -32,22 +32,22 @@ def what_i_can_do(is_step: bool) -> str:
     )
 
 
-def nothing_fits(text: str, tables: Sequence[Table]) -> str:
+def not_understood(unclear: str, *, is_step: bool) -> str:
     """For requests that the tables at hand do not allow."""
-    seen = "; ".join(f"`{table.path}` has {_columns(table)}" for table in tables)
-    return f"I found nothing in the tables for “{text[:200]}”: {seen}."
+    can = what_i_can_do(is_step)
+    return f"{unclear}\n\n{can}" if unclear else can
 
 
-def _columns(table: Table) -> str:
+def columns(table: Table) -> str:
+    """The first columns of a table with what they hold."""
     shown = ", ".join(f"`{column.name}` ({column.kind})" for column in table.columns[:12])
     more = len(table.columns) - 12
     return f"{shown} and {more} more columns" if more > 0 else shown
 
 
-def report(job: GuideJob, findings: Sequence[str]) -> str:
-    """What was done, with just what the code printed."""
-    lines = [f"- {line}" for line in findings] or ["- The code ran and printed nothing to report."]
-    return signed("\n".join([f"Done: {job.action}", *lines]))
+def report(done: str, findings: Sequence[str]) -> str:
+    """What was done, with the key numbers that the code has shown."""
+    return signed("\n".join([f"Done: {done}", *(f"- {line}" for line in findings)]))
 
 
 def signed(text: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from dataclasses import dataclass, replace
-from itertools import takewhile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from .cells import PACKAGES, WRITTEN_BY, Means
+from .code import CodeCell, Style, script_code
 from .conversation import Result
-from .notebook import cells_in
+from .following import style_of
+from .notebook import GuideCell, cells_in
+from .outputs import Shown
 from .script import Script
 from .words import first_line
 
@@ -19,12 +21,16 @@ KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
 NO_KERNEL = "no_kernels"
 """The code of the error where no kernel can be had at all."""
+PACKAGES = (
+    *("pandas", "polars", "matplotlib", "seaborn", "plotly", "sklearn", "openpyxl", "pyarrow"),
+)
 _LOOK = (
     "print('packages:', *(lambda find: [name for name in "
     f"{PACKAGES!r} if find(name)])(__import__('importlib.util').util.find_spec))"
 )
 """Leaves no name behind where it runs."""
 _FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
+_VARIABLE = re.compile(r"^(\w+): ([\w.]+)", re.MULTILINE)
 _MAX_SCRIPTS = 20
 _ASKING = ("%%plan", "%%act", "%%ask")
 """How a cell begins whose text is a request to the agent."""
@@ -36,81 +42,136 @@ class CannotRun(Exception):
     """Code cannot be run at all; the words say why."""
 
 
+class CodeFailed(Exception):
+    """Code ran and ended with an error."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.text)
+        self.result = result
+
+
+@dataclass
+class _WrittenCell:
+    id: str
+    fingerprint: str
+    source: str
+    output: str | None = None
+    """None until it has run without an error."""
+
+
 @dataclass
 class Workshop:
     """One place where code runs, found out by trying."""
 
     script: Script
-    means: Means
-    notebook: str | None
+    style: Style
+    notebook: str | None = None
+    in_kernel: bool = False
     python: str = "python3"
-    _cell: tuple[str, str] | None = None
-    """The cell that was written last, with its fingerprint; mended if it fails."""
+    place: dict[str, str] = field(default_factory=dict)
+    """Where the next cell goes: below another, or at the end."""
+    _written: list[_WrittenCell] = field(default_factory=list)
+    """The cells for what is being done now; mended if one of them fails."""
+    _ran: list[str] = field(default_factory=list)
+    """The code that has run in no cell, up to this point of the script."""
 
-    def path_of(self, path: str) -> str:
-        """How code reaches a file of the workspace."""
-        if not self.notebook:
-            return path
-        return posixpath.relpath(path, posixpath.dirname(self.notebook) or ".")
+    def run(self, cells: Sequence[CodeCell], name: str) -> list[Shown]:
+        """Write code down where the user sees it, run it, give what came out of each part.
 
-    def run(self, code: str, name: str) -> Result:
-        """Write code down where the user sees it, run it, give what came out."""
+        Raises `CodeFailed`; run again with other code, it mends what it has written.
+        """
         if self.notebook:
-            return self._run_cell(code)
-        if self.means.in_kernel:
-            return self.script.call("run_code", code=code, where="notebook")
-        return self._run_script(code, name)
+            texts = self._run_cells(cells)
+        elif self.in_kernel:
+            texts = [self._run_code(cell.source) for cell in cells]
+        else:
+            came = _done(self._run_script(script_code(cells, self.style), name))
+            return [Shown(part) for part in re.split(r"\n{2,}", came) if Shown(part).lines]
+        shows = [cell.kind not in ("none", "chart") for cell in cells]
+        return [Shown(text) for text, keeps in zip(texts, shows, strict=True) if keeps]
 
-    def done(self) -> None:
-        """The cell is good; the next code gets one of its own."""
-        self._cell = None
+    def next(self) -> None:
+        """The cells are good; the next code gets cells of its own, and sees what they left."""
+        self._written = []
+        if self.in_kernel:
+            self.look_around()
+
+    def use(self, packages: frozenset[str]) -> None:
+        """Go on with other packages than there were."""
+        self.style = replace(self.style, packages=packages)
+
+    def look_around(self) -> None:
+        """What the notebook and its kernel hold by now."""
+        folder = posixpath.dirname(self.notebook or "") or "."
+        earlier = [*_run_before(self.script), *self._ran]
+        cells = notebook_cells(self.script, self.notebook) or _as_cells(earlier)
+        variables = _variables(self.script, self.notebook)
+        self.style = style_of(
+            cells, variables, self.style.packages, folder, saves_charts=not self.notebook
+        )
+        if not self.place:
+            self.place = _below(self.script, cells)
+
+    def inspect(self, name: str) -> Shown | None:
+        """What a variable holds, where a kernel can be asked."""
+        if not self.in_kernel or not self.script.may("inspect_variable"):
+            return None
+        path = {"path": self.notebook} if self.notebook else {}
+        looked = self.script.call("inspect_variable", name=name, **path)
+        return Shown(looked.text) if looked.ok else None
 
     def install(self, package: str) -> Result:
         """Install a package, which the user is asked about once more."""
+        code = f"%pip install -q {package}"
         if self.notebook:
-            return self.script.call(
-                "run_code", code=f"%pip install -q {package}", path=self.notebook, start_kernel=True
-            )
-        if self.means.in_kernel:
-            code = f"%pip install -q {package}"
+            return self.script.call("run_code", code=code, path=self.notebook, start_kernel=True)
+        if self.in_kernel:
             return self.script.call("run_code", code=code, where="notebook")
         command = f"{self.python} -m pip install -q {package}"
         return _by_exit_code(
             self.script.call("execute_command", command=command, needs_network=True)
         )
 
-    def _run_cell(self, code: str) -> Result:
-        call = self.script.call
-        if self._cell:
-            cell_id, mark = self._cell
-            written = call(
-                "edit_cell", path=self.notebook, cell_id=cell_id, fingerprint=mark, source=code
+    def _run_code(self, code: str) -> str:
+        text = _done(self.script.call("run_code", code=code, where="notebook"))
+        self._ran.append(code)
+        return text
+
+    def _run_cells(self, cells: Sequence[CodeCell]) -> list[str]:
+        changed = False
+        for at, cell in enumerate(cells):
+            changed = self._write(at, cell.source) or changed
+            written = self._written[at]
+            if changed or written.output is None:
+                written.output = None
+                written.output = _done(
+                    self.script.call(
+                        "run_cell", path=self.notebook, cell_id=written.id, start_kernel=True
+                    )
+                )
+        return [one.output or "" for one in self._written]
+
+    def _write(self, at: int, source: str) -> bool:
+        """Whether the cell had to be written: inserted, or mended."""
+        if at >= len(self._written):
+            came = self.script.call("insert_cell", path=self.notebook, source=source, **self.place)
+        elif self._written[at].source != source:
+            before = self._written[at]
+            came = self.script.call(
+                "edit_cell",
+                path=self.notebook,
+                cell_id=before.id,
+                fingerprint=before.fingerprint,
+                source=source,
             )
         else:
-            written = call("insert_cell", path=self.notebook, source=code, **self._place())
-        if not written.ok:
-            raise CannotRun(first_line(written.text))
-        self._cell = (written.facts["cell_id"], written.facts["fingerprint"])
-        return call("run_cell", path=self.notebook, cell_id=self._cell[0], start_kernel=True)
-
-    def _place(self) -> dict[str, str]:
-        """Below the cell that asked for it, and what was already written below that; else last."""
-        if not self.script.may("read_notebook"):
-            return {}
-        run = self.script.run
-        wanted = _on_one_line(run.goal if run.is_step else run.request)
-        read = self.script.call("read_notebook", path=self.notebook)
-        cells = cells_in(read.facts) if read.ok else []
-        asking = [
-            at
-            for at, cell in enumerate(cells)
-            if cell.source.startswith(_ASKING) and wanted in _on_one_line(cell.source)
-        ]
-        if not asking:
-            return {}
-        below = cells[asking[-1] + 1 :]
-        written = list(takewhile(lambda cell: WRITTEN_BY in cell.source, below))
-        return {"after": (written or [cells[asking[-1]]])[-1].id}
+            return False
+        if not came.ok:
+            raise CannotRun(first_line(came.text))
+        cell = _WrittenCell(came.facts["cell_id"], came.facts["fingerprint"], source)
+        self._written[at : at + 1] = [cell]
+        self.place = {"after": self._written[-1].id}
+        return True
 
     def _run_script(self, code: str, name: str) -> Result:
         for number in range(1, _MAX_SCRIPTS):
@@ -127,19 +188,19 @@ class Workshop:
 def find_workshop(script: Script) -> Workshop:
     """The notebook's kernel if it can be had, else scripts. Raises `CannotRun`."""
     notebook = script.here.notebook
-    if notebook and script.may(*CELL_TOOLS):
-        looked = script.call("run_code", code=_LOOK, path=notebook, start_kernel=True)
-        found = _FOUND.search(looked.text)
-        if looked.ok and found:
-            return Workshop(script, Means(frozenset(found[1].split()), True, True), notebook)
-        if looked.code != NO_KERNEL:
-            raise CannotRun(first_line(looked.text))
+    if notebook and script.may(*CELL_TOOLS) and _has_kernels(script, notebook):
+        # Scratch has the Python of the notebook, and nobody has to allow that.
+        looked = script.call("run_code", code=_LOOK, where="scratch")
+        if not looked.ok:
+            looked = script.call("run_code", code=_LOOK, path=notebook, start_kernel=True)
+        if workshop := _found(script, looked, notebook=notebook):
+            return workshop
+        raise CannotRun(first_line(looked.text))
     # Without any kernel there is `run_code` as well, which can write nothing then.
     if not notebook and script.may(*KERNEL_TOOLS, "list_variables"):
         looked = script.call("run_code", code=_LOOK, where="notebook")
-        found = _FOUND.search(looked.text)
-        if looked.ok and found:
-            return Workshop(script, Means(frozenset(found[1].split()), False, True), None)
+        if workshop := _found(script, looked, notebook=None):
+            return workshop
         if looked.code != NO_KERNEL:  # such as a user who does not want it
             raise CannotRun(first_line(looked.text))
     if not script.may(*SCRIPT_TOOLS):
@@ -150,10 +211,93 @@ def find_workshop(script: Script) -> Workshop:
         looked = _by_exit_code(script.call("execute_command", command=command))
         found = _FOUND.search(looked.text)
         if looked.ok and found:
-            return Workshop(script, Means(frozenset(found[1].split()), False), None, python)
+            packages = frozenset(found[1].split())
+            return Workshop(script, Style(packages=packages, saves_charts=True), python=python)
         if looked.facts.get("exit_code") != _NO_SUCH_COMMAND:
             break
     raise CannotRun(first_line(looked.text))
+
+
+def _has_kernels(script: Script, notebook: str) -> bool:
+    may_list = script.may("list_variables")
+    return not may_list or script.call("list_variables", path=notebook).code != NO_KERNEL
+
+
+def _found(script: Script, looked: Result, notebook: str | None) -> Workshop | None:
+    found = _FOUND.search(looked.text)
+    if not looked.ok or not found:
+        return None
+    style = Style(packages=frozenset(found[1].split()))
+    workshop = Workshop(script, style, notebook, in_kernel=True)
+    workshop.look_around()
+    return workshop
+
+
+def _run_before(script: Script) -> list[str]:
+    """Code of earlier tasks. What this one runs counts from where it has run it: a script that is
+    read again must come to the same names.
+    """
+    own = {parameters.get("code") for parameters in script.run.made("run_code")}
+    return [code for code in script.here.code_run if code not in own]
+
+
+def notebook_cells(script: Script, path: str | None) -> list[GuideCell]:
+    """All cells of a notebook; long ones come in parts."""
+    cells: list[GuideCell] = []
+    while path and script.may("read_notebook"):
+        part = {"offset": len(cells)} if cells else {}
+        read = script.call("read_notebook", path=path, **part)
+        found = cells_in(read.facts) if read.ok else []
+        cells += found
+        if not found or len(cells) >= read.facts.get("total_cells", 0):
+            break
+    return cells
+
+
+def _as_cells(code: Sequence[str]) -> list[GuideCell]:
+    """Code that ran without cells, as if it had some."""
+    facts = [
+        {
+            "id": "",
+            "cell_type": "code",
+            "source": source,
+            "failed": False,
+            "execution_count": None,
+        }
+        for source in code
+    ]
+    return cells_in({"cells": facts})
+
+
+def _variables(script: Script, path: str | None) -> dict[str, str]:
+    """The types of what is in the kernel, by name."""
+    if not script.may("list_variables"):
+        return {}
+    listed = script.call("list_variables", **({"path": path} if path else {}))
+    return dict(_VARIABLE.findall(listed.text)) if listed.ok else {}
+
+
+def _below(script: Script, cells: Sequence[GuideCell]) -> dict[str, str]:
+    """Below the cell that asked, and what was written below it for the same; else last."""
+    run = script.run
+    wanted = _on_one_line(run.goal if run.is_step else run.request)
+    asking = [
+        at
+        for at, cell in enumerate(cells)
+        if cell.source.startswith(_ASKING) and wanted in _on_one_line(cell.source)
+    ]
+    if not asking:
+        return {}
+    last = asking[-1]
+    while last + 1 < len(cells) and cells[last + 1].id in script.here.inserted:
+        last += 1
+    return {"after": cells[last].id}
+
+
+def _done(result: Result) -> str:
+    if not result.ok:
+        raise CodeFailed(result)
+    return result.text
 
 
 def _on_one_line(text: str) -> str:

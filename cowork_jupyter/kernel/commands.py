@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 import sys
@@ -174,8 +173,29 @@ def _audit(one: Command) -> Note:
     return _listed("audit", one.get("audit"))
 
 
+def _effects(one: Command) -> Note:
+    """Of the newest run that did anything to data: talking about it does nothing."""
+    for job in one.jobs():
+        found = one.session.link.request("GET", f"jobs/{job['id']}/effects")["items"]
+        if found:
+            return _listed("effects", found)
+    return _listed("effects", [])
+
+
 def _checkpoints(one: Command) -> Note:
     return _listed("checkpoints", one.get("checkpoints")["items"])
+
+
+def _expectations(one: Command) -> Note:
+    if one.arguments:
+        if one.arguments[0] not in ("--asserts", "--pandera"):
+            raise _misused("expectations")
+        code = one.get(f"expectations/export?format={one.arguments[0][2:]}").decode()
+        one.session.insert_below(code)
+        return Note(f"```python\n{code}```")
+    from .expectations import standing
+
+    return Note(f"```text\n{standing(one.get)}\n```")
 
 
 def _rules(one: Command) -> Note:
@@ -192,12 +212,14 @@ def _workflows(one: Command) -> Note:
 
 
 def _run(one: Command) -> None:
+    from ..workflows.fields import assigned
+
     name, *given = one.arguments
     link = one.session.link
     known = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
     if name not in known:
         raise CellProblem(f"There is no workflow '{name}'. See: %cowork workflows")
-    body: dict[str, Any] = {"parameters": _parameters(known[name]["parameters"], given)}
+    body: dict[str, Any] = {"parameters": assigned(known[name]["parameters"], given)}
     workflow = known[name]
     context = one.session.open(one.name or workflow["title"], workflow["role"])
     body["context_id"] = context["id"]
@@ -205,29 +227,6 @@ def _run(one: Command) -> None:
     run = show(one.session, job)
     if link.kind == "kernel":
         run.wait()
-
-
-def _parameters(schema: dict[str, Any], given: list[str]) -> dict[str, Any]:
-    """`k=v` as its field wants it: text as it stands, all else read as JSON."""
-    fields = schema.get("properties", {})
-    parameters: dict[str, Any] = {}
-    for pair in given:
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise CellProblem(f"Write parameters as name=value, not '{pair}'.")
-        parameters[key] = value if "string" in _types(fields.get(key, {})) else _value(value)
-    return parameters
-
-
-def _types(field: dict[str, Any]) -> set[str]:
-    return {str(one.get("type", "")) for one in (field, *field.get("anyOf", []))}
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _export(one: Command) -> Note:
@@ -257,7 +256,7 @@ def _doctor(_: Command) -> Note:
 
 def _help(_: Command) -> Note:
     rows = [
-        f"%cowork {name if name != 'status' else ''} {one.arguments}".strip().ljust(28) + one.help
+        _usage(f"%cowork {name if name != 'status' else ''} {one.arguments}".strip(), one.help)
         for name, one in COMMANDS.items()
     ]
     rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
@@ -272,6 +271,11 @@ def _help(_: Command) -> Note:
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 
 
+def _usage(command: str, says: str) -> str:
+    """In one line, if the command leaves room for it."""
+    return command.ljust(28) + says if len(command) < 28 else f"{command}\n{'':28}{says}"
+
+
 _DO: dict[str, Callable[[Command], Note | None]] = {
     "status": _status,
     "role": _role,
@@ -282,7 +286,9 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "rollback": _rollback,
     "history": _history,
     "audit": _audit,
+    "effects": _effects,
     "checkpoints": _checkpoints,
+    "expectations": _expectations,
     "rules": _rules,
     "models": _models,
     "workflows": _workflows,
@@ -291,7 +297,13 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "doctor": _doctor,
     "help": _help,
 }
-_COUNTS = {"role": (1, 2), "rollback": (0, 1), "run": (1, 1000), "export": (1, 1)}
+_COUNTS = {
+    "role": (1, 2),
+    "rollback": (0, 1),
+    "expectations": (0, 1),
+    "run": (1, 1000),
+    "export": (1, 1),
+}
 """How many words may follow."""
 
 

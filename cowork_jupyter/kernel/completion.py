@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from IPython.core.completer import (
@@ -30,7 +30,11 @@ COMMANDS = {
     "rollback": CommandUsage("[ID]", "roll back the last run, or all since a checkpoint"),
     "history": CommandUsage("", "show the messages"),
     "audit": CommandUsage("", "compare the plan with what happened"),
+    "effects": CommandUsage("", "show what the last run did to tables"),
     "checkpoints": CommandUsage("", "list the checkpoints to go back to"),
+    "expectations": CommandUsage(
+        "[--asserts|--pandera]", "check what is pinned, or insert it as code"
+    ),
     "rules": CommandUsage("", "list what is allowed, asked about and denied"),
     "models": CommandUsage("", "list models of the server and on this machine"),
     "workflows": CommandUsage("", "ready-made actions"),
@@ -46,6 +50,7 @@ _OPTIONS = {
     "%%act": ("-c", "-m", "--wait", "--policy"),
     "%%ask": ("-c", "-m", "--wait"),
 }
+_SIGNS = ("@", "/")
 _NOT_OURS: SimpleMatcherResult = {"completions": []}
 
 
@@ -62,14 +67,58 @@ def complete(context: CompletionContext) -> SimpleMatcherResult:
     line = context.text_until_cursor.rpartition("\n")[2]
     done, _, typed = line.rpartition(" ")
     magic, *before = done.split() or [""]
+    if typed[:1] in _SIGNS and context.cursor_line and _is_said(context, typed):
+        return _completions(context, typed, lambda: _mentions(typed))
     if magic != "%cowork" and (magic not in _OPTIONS or context.cursor_line > 0):
         return _NOT_OURS
+    return _completions(context, typed, lambda: _offers(magic, before))
+
+
+def _completions(
+    context: CompletionContext, typed: str, offered: Callable[[], Iterable[str]]
+) -> SimpleMatcherResult:
     cut = len(typed) - len(context.token)
     try:
-        offers = [offer for offer in _offers(magic, before) if offer.startswith(typed)]
+        offers = [offer for offer in offered() if offer.startswith(typed)]
     except Exception:  # whatever it is, it must not disturb typing
         offers = []
     return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
+
+
+def _is_said(context: CompletionContext, typed: str) -> bool:
+    """Whether it stands in words to the agent; a command is the first of them."""
+    first, *above = context.full_text.split("\n")[: context.cursor_line]
+    if first.split()[:1] not in [[magic] for magic in _OPTIONS]:
+        return False
+    said = "\n".join([*above, context.text_until_cursor])
+    return typed[0] == "@" or said.strip() == typed
+
+
+def _mentions(typed: str) -> Iterable[str]:
+    """What the service offers. The kernel itself knows its variables, and must not wait here for
+    somebody who asks it for them.
+    """
+    from urllib.parse import quote
+
+    from IPython.core.getipython import get_ipython
+
+    from ..agents.mentions.syntax import column_text
+    from ..tools.kernel.inside.columns import column_labels, label_text, watched_kind
+    from ..tools.kernel.inside.report import names_in
+    from .session import session
+
+    shell: Any = get_ipython()
+    own = names_in(shell.user_ns, shell.user_ns_hidden) if typed[0] == "@" else []
+    yield from (f"@{name}" for name in own)
+    for name in own:
+        table = shell.user_ns[name]
+        if f"@{name}.".startswith(typed[: len(name) + 2]) and (kind := watched_kind(table)):
+            for label in column_labels(table, kind):
+                yield column_text(name, label_text(label))
+    notebook = session().notebook()
+    about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
+    query = f"q={quote(typed, safe='')}&variables=false{about}"
+    yield from (one["text"] for one in session().link.request("GET", f"mentions?{query}")["items"])
 
 
 def _offers(magic: str, before: list[str]) -> Iterable[str]:
@@ -94,6 +143,8 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
             return _names("workflows")
         case ["run", name, *_]:
             return _parameters(name)
+        case ["expectations"]:
+            return ["--asserts", "--pandera"]
         case ["rollback"]:
             return _checkpoints(name)
     return []

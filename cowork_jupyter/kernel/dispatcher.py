@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 from ..api import api
 from ..api.calls import Call, Caller
-from ..api.routes import Download, table
+from ..api.routes import Download, Stream, table
 from ..domain.cell_commands import CellCommand
 from ..domain.health import Problem
 from ..service import CoworkService
@@ -57,6 +57,8 @@ async def dispatch(service: CoworkService, method: str, path: str, body: Any = N
     answer = await route.endpoint(call)
     if isinstance(answer, Download):
         return answer.body
+    if isinstance(answer, Stream):  # a comm has no streams: all of it comes at its end
+        return [line.model_dump(mode="json") async for line in answer.lines]
     # By way of JSON, so that a card gets exactly what it would get over HTTP.
     return json.loads(json.dumps(answer.model_dump(mode="python"))) if answer else None
 

@@ -11,11 +11,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ..domain.errors import CoworkError, InvalidInput, Unavailable
+from ..domain.expectations import Expectation
+from ..domain.measured import Measured
+from ..tools.kernel import inside
+from ..tools.kernel.inside.checks import measure
 from ..tools.kernel.inside.copying import copy_table
 from ..tools.kernel.inside.report import report
+from ..tools.kernel.inside.states import table_states
+from ..tools.kernel.measuring import measured, questions_of
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.stall_detector import PATIENCE, StallDetector
-from ..tools.kernel.state import Code, CodeRun, Ran, TableCopy, Variable, Variables
+from ..tools.kernel.state import (
+    Code,
+    CodeRun,
+    KernelTables,
+    Look,
+    Ran,
+    TableCopy,
+    Variable,
+    Variables,
+)
 from ..workspace import Workspace
 from .main_thread import MainThread
 from .place import place_of
@@ -67,7 +82,8 @@ class OwnKernels:
         path: str,  # noqa: ARG002
         codes: Sequence[Code],  # noqa: ARG002
         took: Callable[[Ran], None],  # noqa: ARG002
-    ) -> None:
+        expectations: Sequence[Expectation] = (),  # noqa: ARG002
+    ) -> list[Measured]:
         """There is only this one kernel."""
         raise Unavailable(
             "Running the whole notebook needs a Jupyter server, which starts a second kernel.",
@@ -90,6 +106,20 @@ class OwnKernels:
         self._own(workspace, path)
         said = await asyncio.to_thread(copy_table, name, file, room)
         return TableCopy.of(name, json.loads(said))
+
+    async def tables(
+        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+    ) -> KernelTables:
+        self._own(workspace, path)
+        said = await asyncio.to_thread(table_states, inside.looks_text(looks, after=True), seconds)
+        return KernelTables.of(json.loads(said))
+
+    async def measure(
+        self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
+    ) -> list[Measured]:
+        self._own(workspace, path)
+        said = await asyncio.to_thread(measure, questions_of(expectations))
+        return measured(json.loads(said))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         """The one that runs us."""

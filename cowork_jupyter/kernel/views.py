@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..record.markdown import code, line, table
+from ..domain.figures import Assumption
+from ..record.markdown import assumption, code, line, table
 from .run import text_of
 
 Item = dict[str, Any]
@@ -28,7 +29,7 @@ def history(messages: Iterable[Item]) -> str:
 
 
 def audit(found: Item) -> str:
-    """Each step as planned and as it went."""
+    """Each step as planned and as it went, and what the words of the run rest on."""
     rows = [
         [
             f"{_MARKS.get(step['status'], '·')} {step['number']}",
@@ -40,7 +41,29 @@ def audit(found: Item) -> str:
         for step in found["steps"]
     ]
     head = ["", "Step", "Planned", "What happened", "Different from the plan"]
-    return _listed(head, rows, "This conversation has no plan yet.")
+    figures = dict.fromkeys(line(one["text"]) for one in found["figures"])
+    assumed = [assumption(Assumption.model_validate(one)) for one in found["assumptions"]]
+    parts = [
+        _listed(head, rows, "This conversation has no plan yet."),
+        f"Not found in any output: {', '.join(figures)}" if figures else "",
+        "\n".join(["Assumptions:\n", *(f"- {one}" for one in assumed)]) if assumed else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def effects(items: Iterable[Item]) -> str:
+    """What code did to tables, and what may be wrong about it."""
+    lines: list[str] = []
+    for item in items:
+        said = line(item.get("line") or "")
+        lines += [f"- {said}"] if said else []
+        lines += [f"{'  ' if said else ''}- {_warning(one)}" for one in item.get("warnings", [])]
+    return "\n".join(lines) or "No run of this conversation has changed a table."
+
+
+def _warning(one: Item) -> str:
+    where = f", line {one['line']}" if one.get("line") else ""
+    return f"**Warning**{where}: " + line(f"{one['message']} {one.get('advice', '')}")
 
 
 def checkpoints(items: Iterable[Item]) -> str:

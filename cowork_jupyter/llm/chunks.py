@@ -24,6 +24,10 @@ class Conversation:
     """The current one."""
     messages: Sequence[Message] = ()
     """Those of this job, or of this task of it, whole, oldest first."""
+    inserted: frozenset[str] = frozenset()
+    """The cells that this job has inserted, in any of its tasks."""
+    code_run: Sequence[str] = ()
+    """The code that this job has run in a kernel without a cell, oldest first."""
 
 
 @dataclass(frozen=True)

@@ -101,13 +101,19 @@ def _sections(parts: PromptParts) -> list[str]:
         f"# Role\n{_role_text(spec)}",
         f"# Permissions\n{_permissions(parts.role)}",
         f"# Tools\n{_tools(parts)}" if _describes_tools(parts) else "",
-        f"# Replies\n{_formats(parts, [*spec.formats, 'diagram'])}",
+        f"# Replies\n{_formats(parts, [*spec.formats, *_beside(spec), 'diagram'])}",
         _examples(parts),
         f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
         # Last, because it differs between conversations, and servers cache what is the same.
         parts.frame.explained if parts.frame else "",
     ]
+
+
+def _beside(spec: RoleSpec) -> list[str]:
+    """What plans may say of tables and how cells are written: more than a small model can use."""
+    writes_cells = {Permission.WRITE_FILES, Permission.EXECUTE_COMMANDS} <= spec.permissions
+    return ["expects"] * ("plan" in spec.formats) + ["cells"] * writes_cells
 
 
 def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:

@@ -93,8 +93,8 @@ def reply_schema(tools: Sequence[ToolSpec], formats: Iterable[str] = ()) -> dict
 
 
 _FLAG = {"type": "boolean"}
-_OWN_FIELDS = {"PlanStep": "status"}
-"""What we fill in ourselves, so that the model need not."""
+_OWN_FIELDS = {"PlanStep": ("status",), "Assumption": ("status", "correction")}
+"""What we or the user fill in, so that the model need not."""
 
 
 def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
@@ -126,8 +126,9 @@ def _several(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _format(name: str, shared: dict[str, Any]) -> dict[str, Any]:
     schema = FORMATS[name].model_json_schema()
-    for title, own in _OWN_FIELDS.items():
-        schema.get("$defs", {}).get(title, {}).get("properties", {}).pop(own, None)
+    for title, fields in _OWN_FIELDS.items():
+        for own in fields:
+            schema.get("$defs", {}).get(title, {}).get("properties", {}).pop(own, None)
     schema = _lift(schema, name, shared)
     # Without its type nobody could tell what it is; the model has a default, a reply has not.
     return {
@@ -170,6 +171,7 @@ _OPTIONAL = {
         r"|roles must alternate",
         re.IGNORECASE | re.DOTALL,
     ),
+    "max_tokens": re.compile(r"max_(completion_)?tokens", re.IGNORECASE),
 }
 
 

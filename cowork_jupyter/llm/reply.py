@@ -18,11 +18,12 @@ or with results that they make up.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
+from ..domain.figures import Assumption, Figure
 from ..domain.message_data import TextData
 from ..domain.replies import Structured
 from .fences import CodeScanner, FenceOpening, Inside
@@ -68,9 +69,20 @@ class Reply:
         """Whether there is nothing to show and nothing to do (reasoning alone is nothing)."""
         return not self.text and self.structured is None and self.problem is None
 
-    def beside_text(self, problem: str = "") -> TextData:
-        """What a message keeps that is never content: the reasoning, and why it is of no use."""
+    def beside_text(
+        self,
+        problem: str = "",
+        figures: Sequence[Figure] = (),
+        assumptions: Sequence[Assumption] = (),
+    ) -> TextData:
+        """What a message keeps that is never content: the reasoning, why it is of no use, and
+        what its words rest on.
+        """
         data = TextData()
+        if figures:
+            data.figures = list(figures)
+        if assumptions:
+            data.assumptions = list(assumptions)
         if problem:
             data.problem = problem
         if self.reasoning:

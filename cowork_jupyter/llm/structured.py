@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ..domain.expectation_rules import with_sound_expectations
 from ..domain.plan import Plan
 from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
 from ..domain.surrogates import without_surrogates
@@ -62,11 +63,20 @@ def settle(found: Sequence[dict[str, Any]]) -> Structured:
             f"A reply may contain only one of these, and this one contains {names}."
         )
     try:
-        return _merged(calls) if calls else FORMATS[others[0]["type"]].model_validate(others[0])
+        return _merged(calls) if calls else _format(others[0])
     except ValidationError as error:
         name = "tool call" if calls else others[0]["type"]
         why = describe_problems(field_problems(error), "\n")
         raise MalformedReply(f"The {name} is not valid:\n{why}") from None
+
+
+def _format(value: dict[str, Any]) -> Plan | Question | Review | StepResult:
+    """A plan is not lost over an expectation that makes no sense; it is left out, and said so."""
+    kind = FORMATS[value["type"]]
+    if kind is not Plan:
+        return kind.model_validate(value)
+    sound, notes = with_sound_expectations(value)
+    return Plan.model_validate(sound).with_notes(notes)
 
 
 def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:

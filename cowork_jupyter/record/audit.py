@@ -6,18 +6,26 @@ Computed anew each time from what is stored, so that it can never disagree with 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
 from ..domain.contexts import Initiator, StepStatus
+from ..domain.effects import DataEffect
+from ..domain.figures import Assumption
+from ..domain.message_data import TaskResultData, TextData, ToolResultData
+from ..domain.messages import Message
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
+from ..effects.figure_index import without_source
 from ..tools.base import Tool
+from .card_model import EffectSummary
 from .deviations import Deviation, DeviationFinder, StepGraph, only_looks
 from .facts import Facts
 from .steps import Trace, traces_of
 from .trail import LoggedUse, seconds_in, tool_uses, work_by_task
+
+EffectsByCall = Mapping[str | None, Sequence[EffectSummary]]
 
 
 class ToolCount(BaseModel):
@@ -47,6 +55,8 @@ class ToolWork(BaseModel):
     """Files that were changed, as far as the tools tell; a command does not."""
     files_read: list[str]
     """Files that were only looked at."""
+    effects: list[EffectSummary] = []
+    """What code did to data."""
 
 
 class Actual(ToolWork):
@@ -83,6 +93,21 @@ class Outside(ToolWork):
     message_ids: list[str]
 
 
+class UnseenFigure(BaseModel):
+    """A number that an agent wrote and that no output has."""
+
+    text: str
+    message_id: str
+    job_id: str | None
+
+
+class StatedAssumption(Assumption):
+    """What a plan or an answer takes for granted, and what the user says of it."""
+
+    message_id: str | None = None
+    """The answer that states it; None if the plan does."""
+
+
 class Totals(BaseModel):
     """The whole in numbers."""
 
@@ -108,6 +133,9 @@ class Audit(BaseModel):
     planned_time: str = ""
     steps: list[StepAudit] = []
     outside: list[Outside] = []
+    figures: list[UnseenFigure] = []
+    """Figures that are in no output, oldest first."""
+    assumptions: list[StatedAssumption] = []
     totals: Totals = Totals()
 
 
@@ -117,8 +145,9 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
     traces = traces_of(facts, uses, work_by_task(facts.events))
     judge = DeviationFinder(facts, tools, StepGraph(traces))
     order = _order_of_start(traces)
+    effects = _effects_by_call(facts)
     steps = [
-        _step_audit(trace, place, order.get(trace.step.id), judge)
+        _step_audit(trace, place, order.get(trace.step.id), judge, effects)
         for place, trace in enumerate(traces.values(), start=1)
     ]
     inside = {id(use) for trace in traces.values() for use in trace.uses}
@@ -131,7 +160,9 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
         executed_by=facts.executed_by,
         planned_time=revision.plan.estimated_total_time if revision else "",
         steps=steps,
-        outside=_outside([use for use in uses if id(use) not in inside], tools),
+        outside=_outside([use for use in uses if id(use) not in inside], tools, effects),
+        figures=list(_unseen(facts.messages)),
+        assumptions=list(_assumed(facts)),
         totals=Totals(
             steps=len(steps),
             completed=sum(step.status is StepStatus.COMPLETED for step in steps),
@@ -143,7 +174,17 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
     )
 
 
-def _step_audit(trace: Trace, place: int, order: int | None, judge: DeviationFinder) -> StepAudit:
+def _effects_by_call(facts: Facts) -> EffectsByCall:
+    found: dict[str | None, list[EffectSummary]] = {}
+    for event in facts.events:
+        if isinstance(event.data, DataEffect):
+            found.setdefault(event.data.call_id, []).append(EffectSummary.from_effect(event.data))
+    return found
+
+
+def _step_audit(
+    trace: Trace, place: int, order: int | None, judge: DeviationFinder, effects: EffectsByCall
+) -> StepAudit:
     step, changed = trace.step, judge.changed(trace)
     return StepAudit(
         id=step.id,
@@ -152,7 +193,7 @@ def _step_audit(trace: Trace, place: int, order: int | None, judge: DeviationFin
         status=step.status,
         planned=_planned(step, place),
         actual=Actual(
-            **_work(trace.uses, judge.tools, changed).model_dump(),
+            **dict(_work(trace.uses, judge.tools, effects, changed)),
             order=order,
             started_at=trace.started.created_at if trace.started else None,
             ended_at=trace.ended.created_at if trace.ended else None,
@@ -179,14 +220,16 @@ def _order_of_start(traces: Mapping[str, Trace]) -> dict[str, int]:
     return {key: place for place, (_, key) in enumerate(sorted(begun), start=1)}
 
 
-def _outside(uses: Iterable[LoggedUse], tools: Mapping[str, Tool]) -> list[Outside]:
+def _outside(
+    uses: Iterable[LoggedUse], tools: Mapping[str, Tool], effects: EffectsByCall
+) -> list[Outside]:
     """By job and role, in the order in which they began."""
     groups: dict[tuple[str | None, AgentRole | None], list[LoggedUse]] = {}
     for use in uses:
         groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
     return [
         Outside(
-            **_work(group, tools).model_dump(),
+            **dict(_work(group, tools, effects)),
             job_id=job_id,
             role=role,
             message_ids=[one for use in group for one in use.message_ids],
@@ -195,7 +238,35 @@ def _outside(uses: Iterable[LoggedUse], tools: Mapping[str, Tool]) -> list[Outsi
     ]
 
 
-def _work(uses: list[LoggedUse], tools: Mapping[str, Tool], found: Iterable[str] = ()) -> ToolWork:
+def _unseen(messages: Iterable[Message]) -> Iterator[UnseenFigure]:
+    for message in messages:
+        match message.data:
+            case (
+                TextData(figures=figures)
+                | ToolResultData(figures=figures)
+                | TaskResultData(figures=figures)
+            ):
+                for text in without_source(figures):
+                    yield UnseenFigure(text=text, message_id=message.id, job_id=message.job_id)
+
+
+def _assumed(facts: Facts) -> Iterator[StatedAssumption]:
+    """Those of the plan, then those of answers and results, oldest first."""
+    for one in facts.revision.plan.assumptions if facts.revision else []:
+        yield StatedAssumption(**dict(one))
+    for message in facts.messages:
+        match message.data:
+            case TextData(assumptions=assumed) | TaskResultData(assumptions=assumed):
+                for one in assumed:
+                    yield StatedAssumption(**dict(one), message_id=message.id)
+
+
+def _work(
+    uses: list[LoggedUse],
+    tools: Mapping[str, Tool],
+    effects: EffectsByCall,
+    found: Iterable[str] = (),
+) -> ToolWork:
     """What was done; `found` are changed files that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
@@ -205,4 +276,5 @@ def _work(uses: list[LoggedUse], tools: Mapping[str, Tool], found: Iterable[str]
         tools=[ToolCount(tool=name, calls=n, failed=failed[name]) for name, n in calls.items()],
         files=list(dict.fromkeys([*changed, *found])),
         files_read=[path for path in dict.fromkeys(seen) if path not in set(changed)],
+        effects=[effect for use in uses for effect in effects.get(use.call_id, ())],
     )

@@ -16,7 +16,7 @@ from ..domain.messages import Message, MessageType
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
-from .card_model import CardJob, CardTask, RunCardData
+from .card_model import CardJob, CardTask, EffectSummary, RunCardData
 from .decided import asked_by, decisions
 from .redactor import Redactor
 from .run import RecordedRun
@@ -28,10 +28,18 @@ _INDENT = 6
 
 _KEPT = {
     MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
-    MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error"),
+    MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error", "figures"),
     MessageType.PLAN: (),
     MessageType.TASK_ASSIGNMENT: (),
-    MessageType.TEXT: ("reasoning", "problem", "answer", "reproduction"),
+    MessageType.TEXT: (
+        "reasoning",
+        "problem",
+        "answer",
+        "reproduction",
+        "figures",
+        "assumptions",
+        "mentions",
+    ),
 }
 """What of a message's data draws its card; of the others, all."""
 _TEXTLESS = (
@@ -143,6 +151,7 @@ class _Maker:
                 self._each_trimmed(decision.model_dump(), allowed.words, allowed.items)
                 for decision in decisions(run)[-allowed.items :]
             ],
+            "effects": list(self._effects(allowed)),
             "started_at": job.created_at,
             "ended_at": job.completed_at,
         }
@@ -192,6 +201,15 @@ class _Maker:
             for task in self.run.tasks:
                 facts = CardTask.of(task).model_dump(mode="json")
                 yield self._each_trimmed(facts, allowed.words, allowed.items)
+
+    def _effects(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
+        """A line each; numbers and advice of a warning are for whoever asks the server."""
+        for effect in self.run.effects[-2 * allowed.items :]:
+            facts = EffectSummary.from_effect(effect).model_dump(mode="json")
+            facts["warnings"] = [
+                one.model_dump(include={"code", "message", "line"}) for one in effect.warnings
+            ]
+            yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
         """What waits for the user. A request that was cut is not one to decide on."""

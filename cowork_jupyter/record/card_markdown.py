@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..domain.contexts import StepStatus
+from ..domain.figures import Assumption
 from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
+from ..effects.figure_index import without_source
 from ..store import Inquiry
 from ..store.records import PENDING
 from .decided import EXECUTED, asked_by
@@ -33,6 +35,7 @@ _MARKS = {
     StepStatus.INTERRUPTED: "⊘",
 }
 _PER_LINE = 10
+_MAX_EFFECTS = 6
 _ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
 """Steps, characters of each, characters of an answer: the first that fit."""
 
@@ -81,6 +84,7 @@ class _Writer:
         yield from self._plan(steps, words)
         yield from self._asked(words)
         yield self._done(words)
+        yield self._data(words)
         yield self._answer(answer)
         yield from self._afterwards(answer)
         if error := run.present.error:
@@ -131,6 +135,15 @@ class _Writer:
         for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
             if texts:
                 yield f"{title}: {self._line('; '.join(texts), words * 2)}"
+        yield from self._assumptions(plan.assumptions, words)
+
+    def _assumptions(self, stated: list[Assumption], words: int) -> Iterator[str]:
+        if stated:
+            said = "; ".join(
+                f"{one.text} ({one.correction or one.status})" if one.status != "open" else one.text
+                for one in stated
+            )
+            yield f"Assumes: {self._line(said, words * 3)}"
 
     def _step(self, number: int, step: PlanStep, words: int) -> str:
         mark = _MARKS.get(step.status)
@@ -190,6 +203,14 @@ class _Writer:
         head = f"Used {counted}" + (f" on {named}{more}" if named else "")
         return "\n\n".join([head, "\n".join(lines)]) if lines else head
 
+    def _data(self, words: int) -> str:
+        """What the newest runs of code did to tables."""
+        lines = []
+        for effect in self._run.effects[-_MAX_EFFECTS:]:
+            said = [effect.line, *(f"⚠ {one.message}" for one in effect.warnings)]
+            lines += [f"- {self._line(one, words)}" for one in said if one]
+        return "\n".join(lines)
+
     def _afterwards(self, most: int) -> Iterator[str]:
         """Whether the notebook still runs, if that was tried, and whether all was taken back."""
         for tells in (_is_trial, _is_rollback):
@@ -205,7 +226,9 @@ class _Writer:
         if isinstance(last.data, ReviewData):
             verdict = last.data.verdict.replace("_", " ")
             return f"Review: **{line(verdict)}**\n\n" + self._quote(last.data.summary, most)
-        return self._quote(last.text, most)
+        unseen = without_source(getattr(last.data, "figures", []))
+        note = f"\n\nNot found in any output: {self._line(', '.join(unseen), most)}"
+        return self._quote(last.text, most) + (note if unseen else "")
 
     def _quote(self, text: str, most: int) -> str:
         cleaned = self._redactor.clean(text.strip()[: most + 500])

@@ -8,6 +8,8 @@ from pydantic import BaseModel
 
 from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
 from ..domain.data import Data
+from ..domain.effects import DataEffect, DataWarning
+from ..domain.figures import Assumption
 from ..domain.messages import MessageRole, MessageType
 from ..domain.roles import AgentRole
 
@@ -93,6 +95,7 @@ class CardPlan(Data):
     estimated_total_time: str
     risks: list[str]
     prerequisites: list[str]
+    assumptions: list[Assumption] = []
     steps_left_out: int = 0
     """Steps for which there was no room."""
 
@@ -108,6 +111,23 @@ class UserDecision(Data):
     allowed: bool
     feedback: str
     at: str
+
+
+class EffectSummary(Data):
+    """What a run of code did to a table, without the states that it was found from."""
+
+    of: str
+    task_id: str | None = None
+    call_id: str | None = None
+    cell_id: str | None = None
+    line: str = ""
+    sampled: bool = False
+    warnings: list[DataWarning] = []
+
+    @classmethod
+    def from_effect(cls, effect: DataEffect) -> Self:
+        """The fields that both have."""
+        return cls.model_validate(effect.model_dump(include=set(cls.model_fields)))
 
 
 class RunSnapshot(Data):
@@ -138,6 +158,8 @@ class RunSnapshot(Data):
     """Who asked for it, if the server knew a name."""
     decisions: list[UserDecision]
     """The newest calls that they have allowed or denied, oldest first."""
+    effects: list[EffectSummary] = []
+    """The newest of what it did to data, oldest first."""
     started_at: str
     ended_at: str | None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from importlib import import_module
 
 from ..checkpoints import Change, FileDiff, FileEntry, Side
 from ..checkpoints.views import DiffKind, Read
 from ..domain.errors import CoworkError
+from ..effects.parquet import parquet_shape
 from ..tools.diff import Diff, diff
 from ..tools.encoding import HEAD, decode, is_binary
 from ..tools.notebooks import is_notebook
@@ -39,16 +39,11 @@ def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None
 
 
 def _parquet(content: bytes) -> tuple[list[str] | None, int | None]:
-    """Only if the user has the library anyway; the footer says it all."""
     try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError:
+        rows, columns = parquet_shape(io.BytesIO(content), len(content))
+    except (ValueError, EOFError):  # it is not what its name says; the rest can still be shown
         return None, None
-    try:
-        footer = parquet.ParquetFile(io.BytesIO(content))
-        return list(footer.schema_arrow.names)[:_MAX_COLUMNS], int(footer.metadata.num_rows)
-    except Exception:  # whatever is wrong with the file, the rest of the diff can be shown
-        return None, None
+    return columns[:_MAX_COLUMNS], rows
 
 
 MAX_TEXT_SIZE = 1024 * 1024

@@ -44,6 +44,7 @@ class DeviationKind(StrEnum):
     NOT_RUN = "not_run"
     NOTHING_DONE = "nothing_done"
     MISSING_FILE = "missing_file"
+    BROKEN_EXPECTATION = "broken_expectation"
 
 
 class Deviation(BaseModel):

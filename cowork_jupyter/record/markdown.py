@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..domain.figures import Assumption
 from ..domain.surrogates import without_surrogates
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
@@ -29,6 +30,13 @@ def plain(text: str) -> str:
 def line(text: str) -> str:
     """Somebody's words in one line of ours."""
     return _dead(" ".join(plain(text).split()))
+
+
+def assumption(one: Assumption) -> str:
+    """An assumption with what the user said of it: `The date is ordered_at (confirmed)`."""
+    instead = f": {line(one.correction)}" if one.correction else ""
+    status = "not confirmed" if one.status == "open" else one.status
+    return f"{line(one.text)} *({status}{instead})*"
 
 
 def code(text: str) -> str:

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 
 from ..domain.contexts import StepStatus
 from ..domain.events import UsageCharged
+from ..domain.notices import SuggestionDecided, SuggestionMade
 from .audit import Audit, Outside, StepAudit, ToolWork
+from .card_model import EffectSummary
 from .decided import EXECUTED
 from .facts import Facts
-from .markdown import code, line, quote, table
+from .markdown import assumption, code, cut, fenced, line, quote, table
 from .redactor import Redactor
 from .trail import moment
 from .transcript import said
@@ -20,6 +22,8 @@ _MARKS = {
     StepStatus.FAILED: "✗",
     StepStatus.SKIPPED: "–",
 }
+_MAX_CODE = (60, 4_000)
+"""Lines and characters of a suggested cell."""
 _MAX_NAMES = 12
 """Files named in one cell of a table."""
 
@@ -31,7 +35,11 @@ def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
         *_goal(facts, audit),
         *_plan(audit),
         *_deviations(audit),
+        *_data(audit),
         *_outside(audit),
+        *_figures(audit),
+        *_assumptions(audit),
+        *_suggestions(facts),
         *_talk(facts, redactor),
     ]
     return [redactor.clean(section) for section in sections]
@@ -139,6 +147,35 @@ def _deviations(audit: Audit) -> Iterator[str]:
         yield "## Deviations\n\n" + "\n".join(lines)
 
 
+def _data(audit: Audit) -> Iterator[str]:
+    """What code did to tables, under each step, and what may be wrong about it."""
+    works: list[tuple[str, ToolWork]] = [
+        *((f"Step {step.number}", step.actual) for step in audit.steps),
+        *((_who(one), one) for one in audit.outside),
+    ]
+    lines = [
+        text
+        for who, work in works
+        for effect in work.effects
+        for text in _effect_lines(who, effect)
+    ]
+    if lines:
+        yield "## What happened to the data\n\n" + "\n".join(lines)
+
+
+def _effect_lines(who: str, effect: EffectSummary) -> Iterator[str]:
+    warnings = [
+        f"**Warning**{f', line {one.line}' if one.line else ''}: "
+        + line(f"{one.message} {one.advice}")
+        for one in effect.warnings
+    ]
+    if effect.line:
+        yield f"- {who}: {line(effect.line)}"
+        yield from (f"  - {warning}" for warning in warnings)
+    else:
+        yield from (f"- {who}: {warning}" for warning in warnings)
+
+
 def _outside(audit: Audit) -> Iterator[str]:
     lines = [f"- {_who(one)}: {_work(one)}" for one in audit.outside]
     if lines:
@@ -146,8 +183,37 @@ def _outside(audit: Audit) -> Iterator[str]:
         yield f"## {title}\n\n" + "\n".join(lines)
 
 
+def _figures(audit: Audit) -> Iterator[str]:
+    """Numbers in the agent's words that cannot be seen anywhere else."""
+    if audit.figures:
+        listed = dict.fromkeys(f"- {line(figure.text)}" for figure in audit.figures)
+        yield "## Figures not found in any output\n\n" + "\n".join(listed)
+
+
+def _assumptions(audit: Audit) -> Iterator[str]:
+    if audit.assumptions:
+        yield "## Assumptions\n\n" + "\n".join(f"- {assumption(one)}" for one in audit.assumptions)
+
+
 def _who(outside: Outside) -> str:
     return outside.role.spec.label if outside.role else "Somebody"
+
+
+def _suggestions(facts: Facts) -> Iterator[str]:
+    """What was suggested for cells, and what the user did with it."""
+    made = [event.data for event in facts.events if isinstance(event.data, SuggestionMade)]
+    decided = {
+        event.data.id: event.data.decision
+        for event in facts.events
+        if isinstance(event.data, SuggestionDecided)
+    }
+    for number, one in enumerate(made):
+        about = [f"**{one.kind.capitalize()}**", code(one.cell_id), line(one.instruction)]
+        about += [line(one.explanation), f"*{decided.get(one.id, 'not decided')}*"]
+        is_words = one.kind == "explain"
+        shown = quote(one.source) if is_words else fenced(cut(one.source, *_MAX_CODE), "python")
+        head = "" if number else "## Suggestions\n\n"
+        yield f"{head}{' · '.join(filter(None, about))}\n\n{shown}"
 
 
 def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, Task, Usage
+from ..domain.effects import DataEffect
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
@@ -31,6 +32,8 @@ class RecordedRun:
     """Whose conversation it is; empty if nobody's in particular."""
     others: list[Job] = field(default_factory=list)
     """Jobs that were started on this card, and executions of the plan that was made on it."""
+    effects: list[DataEffect] = field(default_factory=list)
+    """What they did to data, oldest first."""
     as_of: str = field(default_factory=now)
     """When reading it began: what happened later may be missing."""
 
@@ -123,6 +126,7 @@ def run_of(store: Store, job_id: str) -> RecordedRun:
         revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
         others=others,
+        effects=store.data_effects(job.context_id, *ids),
         as_of=as_of,
     )
 

@@ -41,6 +41,11 @@ class LoggedUse:
     """What was renamed or moved since."""
 
     @property
+    def call_id(self) -> str | None:
+        """What events know it by."""
+        return self.call.data.call_id if isinstance(self.call.data, CallData) else None
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """What the tool was called with."""
         return self.call.data.parameters if isinstance(self.call.data, ToolCallData) else {}

@@ -5,7 +5,10 @@ It imports nothing heavy: the route table and its models come with the first req
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Coroutine
+from contextlib import aclosing
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +18,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.extension.handler import ExtensionHandlerMixin
 from jupyter_server.utils import url_path_join
 from tornado import web
+from tornado.iostream import StreamClosedError
 
 from ..api.statuses import status_of
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from ..api.calls import Caller
-    from ..api.routes import Download, Route
+    from ..api.routes import Download, Route, Stream
     from .host import ServerHost
     from .kernel_tokens import Kernel
 
@@ -93,6 +97,7 @@ class ApiHandler(CallerMixin, APIHandler):
     """Everything below `cowork/` that is neither a socket nor the passthrough."""
 
     SUPPORTED_METHODS = (*APIHandler.SUPPORTED_METHODS, "QUERY", "TRACE")
+    _streaming: asyncio.Task[None] | None = None
 
     async def prepare(self) -> None:  # type: ignore[override]
         """Recognise kernels before Jupyter asks for a user."""
@@ -116,7 +121,13 @@ class ApiHandler(CallerMixin, APIHandler):
         caller = await self._admit(route, caller)
         call = Call(service=self.extension.service, caller=caller, host=self.extension)
         call = route.read(call, path, self.request.query_arguments, self.request.body)
-        self.answer(await route.endpoint(call), route.status)
+        from ..api.routes import Stream
+
+        answer = await route.endpoint(call)
+        if isinstance(answer, Stream):
+            await self.while_connected(self._send_lines(answer))
+        else:
+            self.answer(answer, route.status)
 
     get = post = put = delete = patch = head = query = trace = dispatch
 
@@ -128,6 +139,36 @@ class ApiHandler(CallerMixin, APIHandler):
     def _path(self) -> str:
         """The path below `cowork/`, still quoted, so that an id cannot smuggle in a slash."""
         return self.request.path.removeprefix(url_path_join(self.base_url, "cowork/"))
+
+    async def while_connected(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this until it is done or the client has gone; then it is cancelled at once."""
+        self._streaming = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({self._streaming})
+        finally:
+            self._streaming.cancel()
+        if not self._streaming.cancelled():
+            self._streaming.result()
+
+    def on_connection_close(self) -> None:
+        """The client has gone: what it asked for need not be made any more."""
+        super().on_connection_close()
+        if self._streaming:
+            self._streaming.cancel()
+
+    async def _send_lines(self, stream: Stream) -> None:
+        from ..api.routes import NDJSON
+
+        self.set_header("Content-Type", NDJSON)
+        self.set_header("Cache-Control", "no-cache")
+        self.set_header("X-Accel-Buffering", "no")  # or a proxy would collect the lines
+        try:
+            async with aclosing(stream.lines) as lines:
+                async for line in lines:
+                    self.write(json.dumps(line.model_dump(mode="json")) + "\n")
+                    await self.flush()
+        except StreamClosedError:
+            pass  # the client has gone
 
     def answer(self, model: BaseModel | Download | None, status: int) -> None:
         """Send a model as JSON, a file as it is, or nothing."""

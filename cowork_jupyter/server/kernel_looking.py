@@ -18,6 +18,8 @@ PATIENCE = 5.0
 LOOKING = 10.0
 """Seconds that looking at variables may take once it has begun."""
 LEAVING = 1.0
+FREE_AFTER = 1.0
+"""Seconds in which a kernel must have nothing to do, for those who want to look between cells."""
 _SUBSHELLS = "kernel subshells"
 
 
@@ -26,28 +28,56 @@ async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
     return await evaluated(manager, inside.expression(name))
 
 
-async def evaluated(manager: Any, expression: str) -> dict[str, Any]:
-    """What an expression of ours gives in a kernel."""
+async def evaluated(
+    manager: Any, expression: str, *, between_cells: bool = False, seconds: float | None = None
+) -> dict[str, Any]:
+    """What an expression of ours gives in a kernel; if wanted, only while it runs no cell.
+
+    `seconds` are those that it may work there, if it needs more than a look does.
+    """
     # A kernel that was quicker than the server's ear counts as starting until it runs again.
     busy = getattr(manager, "execution_state", "") == "busy"
     async with KernelLine.open(manager) as line:
         try:
-            subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(line))
+            if between_cells:
+                await within(FREE_AFTER, _wait_for_turn(line))
+                subshell = None
+            else:
+                subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(line))
             try:
-                reply = await within(LOOKING, _evaluate(line, subshell, expression))
+                reply = await within(seconds or LOOKING, _evaluate(line, subshell, expression))
             finally:
                 await _leave(line, subshell)
         except TimeoutError:
-            raise Unavailable(
-                "The kernel is busy and does not answer. Try again when its cell has finished.",
-                code="kernel_busy",
-            ) from None
+            raise _is_busy() from None
     return _read(reply)
+
+
+def _is_busy() -> Unavailable:
+    return Unavailable(
+        "The kernel is busy and does not answer. Try again when its cell has finished.",
+        code="kernel_busy",
+    )
 
 
 async def _enter(line: KernelLine) -> str | None:
     """A way in: a subshell if the kernel has them, else its turn between two cells."""
     info = await line.ask("kernel_info_request", channel="control")
+    _check_language(info)
+    if _SUBSHELLS in info.get("supported_features", []):
+        made = await line.ask("create_subshell_request", channel="control")
+        if made.get("status") == "ok":
+            return str(made["subshell_id"])
+    await _wait_for_turn(line)
+    return None
+
+
+async def _wait_for_turn(line: KernelLine) -> None:
+    """Until the kernel has done what it had to do."""
+    _check_language(await line.ask("kernel_info_request"))
+
+
+def _check_language(info: dict[str, Any]) -> None:
     language = str(info.get("language_info", {}).get("name", ""))
     if language != "python":
         raise Unavailable(
@@ -56,12 +86,6 @@ async def _enter(line: KernelLine) -> str | None:
             code="not_supported",
             retryable=False,
         )
-    if _SUBSHELLS in info.get("supported_features", []):
-        made = await line.ask("create_subshell_request", channel="control")
-        if made.get("status") == "ok":
-            return str(made["subshell_id"])
-    await line.ask("kernel_info_request")
-    return None
 
 
 async def _leave(line: KernelLine, subshell: str | None) -> None:

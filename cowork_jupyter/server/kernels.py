@@ -14,14 +14,19 @@ from typing import Any
 
 from jupyter_core.utils import ensure_async
 
-from ..domain.errors import Conflict, InvalidInput
+from ..domain.errors import Conflict, InvalidInput, Unavailable
+from ..domain.expectations import Expectation
+from ..domain.measured import Measured
 from ..tools.kernel import inside
+from ..tools.kernel.measuring import MEASURING, measured, questions_of
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.stall_detector import PATIENCE, StallDetector
 from ..tools.kernel.state import (
     CellFailure,
     Code,
     CodeRun,
+    KernelTables,
+    Look,
     Ran,
     Show,
     TableCopy,
@@ -38,6 +43,8 @@ from .notebooks import ServerNotebooks
 from .open_elsewhere import ForeignSessions
 
 NOTICE_AFTER = 0.5
+WAITS_TO_MEASURE = 30.0
+"""Seconds that expectations wait for a kernel that is busy; then they are not checked."""
 WAITING = "[waiting for the busy kernel]\n"
 
 
@@ -110,8 +117,13 @@ class ServerKernels:
             raise
 
     async def run_anew(
-        self, workspace: Workspace, path: str, codes: Sequence[Code], took: Callable[[Ran], None]
-    ) -> None:
+        self,
+        workspace: Workspace,
+        path: str,
+        codes: Sequence[Code],
+        took: Callable[[Ran], None],
+        expectations: Sequence[Expectation] = (),
+    ) -> list[Measured]:
         """Run a notebook's code in a kernel that nobody else has, up to what fails."""
         place, file = await asyncio.to_thread(_located, workspace, path)
         notebook = self._among_files(place, file)
@@ -131,7 +143,8 @@ class ServerKernels:
                 ran = await self._take_anew(workspace, found, CodeRun(place, Code(code.source)))
                 took(ran)
                 if ran.failure:
-                    break
+                    return []
+            return await _measure(found, expectations) if expectations else []
         finally:
             kernel_id = await starting
             self._turns.pop(kernel_id, None)
@@ -159,6 +172,25 @@ class ServerKernels:
         found = await self._find(workspace, path)
         expression = inside.copy_expression(name, file, room)
         return TableCopy.of(name, await evaluated(found.manager, expression))
+
+    async def tables(
+        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+    ) -> KernelTables:
+        found = await self._find(workspace, path)
+        expression = inside.tables_expression(looks, seconds, after=True)
+        facts = await evaluated(found.manager, expression, between_cells=True)
+        return KernelTables.of(facts)
+
+    async def measure(
+        self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
+    ) -> list[Measured]:
+        found = await self._find(workspace, path)
+        try:  # what runs there may be in the middle of changing a table
+            async with asyncio.timeout(WAITS_TO_MEASURE), KernelLine.open(found.manager) as line:
+                await _until_free(line, lambda _text: None)
+        except TimeoutError:
+            raise Unavailable("the kernel is busy", code="kernel_busy") from None
+        return await _measure(found, expectations)
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The one that the notebook's kernel specification names."""
@@ -290,6 +322,11 @@ class ServerKernels:
         )
         with suppress(OpenElsewhere):
             await self._notebooks.change(workspace, run.path, edit)
+
+
+async def _measure(found: _Found, expectations: Sequence[Expectation]) -> list[Measured]:
+    expression = inside.measure_expression(questions_of(expectations))
+    return measured(await evaluated(found.manager, expression, seconds=MEASURING))
 
 
 async def _until_free(line: KernelLine, show: Show) -> None:

@@ -18,7 +18,7 @@ from tornado import web
 
 from ..checkpoints import DocumentChanged
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
-from ..tools.notebook.editing import Document, apply, checked, outputs_of, parsed, state_of
+from ..tools.notebook.editing import Document, apply, checked, outputs_of, parsed, state_of, tags_of
 from ..tools.notebook.state import (
     CellState,
     Changed,
@@ -270,6 +270,7 @@ def _state(path: str, answer: dict[str, Any]) -> NotebookState:
         unsaved=bool(answer.get("unsaved")),
         active=str(answer["active"]) if answer.get("active") else None,
         selected=str(answer.get("selected") or ""),
+        cowork=kept if isinstance(kept := answer.get("cowork"), dict) else {},
     )
 
 
@@ -280,6 +281,7 @@ def _cell(raw: dict[str, Any]) -> CellState:
         source=str(raw["source"]),
         execution_count=raw.get("execution_count"),
         outputs=tuple(raw.get("outputs") or ()),
+        tags=tags_of(raw),
     )
 
 

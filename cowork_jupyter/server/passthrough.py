@@ -55,8 +55,6 @@ _MIN_REAL_KEY_LENGTH = 20
 class PassthroughHandler(ApiHandler):
     """`GET v1/models` and `POST v1/chat/completions`, for users of the server, not for kernels."""
 
-    _forwarding: asyncio.Task[None] | None = None
-
     @allow_unauthenticated  # asks for itself, as all our routes do
     async def dispatch(self, *path: str) -> None:
         """Pass one request on, until it is answered or the client is gone."""
@@ -67,21 +65,9 @@ class PassthroughHandler(ApiHandler):
         await self.authorize(_ACTIONS.get(asked, "read"))
         if asked not in _ACTIONS:
             raise web.HTTPError(405, "This address does not support this method.")
-        self._forwarding = asyncio.ensure_future(self._forward(name))
-        try:
-            await asyncio.wait({self._forwarding})
-        finally:
-            self._forwarding.cancel()
-        if not self._forwarding.cancelled():
-            self._forwarding.result()
+        await self.while_connected(self._forward(name))
 
     get = post = put = delete = patch = head = dispatch
-
-    def on_connection_close(self) -> None:
-        """The client has gone: what it asked for need not be made any more."""
-        super().on_connection_close()
-        if self._forwarding:
-            self._forwarding.cancel()
 
     async def _forward(self, name: str) -> None:
         from ..api.calls import MAX_BODY_SIZE, TooLarge

@@ -5,13 +5,22 @@ shown. Others use what is named here.
 """
 
 from .errors import StoreError
-from .records import Asker, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
+from .records import (
+    Asker,
+    CheckpointRecord,
+    ContextFilter,
+    Inquiry,
+    InquiryKind,
+    Page,
+    PlanRevision,
+)
 from .store import Store
 from .writing import Transaction
 
 __all__ = [
     "Asker",
     "CheckpointRecord",
+    "ContextFilter",
     "Inquiry",
     "InquiryKind",
     "Page",

@@ -91,6 +91,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys=ON")
+    # SQLite's own `lower` knows only the letters of English.
+    connection.create_function("casefold", 1, str.casefold, deterministic=True)
     return connection
 
 

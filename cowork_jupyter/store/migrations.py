@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from . import deleted
 from .errors import StoreError
 from .job_facts import add_job_facts
 from .legacy import create_legacy_tables, move_legacy_rows
@@ -132,6 +133,13 @@ def add_queue(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX queued_in_context ON queued_messages (context_id)")
 
 
+def add_pins_and_undo(connection: sqlite3.Connection) -> None:
+    """Conversations that stay on top, and deleted ones for as long as they can be brought back."""
+    connection.execute("ALTER TABLE contexts ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0")
+    for statement in deleted.CREATE:
+        connection.execute(statement)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -141,6 +149,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_cell_changes,
     merge_inquiries,
     add_queue,
+    add_pins_and_undo,
 )
 
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Job, Task
+from ..domain.effects import DataEffect
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType, FileMoved
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
+from . import deleted
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of, to_json
 
@@ -23,6 +25,17 @@ _FIRST_PAGE = 32
 _MAX_PAGE_SIZE = 512
 _ALL = -1  # SQLite's "no limit"
 _END = 2**62  # behind every place
+_NOT_SPOKEN = "('tool_call', 'tool_result', 'task_assignment', 'role_change', 'error')"
+_WORD_NOT_FOUND = (
+    "SELECT 1 FROM json_each(?6) AS word"  # noqa: S608 (our words)
+    " WHERE instr(casefold(title || ' ' || COALESCE(notebook, '')), word.value)=0 AND NOT EXISTS"
+    " (SELECT 1 FROM messages, json_each(messages.content) AS part"
+    " WHERE messages.context_id=contexts.id"
+    f" AND COALESCE(message_type, 'text') NOT IN {_NOT_SPOKEN}"
+    " AND instr(casefold(COALESCE(json_extract(part.value, '$.text'), '')), word.value))"
+)
+"""A word of a search that stands nowhere in a context. Instead of patterns, which would have
+wildcards, words are looked for as they are."""
 
 
 class Reader(ABC):
@@ -65,16 +78,31 @@ class Reader(ABC):
         limit: int = 100,
         owner: str | None = None,
         notebook: str | None = None,
+        pinned: bool | None = None,
+        search: str = "",
     ) -> Page[Context]:
-        """Contexts, newest first; with an owner, only theirs and nobody's."""
+        """Contexts, newest first; with an owner, only theirs and nobody's.
+
+        A search finds those with each of its words in the title, the notebook's path, or what was
+        said; tools' output is not looked through.
+        """
         sql = (
-            "SELECT contexts.* FROM contexts LEFT JOIN owners ON owners.context_id=contexts.id"
+            "SELECT contexts.* FROM contexts"  # noqa: S608 (our words)
+            " LEFT JOIN owners ON owners.context_id=contexts.id"
             " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
-            " AND (?4 IS NULL OR notebook=?4) ORDER BY position DESC LIMIT ?3"
+            " AND (?4 IS NULL OR notebook=?4) AND (?5 IS NULL OR pinned=?5)"
+            f" AND NOT EXISTS ({_WORD_NOT_FOUND}) ORDER BY position DESC LIMIT ?3"
         )
-        rows = self._rows(sql, _END if after is None else after, owner, limit + 1, notebook)
+        words = to_json(sorted(set(search.casefold().split()), key=len, reverse=True))
+        start = _END if after is None else after
+        rows = self._rows(sql, start, owner, limit + 1, notebook, pinned, words)
         items = [Context.model_validate(decode(row)) for row in rows[:limit]]
         return Page(items, rows[limit - 1]["position"] if len(rows) > limit else None)
+
+    def deleted_contexts(self) -> list[tuple[Context, str]]:
+        """What can still be brought back, each with when it was deleted; newest first."""
+        rows = self._rows(deleted.LIST)
+        return [(Context.model_validate_json(row["row"]), row["deleted_at"]) for row in rows]
 
     # Events and messages
 
@@ -123,6 +151,15 @@ class Reader(ABC):
         rows = self._rows(sql, context_id, since)
         return [FileMoved.model_validate_json(row["data"]) for row in rows]
 
+    def data_effects(self, context_id: str, *job_ids: str) -> list[DataEffect]:
+        """What code did to data in a conversation, or in some of its jobs, oldest first."""
+        sql = (
+            "SELECT data FROM events WHERE context_id=?1 AND type='data-effect'"
+            " AND (?2='[]' OR job_id IN (SELECT value FROM json_each(?2))) ORDER BY seq"
+        )
+        rows = self._rows(sql, context_id, json.dumps(job_ids))
+        return [DataEffect.model_validate_json(row["data"]) for row in rows]
+
     def _messages_between(self, context_id: str, first: int, last: int) -> dict[int, Message]:
         sql = "SELECT * FROM messages WHERE context_id=? AND seq BETWEEN ? AND ?"
         return {row["seq"]: message_of(row) for row in self._rows(sql, context_id, first, last)}
@@ -134,6 +171,11 @@ class Reader(ABC):
         more = 0 < limit < len(rows)
         rows = rows[:limit] if more else rows
         return Page([message_of(row) for row in rows], rows[-1]["seq"] if more else None)
+
+    def message(self, context_id: str, message_id: str) -> Message:
+        """One message of a context."""
+        sql = "SELECT * FROM messages WHERE id=? AND context_id=?"
+        return Message.model_validate(self._one("message", sql, message_id, context_id))
 
     def newest_messages(self, context_id: str, task_id: str | None = None) -> Iterator[Message]:
         """Messages newest first, of one task if named, read as they are asked for."""
@@ -183,11 +225,9 @@ class Reader(ABC):
     def spoken(self, context_id: str) -> list[tuple[Message, str | None]]:
         """What was said in a conversation, newest first, each with its step; no tool's output."""
         sql = (
-            "SELECT messages.*, tasks.step_id FROM messages"
+            "SELECT messages.*, tasks.step_id FROM messages"  # noqa: S608 (our words)
             " LEFT JOIN tasks ON tasks.id=messages.task_id WHERE messages.context_id=?"
-            " AND COALESCE(message_type, 'text')"
-            " NOT IN ('tool_call', 'tool_result', 'task_assignment', 'role_change', 'error')"
-            " ORDER BY seq DESC"
+            f" AND COALESCE(message_type, 'text') NOT IN {_NOT_SPOKEN} ORDER BY seq DESC"
         )
         return [(message_of(row), row["step_id"]) for row in self._rows(sql, context_id)]
 

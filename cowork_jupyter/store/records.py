@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -83,6 +83,9 @@ class PlanRevision(BaseModel):
         """A file, or a folder, has another path: the steps are about it there from now on."""
         for step in self.plan.steps:
             step.files = [moved_path(path, old, new) for path in step.files]
+            for one in step.expects:
+                kind, colon, path = one.of.rpartition("file:")
+                one.of = f"{kind}{colon}{moved_path(path, old, new)}" if colon else one.of
         self.files_read = {
             moved_path(path, old, new): mark for path, mark in self.files_read.items()
         }
@@ -101,6 +104,15 @@ class CheckpointRecord(BaseModel):
     task_id: str | None = None
     data: dict[str, Any] = {}
     created_at: str = Field(default_factory=now)
+
+
+class ContextFilter(TypedDict, total=False):
+    """Which contexts are asked for: those that have all of this."""
+
+    owner: str | None
+    notebook: str | None
+    pinned: bool | None
+    search: str
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.redaction import Mask
+from . import deleted
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, to_json, upsert
@@ -89,6 +90,13 @@ class Transaction(Reader):
         )
         return event
 
+    def save_message_data(self, message: Message) -> None:
+        """Store what has become known of a message, and show the message again."""
+        message, fields = self._masked(message)
+        sql = "UPDATE messages SET data=? WHERE id=?"
+        self._connection.execute(sql, (to_json(fields["data"]), message.id))
+        self.append_event(message.context_id, message, message.job_id, message.task_id)
+
     def _masked(self, data: D) -> tuple[D, dict[str, Any]]:
         """What may be stored and shown of it, and the same as plain values."""
         fields = data.model_dump()
@@ -130,7 +138,9 @@ class Transaction(Reader):
 
     def save_context(self, context: Context) -> None:
         """Store a new context, or change one."""
-        self._connection.execute(_SAVE["contexts"], self._encoded(context.model_dump()))
+        # In the order of the columns, also what is written only where it is true.
+        fields = {**dict.fromkeys(Context.model_fields, False), **context.model_dump()}
+        self._connection.execute(_SAVE["contexts"], self._encoded(fields))
 
     def set_owner(self, context_id: str, owner: str) -> None:
         """Say whose a context is."""
@@ -141,6 +151,24 @@ class Transaction(Reader):
         """Remove a context and everything that belongs to it."""
         self.context(context_id)
         self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
+
+    def set_context_aside(self, context_id: str) -> None:
+        """Delete a context so that it can be brought back."""
+        self.context(context_id)
+        deleted.set_aside(self._connection, context_id, now())
+
+    def restore_context(self, context_id: str) -> Context:
+        """Bring back a context that was set aside, with everything that belongs to it."""
+        if all(context.id != context_id for context, _ in self.deleted_contexts()):
+            raise NotFound(
+                "This conversation cannot be brought back any more.", details={"id": context_id}
+            )
+        deleted.put_back(self._connection, context_id)
+        return self.context(context_id)
+
+    def remove_deleted(self, deadline: str) -> list[str]:
+        """Forget for good what was set aside before this time; gives the ids of the contexts."""
+        return deleted.remove_older(self._connection, deadline)
 
     def save_job(self, job: Job) -> None:
         """Store a job, as run by this process. Its tasks are stored by `save_task`."""

@@ -106,6 +106,9 @@ class TableFacts:
     """How pandas reads it."""
     head: list[str]
     dialect: CsvDialect
+    rows_read: int
+    is_whole: bool
+    """Whether those are all rows."""
 
     @property
     def brief(self) -> str:
@@ -161,6 +164,8 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         _reading(path, dialect, columns),
         [line[:200] for line in lines[: FIRST_ROWS + 1]] if not _has_secret(columns) else [],
         dialect,
+        len(rows),
+        is_all,
     )
 
 

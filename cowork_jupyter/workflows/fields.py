@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
+
+from ..domain.errors import InvalidInput
 
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
 """Unicode's names for control characters, halves of characters and ends of lines."""
@@ -27,6 +30,30 @@ def in_one_line(text: str, most: int) -> str:
     """A text of others on one line, of a length that fits into a list."""
     line = "".join(char for char in " ".join(text.split()) if not _breaks(char))
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def assigned(schema: Mapping[str, Any], words: Iterable[str]) -> dict[str, Any]:
+    """`name=value` as its field wants it: text as it stands, all else read as JSON."""
+    fields = schema.get("properties", {})
+    values: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not key or not equals:
+            why = f"Write parameters as name=value, not '{word}'."
+            raise InvalidInput(why, code="bad_parameters")
+        values[key] = value if "string" in _types(fields.get(key, {})) else _json(value)
+    return values
+
+
+def _types(field: Mapping[str, Any]) -> set[str]:
+    return {str(one.get("type", "")) for one in (field, *field.get("anyOf", []))}
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _one_line(text: str) -> str:

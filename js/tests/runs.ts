@@ -40,6 +40,7 @@ export function step(number: number, changes: Partial<PlanStep> = {}): PlanStep 
     depends_on: number > 1 ? [String(number - 1)] : [],
     estimated_time: '3 s',
     status: 'pending',
+    expects: [],
     ...changes
   };
 }
@@ -54,6 +55,7 @@ export function plan(count: number, changes: Partial<Plan> = {}): Plan {
     estimated_total_time: '9 s',
     risks: ['Rows may go'],
     prerequisites: ['pyarrow'],
+    assumptions: [],
     ...changes
   };
 }
@@ -228,6 +230,8 @@ export class FakeServer implements Channel {
   /** What the server says of a card that stands in a copy. */
   copiedFrom: string | null = null;
   summaries: CardState['summaries'] = [];
+  /** What code did to data; null: what the card says of it. */
+  effects: CardState['effects'] | null = null;
 
   constructor(public card: RunCardData | null = null) {}
 
@@ -297,6 +301,7 @@ export class FakeServer implements Channel {
       copied_from: this.copiedFrom,
       checkpoints: 0,
       decisions: [],
+      effects: this.effects ?? own.snapshot.effects ?? [],
       summaries: this.summaries,
       questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,
       permissions: get<Page<Record<string, unknown>>>('permissions')?.items ?? null,

@@ -12,7 +12,8 @@ export const READY: Health = {
     why_not: null,
     source: 'environment',
     problem: null,
-    models: []
+    models: [],
+    sees: false
   },
   sandbox: 'landlock',
   workspace: '/home/me/project',
@@ -29,7 +30,8 @@ export const NOT_READY: Health = {
     why_not: 'Set COWORK_MODEL first.',
     source: 'built-in',
     problem: 'model',
-    models: []
+    models: [],
+    sees: false
   }
 };
 
@@ -43,7 +45,8 @@ export const GUIDE: Health = {
     why_not: null,
     source: 'built-in',
     problem: null,
-    models: []
+    models: [],
+    sees: false
   }
 };
 

@@ -2,7 +2,7 @@
 
 import { render, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
-import { afterEach } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 
 import type { Channel, Method } from '../src/shared/channel';
 
@@ -50,6 +50,18 @@ export async function click(element: HTMLElement): Promise<void> {
     element.click();
     await new Promise(resolve => setTimeout(resolve, 0));
   });
+}
+
+/** Waits for what is fetched when it is first needed. */
+export async function appears<E extends HTMLElement = HTMLElement>(
+  place: ParentNode,
+  selector: string
+): Promise<E> {
+  await vi.waitFor(
+    () => act(async () => expect(place.querySelector(selector)).not.toBeNull()),
+    PATIENCE
+  );
+  return one<E>(place, selector);
 }
 
 /** A channel whose answers the test gives when it likes. */

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cowork_jupyter.guide.cells import Choices, Means, code_for
-from cowork_jupyter.guide.jobs import GuideJob
+from cowork_jupyter.guide.code import Style, cells_for, script_code
+from cowork_jupyter.guide.request import Request
 from cowork_jupyter.guide.tables import LINES_READ, table_of
 from tests.unit.kernel.kernels import kernel
 
@@ -69,11 +69,10 @@ def _million_rows(folder: Path) -> Iterator[Row]:
     with file.open() as lines:
         table = table_of("big.csv", "".join(next(lines) for _ in range(LINES_READ)))
     assert table
-    means = Means(frozenset({"pandas"}), in_notebook=False)
-    code = code_for(GuideJob("profile", table), means, Choices(), {"big.csv": "big.csv"})
-    reading, _, _rest = code.partition("shown = ")
-    _, only_read = _run(folder, reading)
-    seconds, profiled = _run(folder, code)
+    style = Style(packages=frozenset({"pandas"}))
+    cells = cells_for(Request("profile", table), style)
+    _, only_read = _run(folder, script_code(cells[:1], style))
+    seconds, profiled = _run(folder, script_code(cells, style))
     size = file.stat().st_size / 1e6
     yield Row("profile of a million rows", seconds, "s", 6, f"{size:.0f} MB, pandas' import too")
     ratio = max(0.0, profiled - only_read) / size

@@ -61,7 +61,8 @@ def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:
     _prepare(folder, server)
     attempt = Attempt()
     began = time.perf_counter()
-    command = [sys.executable, "-m", "cowork_jupyter.cli.app", "act", "--json", "--new"]
+    program = "from cowork_jupyter.cli.app import main; main()"
+    command = [sys.executable, "-c", program, "act", "--json", "--new"]
     done = subprocess.run(
         [*command, "--policy", "policy.json", question.wording],
         cwd=folder, env=_environment(server, folder), capture_output=True, text=True,

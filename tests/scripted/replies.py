@@ -114,10 +114,10 @@ def calls(*several: tuple[str, dict[str, Any]]) -> Scripted:
     return Scripted(text=json.dumps({"tools": tools}))
 
 
-def plan(goal: str, *actions: str | dict[str, Any]) -> Scripted:
-    """A plan of these steps."""
+def plan(goal: str, *actions: str | dict[str, Any], **more: Any) -> Scripted:
+    """A plan of these steps, and whatever else a plan has."""
     steps = [step if isinstance(step, dict) else {"action": step} for step in actions]
-    value = {"type": "plan", "format_version": "1.0", "goal": goal, "steps": steps}
+    value = {"type": "plan", "format_version": "1.0", "goal": goal, "steps": steps, **more}
     return Scripted(text=json.dumps(value))
 
 

@@ -75,10 +75,12 @@ class FakeTab:
         if asked["op"] in ("read", "glance"):
             cells = [
                 {"id": cell.id, "cell_type": cell.cell_type, "source": cell.source,
-                 "execution_count": cell.execution_count, "outputs": cell.outputs}
+                 "execution_count": cell.execution_count, "outputs": cell.outputs,
+                 "tags": cell.tags}
                 for cell in state_of(path, document).cells
             ]  # fmt: skip
             facts = {"unsaved": path in self.unsaved, "active": self.active.get(path)}
+            facts |= {"cowork": document["metadata"].get("cowork")}
             return {"ok": True, "cells": cells, "language": "python", **facts}
         if asked["op"] == "change":
             return self._change(path, document, asked["edit"])

@@ -85,6 +85,8 @@ def test_answers_permissions_and_rules_are_not_for_kernels() -> None:
     assert ("DELETE", "context/{id}") not in for_kernels
     assert ("POST", "workflows") not in for_kernels
     assert ("DELETE", "workflows/{name}") not in for_kernels
+    assert ("POST", "context/{id}/expectations") not in for_kernels
+    assert ("DELETE", "context/{id}/expectations/{expectation_id}") not in for_kernels
 
 
 async def test_a_kernel_sees_no_other_users_contexts(

@@ -50,10 +50,68 @@ async def test_a_context_can_be_renamed(api: Api) -> None:
     await api.refused("PUT", f"context/{context}", {"role": "actor"}, status=422)
 
 
+async def test_a_context_can_be_pinned(api: Api) -> None:
+    pinned, other = await api.new_context(title="Sales"), await api.new_context()
+    answer = await api.call("PUT", f"context/{pinned}", {"pinned": True})
+    assert (answer["pinned"], answer["title"]) == (True, "Sales")
+    for want, found in ((True, pinned), (False, other)):
+        assert [one["id"] for one in (await api.get("context", pinned=want))["items"]] == [found]
+    assert "pinned" not in await api.call("PUT", f"context/{pinned}", {"pinned": False})
+
+
+async def test_contexts_are_searched_by_title_and_what_was_said(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("Because of 100% fewer orders."))
+    context = await api.new_context(title="Sales", notebook="a.ipynb")
+    await api.new_context(title="Sales of 1000 orders")
+    accepted = await api.post(f"context/{context}/messages", {"content": "Why?"}, status=202)
+    await api.ended(accepted["job_id"])
+
+    async def found(**query: Any) -> list[str]:
+        return [one["title"] for one in (await api.get("context", **query))["items"]]
+
+    assert await found(q="sales 100%") == ["Sales"]
+    assert await found(q="SALES orders") == ["Sales of 1000 orders", "Sales"]
+    assert await found(q="sales", notebook="a.ipynb") == ["Sales"]
+    assert await found(q="'; DROP TABLE contexts; --") == []
+    assert await found(q='"title" NEAR(sales*') == []
+    assert await found(q="") == ["Sales of 1000 orders", "Sales"]
+    await api.refused("GET", f"context?q={'x' * 201}", status=422)
+    await api.refused("GET", "context?q=a%00b", status=422)
+
+
 async def test_a_deleted_context_is_gone(api: Api) -> None:
     context = await api.new_context()
     assert await api.delete(f"context/{context}") is None
     await api.refused("GET", f"context/{context}", status=404, code="not_found")
+    await api.refused("DELETE", f"context/{context}", status=404, code="not_found")
+
+
+async def test_a_deleted_context_can_be_restored_with_all_that_is_in_it(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("Hello."), stall())
+    context = await api.new_context(title="Sales")
+    accepted = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
+    job = await api.ended(accepted["job_id"])
+    running = await api.post(f"context/{context}/messages", {"content": "Go on"}, status=202)
+    before = await api.get(f"context/{context}")
+    await api.delete(f"context/{context}")
+    await api.refused("GET", f"jobs/{job['id']}", status=404)
+    (listed,) = (await api.get("deleted"))["items"]
+    assert listed["deleted_at"] >= before["updated_at"]
+    assert (await api.get("context"))["items"] == (await api.get("inbox"))["items"] == []
+
+    restored = await api.post(f"context/{context}/restore")
+    assert restored == await api.get(f"context/{context}")
+    assert (restored["id"], restored["title"]) == (context, "Sales")
+    assert await api.get(f"jobs/{job['id']}") == job
+    assert (await api.get(f"jobs/{running['job_id']}"))["status"] == "cancelled"
+    said = (await api.get(f"context/{context}/messages"))["items"]
+    assert [one["content"][0]["text"] for one in said][:3] == ["Hi", "Hello.", "Go on"]
+    assert (await api.get("deleted"))["items"] == []
+    await api.refused("POST", f"context/{context}/restore", status=404, code="not_found")
 
 
 async def test_a_message_is_accepted_and_worked_on(api: Api, scripted: ScriptedServer) -> None:

@@ -60,9 +60,15 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
         if one.message_type is MessageType.TASK_RESULT
     ]
     assert "50 rows, 2 columns" in said[0]
-    assert "12 months from 2024-01 to 2024-12" in said[1]
+    assert "months from 2024-01 to 2024-12" in said[1]
+    assert "highest 2024-" in said[1]
     cells = json.loads((jp_root_dir / NOTEBOOK).read_text())["cells"]
-    assert "prices.csv" in "".join(cells[-1]["source"])
+    sources = ["".join(cell["source"]) for cell in cells]
+    reading = 'prices = pd.read_csv("prices.csv", parse_dates=["day"])'
+    assert sum(reading in source for source in sources) == 1, "the second step uses the table"
+    assert sources[-2].startswith("monthly = prices.groupby(")
+    assert sources[-1].startswith("ax = monthly.plot.line(")
+    assert sum("import pandas" in source for source in sources) == 1
     # What cells show is written by whoever has the notebook open; the agent has seen the chart.
     came = [
         part

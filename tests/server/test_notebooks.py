@@ -511,3 +511,20 @@ async def test_a_page_that_talks_nonsense_is_cut_off_and_harms_nobody(
     tab._answer_to = lambda asked: {**broken, "to": asked}  # type: ignore[method-assign]
     with pytest.raises(CoworkError, match="ouch"):
         await use("read_notebook", path="n.ipynb")
+
+
+async def test_what_is_pinned_goes_into_the_open_tab_and_leaves_its_typing(
+    root: Path, api: Api, extension: Any, new_tab: NewTab
+) -> None:
+    path = save(root, notebook("a = 1"))
+    before = on_disk(path)
+    tab = await new_tab()
+    await opened(extension, tab, "n.ipynb", notebook("typed just now"))
+    tab.unsaved.add("n.ipynb")
+    address = f"context/{await api.new_context(notebook='n.ipynb')}/expectations"
+    made = await api.post(address, {"of": "df", "check": "unique", "column": "id"}, status=201)
+    assert (await api.get(address))["items"] == [made]
+    kept = tab.documents["n.ipynb"]["metadata"]["cowork"]["expectations"]
+    assert [one["id"] for one in kept] == [made["id"]]
+    assert tab.sources("n.ipynb") == ["typed just now"]
+    assert on_disk(path) == before

@@ -78,6 +78,18 @@ async def test_a_plan_that_cannot_run_is_refused(
     await api.refused("PUT", f"context/{context}/plan", edit, status=422)
 
 
+async def test_a_plan_that_expects_nonsense_is_refused(api: Api, scripted: ScriptedServer) -> None:
+    context = await planned(api, scripted, "look")
+    steps = [{"id": "1", "action": "x", "expects": [{"of": "t", "check": "sum", "value": 3}]}]
+    edit = {"plan": {"goal": "g", "steps": steps}, "revision": 1}
+    error = await api.refused("PUT", f"context/{context}/plan", edit, status=422)
+    assert error["message"] == "steps[0].expects[0].column: the check 'sum' needs a column"
+    steps[0]["expects"] = [{"of": "t", "check": "sum", "column": "x", "value": 3}]
+    await api.call("PUT", f"context/{context}/plan", edit)
+    kept = (await api.get(f"context/{context}/plan"))["plan"]["steps"][0]["expects"]
+    assert [(one["of"], one["column"]) for one in kept] == [("t", "x")]
+
+
 async def test_a_failed_task_is_retried_over_http(api: Api, scripted: ScriptedServer) -> None:
     context = await planned(api, scripted, "look")
     scripted.add(result("failed", "no luck"), text("Looked."))

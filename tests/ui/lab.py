@@ -30,12 +30,16 @@ class LabServer:
         folder: Path,
         environment: dict[str, str] | None = None,
         python: str = sys.executable,
+        *,
+        tour: bool = False,
     ) -> None:
+        """With the `tour` it is as it is for somebody who has never seen Cowork."""
         self.root = folder / "root"
         self.port = _free_port()
         self._folder = folder
         self._python = python
         self._environment = environment or {}
+        self._tour = tour
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -120,12 +124,16 @@ class LabServer:
 
     def _keep_lab_quiet(self) -> None:
         """No news, and nothing is saved but what a test saves: Lab would after two minutes."""
-        self._set("apputils-extension", "notification", fetchNews="false", checkForUpdates=False)
-        self._set("docmanager-extension", "plugin", autosave=False)
+        news = {"fetchNews": "false", "checkForUpdates": False}
+        self.set("@jupyterlab/apputils-extension", "notification", **news)
+        self.set("@jupyterlab/docmanager-extension", "plugin", autosave=False)
+        if not self._tour:
+            self.set("cowork-jupyter", "plugin", tour=False)
 
-    def _set(self, extension: str, plugin: str, **choices: object) -> None:
-        folder = self._folder / "settings" / "@jupyterlab" / extension
-        folder.mkdir(parents=True)
+    def set(self, extension: str, plugin: str, **choices: object) -> None:
+        """What a user has chosen before."""
+        folder = self._folder / "settings" / extension
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{plugin}.jupyterlab-settings").write_text(json.dumps(choices))
 
     def _configure(self) -> None:

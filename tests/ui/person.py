@@ -64,6 +64,11 @@ def card(page: Page, containing: str) -> Locator:
     return page.locator(".jp-OutputArea .cw-card").filter(has_text=containing)
 
 
+def start_in_light(lab: LabServer) -> None:
+    """A visit before may have left Lab in the dark."""
+    lab.set("@jupyterlab/apputils-extension", "themes", theme="JupyterLab Light")
+
+
 def use_dark_theme(page: Page) -> None:
     """Switch to Lab's dark theme."""
     choose_in_palette(page, "JupyterLab Dark")

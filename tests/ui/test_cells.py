@@ -574,3 +574,22 @@ def test_the_model_is_told_where_the_user_is(
     assert "They have selected:\n    typed\n" in told
     assert "    first = 1\n" in told
     assert "    third = 3\n" in told
+
+
+def test_what_depends_on_a_changed_cell_is_run_with_one_click(
+    page: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
+) -> None:
+    write(lab, name, "base = 2", "print(base * 2)")
+    open_it(page, lab, name, agent)
+    for number in range(2):
+        editor(page, number).click()
+        page.keyboard.press("Shift+Enter")
+    expect(cell(page, 1).locator(".jp-OutputArea-output")).to_have_text("4")
+    agent.edit(name, "c0", "base = 3")
+    stale = cell(page, 0).locator(".cw-stale")
+    expect(stale).to_contain_text("1 cell depends on this")
+    stale.get_by_role("button", name="Show them").click()
+    expect(stale).to_contain_text("uses base")
+    screenshot(page, "stale")
+    stale.get_by_role("button", name="Run them").click()
+    expect(cell(page, 1).locator(".jp-OutputArea-output")).to_have_text("6")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from . import story
-from .lab import TOKEN, LabServer
+from .lab import LabServer
 from .patience import until
 from .visit import (
     assert_nothing_sticks_out,
@@ -20,53 +19,13 @@ from .visit import (
     has,
     open_lab,
     open_panel,
+    post,
     rows,
     say,
     unfold,
 )
 
 Screenshot = Callable[[Page, str], Path]
-
-
-def post(lab: LabServer, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Somebody else does something on the same server."""
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{lab.port}/cowork/{path}",
-        data=json.dumps(body).encode(),
-        headers={"Authorization": f"token {TOKEN}"},
-        method="POST",
-    )
-    with urllib.request.urlopen(request, timeout=120) as answer:
-        found: dict[str, Any] = json.load(answer)
-        return found
-
-
-def test_conversations_are_found_renamed_exported_and_deleted(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
-) -> None:
-    for title in ("Why is March low?", "Order of the columns"):
-        post(told_lab, "context", {"title": title, "role": "planner"})
-    open_lab(page, told_lab)
-    panel = open_panel(page)
-    expect(rows(panel).filter(has_text="Why is March low?")).to_be_visible()
-    panel.get_by_label("Search conversations").fill("columns order")
-    expect(rows(panel)).to_have_text(["Order of the columns"])
-
-    panel.get_by_label("More about Order of the columns").click()
-    screenshot(page, "panel-tools")
-    with page.expect_download() as download:
-        panel.get_by_label("Export").select_option("Markdown")
-    assert download.value.suggested_filename == "Order-of-the-columns.md"
-
-    panel.get_by_role("button", name="Rename").click()
-    name = panel.get_by_label("Name of the conversation")
-    name.fill("Columns in order")
-    name.press("Enter")
-    expect(rows(panel)).to_have_text(["Columns in order"])
-
-    panel.get_by_role("button", name="Delete…").click()
-    panel.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
-    expect(panel).to_contain_text("No conversation is called that.")
 
 
 def test_what_waits_is_announced_when_one_looks_elsewhere(

@@ -47,7 +47,7 @@ def test_with_no_model_the_quickstart_goes_from_a_plan_to_a_chart_and_back(
     # A machine that draws its first chart looks through all its fonts before.
     expect(plan).to_contain_text("Completed", timeout=2 * PATIENCE)
     cells = page.locator(".jp-CodeCell")
-    chart = cells.filter(has_text="Plot the sum of `revenue`").locator(".jp-OutputArea img")
+    chart = cells.filter(has_text="ax = monthly.plot.line").locator(".jp-OutputArea img")
     expect(chart.first).to_be_visible(timeout=PATIENCE)
     chart.first.scroll_into_view_if_needed()
     screenshot(page, "quickstart-chart")
@@ -62,6 +62,5 @@ def test_with_no_model_the_quickstart_goes_from_a_plan_to_a_chart_and_back(
     plan.get_by_role("button", name="Roll back now").click()
     expect(plan).to_contain_text("Rolled back.")
     assert list(data.iterdir()) == [data / "sales.csv"]
-    written = page.locator(".jp-InputArea", has_text="Written by Cowork's built-in guide")
-    expect(written).to_have_count(0)
+    expect(page.locator(".jp-InputArea", has_text="sales_clean = ")).to_have_count(0)
     screenshot(page, "quickstart")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import urllib.request
 from typing import Any
 from uuid import uuid4
 
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Locator, Page, expect
 
-from .lab import LabServer
+from .lab import TOKEN, LabServer
 from .patience import MOMENT, until, worked
 
 
@@ -45,6 +47,19 @@ def say(panel: Locator, words: str) -> None:
     """Write and send."""
     panel.locator(".cw-composer textarea").fill(words)
     panel.locator(".cw-composer").get_by_role("button", name="Send").click()
+
+
+def post(lab: LabServer, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Somebody else does something on the same server."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{lab.port}/cowork/{path}",
+        data=json.dumps(body).encode(),
+        headers={"Authorization": f"token {TOKEN}"},
+        method="POST",
+    )
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        found: dict[str, Any] = json.load(answer)
+        return found
 
 
 def go_back(panel: Locator) -> None:

@@ -55,13 +55,13 @@ async def describe_notebook_context(
 async def _look_around(
     tools: ToolEnvironment, log: RunLog, path: str, seconds: float
 ) -> NotebookContext | None:
-    workspace = _allowed(tools, log, _READ, path)
+    workspace = allowed_workspace(tools, log, _READ, path)
     if workspace is None:
         return None
     reading = asyncio.ensure_future(tools.gate.notebooks.glance(workspace, path))
-    may_list = _allowed(tools, log, _LIST, path)
+    may_list = allowed_workspace(tools, log, _LIST, path)
     listing = asyncio.ensure_future(tools.kernels.variables(may_list, path)) if may_list else None
-    await _wait(seconds, reading, *([listing] if listing else []))
+    await settle(seconds, reading, *([listing] if listing else []))
     state = _result(reading)
     if state is None:
         return None
@@ -77,7 +77,9 @@ async def _look_around(
     )
 
 
-def _allowed(tools: ToolEnvironment, log: RunLog, tool: str, path: str) -> Workspace | None:
+def allowed_workspace(
+    tools: ToolEnvironment, log: RunLog, tool: str, path: str
+) -> Workspace | None:
     """The workspace as a call of this tool would see it; None if there is no such call."""
     if tool not in tools.registry:
         return None
@@ -85,7 +87,7 @@ def _allowed(tools: ToolEnvironment, log: RunLog, tool: str, path: str) -> Works
     return clearance.guard(tools.workspace) if clearance else None
 
 
-async def _wait(seconds: float, *looks: asyncio.Task[Any]) -> None:
+async def settle(seconds: float, *looks: asyncio.Task[Any]) -> None:
     """Give the looks their moment; those that need more are ended, and not waited for."""
     try:
         await asyncio.wait(looks, timeout=seconds)
@@ -103,8 +105,9 @@ def _leave(look: asyncio.Task[Any]) -> None:
 
 
 def _result(reading: asyncio.Task[NotebookState | None]) -> NotebookState | None:
-    """What was read; nothing if it was not there in time."""
-    return reading.result() if reading.done() and not reading.cancelled() else None
+    """What was read that models may know; nothing if it was not there in time."""
+    state = reading.result() if reading.done() and not reading.cancelled() else None
+    return state.without_private() if state else None
 
 
 def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | None, str]:

@@ -9,6 +9,8 @@ from .step_check import StepEnd
 RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
 ACCEPT = "accept"
 """What was done of a step is good enough."""
+UPDATE = "update"
+"""The same, and what is pinned is from now on as it is now."""
 
 _OPTIONS = [
     Option(label="Try again", value=RETRY),
@@ -19,12 +21,20 @@ _OPTIONS = [
 ]
 _ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
 
+_UPDATE = Option(
+    label="Accept and update what is expected",
+    value=UPDATE,
+    description="It counts as done, and the new numbers are pinned.",
+)
+
 ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
 
 
 def about_failure(step: PlanStep, end: StepEnd) -> Question:
     """A step has failed, was done in part only, or says it is done and is not."""
     failed = end.result.status == "failed"
+    own = {one.id for one in step.expects}
+    can_update = any(one.updated and one.expectation.id not in own for one in end.broken)
     how = "failed" if failed else "was done only in part"
     if end.shortfalls:
         how = f"says it is done, but it {end.shortfalls[0].what}"
@@ -32,7 +42,11 @@ def about_failure(step: PlanStep, end: StepEnd) -> Question:
         question=f"Step {step.step_number} {how}: {step.action}. What now?",
         context=end.text,
         severity="major",
-        options=[*([] if failed else [_ACCEPT]), *_OPTIONS],
+        options=[
+            *([] if failed else [_ACCEPT]),
+            *([_UPDATE] if can_update else []),
+            *_OPTIONS,
+        ],
         default=RETRY,
     )
 

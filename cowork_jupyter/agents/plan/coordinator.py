@@ -8,7 +8,7 @@ change of a status is stored with its events before anything else happens.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,12 +16,13 @@ from ...bus import Journal
 from ...domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.events import TaskCompleted, TaskStarted
+from ...domain.figures import Figure, reopened
 from ...domain.identity import now
 from ...domain.message_data import TaskAssignmentData, TaskResultData
 from ...domain.plan import Plan, PlanStep
 from ...domain.replies import Question, StepResult
 from ...domain.roles import AgentRole
-from ...domain.shortfalls import Shortfall
+from ...effects.assumptions import assumptions_in
 from ...store import PlanRevision, Transaction
 from ..agent import AgentFactory
 from ..external.configured import agent_of
@@ -38,11 +39,12 @@ from .choices import (
     RETRY,
     SKIP,
     STOP,
+    UPDATE,
     about_failure,
     about_half_done,
 )
 from .locks import FileLocks
-from .step_check import StepCheck, StepEnd, half_done_tool
+from .step_check import StepCheck, StepEnd, broken_shortfall, half_done_tool
 
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
@@ -79,6 +81,7 @@ class Execution:
 
     def __post_init__(self) -> None:
         self.budget = self.factory.budget(self.job, AgentRole.ACTOR)
+        self.expectations = self.factory.held_expectations()
 
     @property
     def plan(self) -> Plan:
@@ -94,6 +97,8 @@ class Execution:
         """Run the plan to its end, or to where the user stops it."""
         await self.pool.prepare()
         self._prepare_tasks()
+        if not self._taken_up:  # else what is broken may be what an earlier run of this job did
+            await self.expectations.look_before(self._log())
         try:
             return await self._run_to_the_end()
         finally:
@@ -142,6 +147,7 @@ class Execution:
         asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
             choice, hint = await self._ask_what_now(step, asked)
+            await self._take_as_expected(step, choice)
             if self._settle(step, choice, asked.context):
                 return
         while not await self._give_up_half_done(step):
@@ -161,14 +167,25 @@ class Execution:
             self.update_plan(step.id, StepStatus.WAITING, error=end.text)
             choice, hint = await self._ask_what_now(step, about_failure(step, end))
             problem = end.problem
+            await self._take_as_expected(step, choice, end)
             if self._settle(step, choice, end.text, end.result.text):
                 return
+
+    async def _take_as_expected(
+        self, step: PlanStep, choice: str, end: StepEnd | None = None
+    ) -> None:
+        """What the user accepts is not held against the steps after it."""
+        log = self._log(self.tasks[step.id])
+        if choice == UPDATE:
+            await self.expectations.update(log)
+        if choice in (ACCEPT, UPDATE):
+            self.expectations.accept(end.broken if end else await self.expectations.broken(log))
 
     def _settle(self, step: PlanStep, choice: str, error: str, result: str = "") -> bool:
         """Do with a step that did not succeed what the user chose; False if it is to run again."""
         if choice in (RETRY, HINT):
             return False
-        if choice == ACCEPT:
+        if choice in (ACCEPT, UPDATE):
             self.update_plan(step.id, StepStatus.COMPLETED, result=result or error)
         elif choice == SKIP:
             self.update_plan(step.id, StepStatus.SKIPPED, error=error)
@@ -196,14 +213,18 @@ class Execution:
                 hint=hint,
             )
             log.say("user", text, data)
-            result = await self._run_agent(step, task, text)
-            end = StepEnd(result, self._shortfalls(step, task) if result.status == "done" else [])
+            result, figures = await self._run_agent(step, task, text)
+            end = await self._checked(step, task, result)
         outcome = TaskResultData(
             status="completed" if result.status == "done" else result.status,
             step_id=step.id,
             left_undone=result.left_undone,
             shortfalls=end.shortfalls,
         )
+        if figures:
+            outcome.figures = list(figures)
+        if result.assumptions:
+            outcome.assumptions = reopened(result.assumptions, [])
         log.say("assistant", result.text, outcome)
         return end
 
@@ -215,12 +236,21 @@ class Execution:
         moves = store.moves(self.context.id, since=revision.made_at)
         return briefing_text(self.plan, self.job.request, answers, self.factory.llm.counter, moves)
 
-    def _shortfalls(self, step: PlanStep, task: Task) -> list[Shortfall]:
+    async def _checked(self, step: PlanStep, task: Task, result: StepResult) -> StepEnd:
+        """What its agent says, held against the log, the files and what is expected of tables."""
+        if result.status != "done":
+            return StepEnd(result)
         tools = self.factory.tools
         check = StepCheck(step, task, tools.registry, self.journal.store, tools.workspace)
-        return check.shortfalls()
+        broken = await self.expectations.broken(
+            self._log(task), step.expects, pinned=check.has_changed
+        )
+        return StepEnd(result, [*check.shortfalls(), *map(broken_shortfall, broken)], broken)
 
-    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
+    async def _run_agent(
+        self, step: PlanStep, task: Task, text: str
+    ) -> tuple[StepResult, Sequence[Figure]]:
+        """How it ended, and the numbers in what the agent says of it."""
         factory, log, agent = self.factory, self._log(task), agent_of(step)
         try:
             if agent:
@@ -236,11 +266,14 @@ class Execution:
         except Interrupted:
             raise
         except CoworkError as error:
-            return StepResult(status="failed", summary=error.message)
+            return StepResult(status="failed", summary=error.message), ()
         if outcome.status is not JobStatus.COMPLETED:
-            return StepResult(status="failed", summary=outcome.error or "It gave no reason.")
+            why = outcome.error or "It gave no reason."
+            return StepResult(status="failed", summary=why), outcome.figures
         summary = outcome.text.strip() or "Done."
-        return outcome.result or StepResult(status="done", summary=summary)
+        assumed = assumptions_in(summary)
+        said = StepResult(status="done", summary=summary, assumptions=assumed)
+        return outcome.result or said, outcome.figures
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""

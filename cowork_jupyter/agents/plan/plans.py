@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ...domain.errors import Conflict, InvalidInput, NotFound
+from ...domain.expectation_rules import expectation_problem
+from ...domain.figures import Assumption
 from ...domain.message_data import TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
@@ -92,6 +94,19 @@ class Plans:
             tx.save_plan(revised)
             tx.append_event(context_id, revised.as_event())
         return revised
+
+    def settle_assumptions(self, revision: PlanRevision, assumed: list[Assumption]) -> None:
+        """Store what the user says of a plan's assumptions. Like how far its steps have come, that
+        is told beside the plan: what was approved stays the same revision.
+        """
+        for execution in self._under_way.values():  # which stores the plan again, from its copy
+            copy = execution.revision
+            if (copy.plan_id, copy.revision) == (revision.plan_id, revision.revision):
+                revision = copy
+        revision.plan.assumptions = assumed
+        with self.factory.journal.transaction() as tx:
+            tx.save_plan(revision)
+            tx.append_event(revision.context_id, revision.as_event(), revision.job_id)
 
     def executable(
         self, context_id: str, revision: int, plan_id: str | None = None
@@ -241,7 +256,7 @@ class Plans:
         except ValidationError as error:
             why = describe_problems(field_problems(error))
             raise InvalidInput(why, code="invalid_plan") from None
-        for problem in self._unknown_tools(plan):
+        for problem in (*self._unknown_tools(plan), *_senseless_expectations(plan)):
             raise InvalidInput(problem, code="invalid_plan")
         return plan
 
@@ -254,6 +269,13 @@ class Plans:
             for name in step.tools_needed:
                 if name not in known:
                     yield f"steps[{index}].tools_needed: the actor has no tool '{name}'"
+
+
+def _senseless_expectations(plan: Plan) -> Iterator[str]:
+    for index, step in enumerate(plan.steps):
+        for place, one in enumerate(step.expects):
+            if problem := expectation_problem(one):
+                yield f"steps[{index}].expects[{place}].{problem}"
 
 
 def _no_such_plan(plan_id: str) -> NotFound:

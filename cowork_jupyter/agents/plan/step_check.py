@@ -18,10 +18,12 @@ from ...domain.plan import PlanStep
 from ...domain.replies import StepResult
 from ...domain.roles import Permission
 from ...domain.shortfalls import Shortfall, ShortfallKind
+from ...effects.checking import CheckedExpectation
 from ...policy.grant import Grant
 from ...store import Store
 from ...tools.base import Tool
 from ...workspace import Workspace
+from ..run.expectations import words
 
 _LOOKING = frozenset({Permission.READ_FILES})
 _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
@@ -35,6 +37,8 @@ class StepEnd:
 
     result: StepResult
     shortfalls: list[Shortfall] = field(default_factory=list)
+    broken: list[CheckedExpectation] = field(default_factory=list)
+    """Expectations that are not met; they are among the shortfalls too."""
 
     @property
     def is_done(self) -> bool:
@@ -82,6 +86,15 @@ class StepCheck:
     def shortfalls(self) -> list[Shortfall]:
         """What was planned and is not so."""
         return [*self._nothing_done(), *self._missing_files()]
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether it did anything but look, so that it can have changed a table."""
+        return bool(self._changes) or not all(map(self._only_looks, self._succeeded))
+
+    def _only_looks(self, name: str) -> bool:
+        tool = self.tools.get(name)
+        return tool is not None and tool.idempotent
 
     def _nothing_done(self) -> Iterator[Shortfall]:
         planned = [name for name, held in self._named.items() if held - _LOOKING]
@@ -146,6 +159,12 @@ class StepCheck:
                 return not place.exists()
         except CoworkError:  # it leads elsewhere, where we do not look
             return False
+
+
+def broken_shortfall(one: CheckedExpectation) -> Shortfall:
+    """A broken expectation, as the step's shortfall."""
+    what = f"broke an expectation ({words(one)})"
+    return Shortfall(kind=ShortfallKind.BROKEN_EXPECTATION, what=what)
 
 
 def _plain(path: str) -> str:

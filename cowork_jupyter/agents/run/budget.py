@@ -95,14 +95,9 @@ class JobBudget:
                 log.append(tx, UsageCharged(**charged.model_dump(exclude={"limits"})))
 
     def _priced(self, spent: Usage, model: str) -> Usage:
-        price = self._configured.prices.get(model)
-        if price is None:
-            if spent.total_tokens and self.settings.max_cost:
-                self._say_unpriced(model)
-            return spent
-        cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
-        known = {"cost": round(cost / _MILLION, 9), "currency": self._configured.currency}
-        return spent.model_copy(update=known)
+        if model not in self._configured.prices and spent.total_tokens and self.settings.max_cost:
+            self._say_unpriced(model)
+        return priced(spent, model, self._configured)
 
     def _say_unpriced(self, model: str) -> None:
         """A limit that cannot be kept is worse than none, if nobody knows."""
@@ -145,3 +140,13 @@ class JobBudget:
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)
+
+
+def priced(spent: Usage, model: str, settings: Settings) -> Usage:
+    """What was spent, with what it costs where the model's price is known."""
+    price = settings.prices.get(model)
+    if price is None:
+        return spent
+    cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
+    known = {"cost": round(cost / _MILLION, 9), "currency": settings.currency}
+    return spent.model_copy(update=known)

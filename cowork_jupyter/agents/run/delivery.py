@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
+from ...domain.figures import Figure, reopened
 from ...domain.message_data import PlanData
 from ...domain.notices import PlanReordered
 from ...domain.plan import Plan, continue_plan
@@ -18,13 +19,20 @@ from ..log import RunLog
 _LOOKING = frozenset({Permission.READ_FILES})
 
 
-def deliver_plan(log: RunLog, plan: Plan, tools: ToolRegistry, files: Mapping[str, str]) -> None:
+def deliver_plan(
+    log: RunLog,
+    plan: Plan,
+    tools: ToolRegistry,
+    files: Mapping[str, str],
+    figures: Sequence[Figure] = (),
+) -> None:
     """What a planner made, in the best order its graph allows, with the files it had read.
 
     This is the only place where an order is improved: before the user has seen the plan.
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
-    propose_plan(log, *improve(as_proposed(plan), looking | _LOOKING), files)
+    improved, notes = improve(as_proposed(plan), looking | _LOOKING)
+    propose_plan(log, improved, [*plan.notes, *notes], files, figures)
 
 
 def as_proposed(plan: Plan) -> Plan:
@@ -34,7 +42,11 @@ def as_proposed(plan: Plan) -> Plan:
 
 
 def propose_plan(
-    log: RunLog, plan: Plan, notes: Sequence[str] = (), files: Mapping[str, str] | None = None
+    log: RunLog,
+    plan: Plan,
+    notes: Sequence[str] = (),
+    files: Mapping[str, str] | None = None,
+    figures: Sequence[Figure] = (),
 ) -> None:
     """Store a plan, or the next revision of the one its job is about, and show it.
 
@@ -44,10 +56,10 @@ def propose_plan(
     with log.journal.transaction() as tx:
         job = tx.job(log.job_id)
         if log.task_id:
-            tx.append_message(log.message("assistant", "", _data(plan, notes)))
+            tx.append_message(log.message("assistant", "", _data(plan, notes, figures)))
             return
         revision = _next_revision(tx, job, plan, dict(files or {}))
-        data = _data(revision.plan, notes)
+        data = _data(revision.plan, notes, figures)
         tx.append_message(log.message("assistant", "", data))
         tx.save_plan(revision)
         if job.kind is not JobKind.PLAN:  # which goes on to say what it executed
@@ -58,8 +70,9 @@ def propose_plan(
             log.append(tx, PlanReordered(message=" ".join(notes), revision=revision.revision))
 
 
-def _data(plan: Plan, notes: Sequence[str]) -> PlanData:
-    return PlanData.of(plan, order_notes=list(notes)) if notes else PlanData.of(plan)
+def _data(plan: Plan, notes: Sequence[str], figures: Sequence[Figure]) -> PlanData:
+    facts = {"order_notes": list(notes), "figures": list(figures)}
+    return PlanData.of(plan, **{name: value for name, value in facts.items() if value})
 
 
 def _next_revision(
@@ -70,6 +83,8 @@ def _next_revision(
     A job that executes a plan and plans anew half way keeps what is done.
     """
     last = tx.plan(job.context_id, plan_id=job.plan_id) if job.plan_id else None
+    assumed = reopened(plan.assumptions, last.plan.assumptions if last else [])
+    plan = plan.model_copy(update={"assumptions": assumed})
     facts: dict[str, Any] = {
         "context_id": job.context_id,
         "files_read": files_read,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...domain.replies import ToolCall
 
 _MEMORY = 4
+_SAME = 3
 _NO_CALL = ""
 
 
@@ -16,14 +17,24 @@ class CircleGuard:
 
     def __init__(self) -> None:
         self._turns: list[str] = []
+        self._errors: list[str] = []
 
-    def observe(self, calls: Sequence[ToolCall]) -> str | None:
-        """Remember a turn. Returns the circle that it closes, in words."""
+    def observe(self, calls: Sequence[ToolCall], error: str = "") -> str | None:
+        """Remember a turn, and what it failed with. Returns the circle that it closes, in words."""
         self._turns = [*self._turns, _signature(calls)][-_MEMORY:]
-        circle = find_circle(self._turns)
+        self._errors = [*self._errors, error][-_SAME:]
+        circle = find_circle(self._turns) or _same_error(self._errors)
         if circle:
             self._turns.clear()
+            self._errors.clear()
         return circle
+
+
+def _same_error(errors: Sequence[str]) -> str | None:
+    """A model that writes other code each time, all of which fails alike, is stuck as well."""
+    if len(errors) == _SAME and errors[0] and len(set(errors)) == 1:
+        return f"the same error three times, {errors[0]}"
+    return None
 
 
 def find_circle(turns: Sequence[str]) -> str | None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...domain.contexts import JobStatus, Usage
 from ...domain.errors import Forbidden
+from ...domain.figures import Assumption, Figure, reopened
 from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
+from ...effects.assumptions import assumptions_in
 from ...llm.reply import Reply
 from ...store import Asker
 from ..ask.user import User
 from ..log import RunLog
 from .budget import Budget
 from .delivery import deliver_plan
+from .expectations import HeldExpectations, words
+from .figure_check import FigureCheck
 from .guard import CircleGuard
 from .limits import GO_ON, LimitReached, RunLimits, about_going_on
 from .model_session import ModelSession
@@ -41,6 +46,11 @@ _FILL_IN = (
     "value in the place of the dots; if it has not been computed yet, with code that prints it."
 )
 _WRITE = "{files} is not there, which the user asked for. Write it; if you cannot, say why."
+_BROKEN = (
+    "This is not any more as the user expects it: {broken}. Find out why and put it right. If it "
+    "must be so, say why; you cannot change what is expected."
+)
+_STILL_BROKEN = "It ended with what the user expects broken: {broken}."
 _CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
 _GIVEN_UP = "The server cut the answer off at its limit for one reply, again and again."
 _EMPTY = "The reply was empty."
@@ -61,13 +71,23 @@ class Outcome:
     """The last words, if any."""
     result: StepResult | None = None
     """What the agent itself says about how its work ended, if it did."""
+    figures: Sequence[Figure] = ()
+    """The numbers in its last words."""
 
     @classmethod
-    def of(cls, result: StepResult) -> Outcome:
+    def of(cls, result: StepResult, figures: Sequence[Figure] = ()) -> Outcome:
         """As the agent says that its work ended."""
         if result.status == "failed":
-            return cls(JobStatus.FAILED, result.text, result=result)
-        return cls(text=result.text, result=result)
+            return cls(JobStatus.FAILED, result.text, result=result, figures=figures)
+        return cls(text=result.text, result=result, figures=figures)
+
+
+def _error_of(handled: list[Handled]) -> str:
+    """The exception that all calls of a turn ended with, if they all failed."""
+    errors = [one.error for one in handled if one.error]
+    if not errors or len(errors) < len(handled):
+        return ""
+    return str(errors[-1].details.get("exception") or errors[-1].message)
 
 
 @dataclass
@@ -77,11 +97,14 @@ class AgentLoop:
     log: RunLog
     session: ModelSession
     runner: ToolRunner
+    figures: FigureCheck
     user: User
     limits: RunLimits
     budget: Budget
     wanted_files: tuple[str, ...] = ()
     """Files that the request asks to be written, until they were asked for again."""
+    expectations: HeldExpectations | None = None
+    """What must still be true when it ends; None where somebody else looks after that."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -89,16 +112,25 @@ class AgentLoop:
     """Whether it has looked at anything, or was asked to."""
     _reminded: bool = False
     """Whether it was told which form its answer lacks."""
+    _wants_files: bool = False
+    """Whether the request asks for files."""
+    _has_changed: bool = False
+    """Whether it did anything that can have broken an expectation."""
+    _warned: bool = False
+    """Whether it was told which expectations it broke."""
     _begun: list[str] = field(default_factory=list)
     """Parts of an answer that the server cut off."""
 
     async def run(self) -> Outcome:
         """Take turns until one of them is the last."""
+        self._wants_files = bool(self.wanted_files)
         try:
+            if self.expectations:
+                await self.expectations.look_before(self.log)
             outcome = await self._take_up()
             while outcome is None:
                 try:
-                    outcome = await self._turn()
+                    outcome = await self._held(await self._turn())
                 except LimitReached as limit:
                     outcome = await self._go_on(f"The limit of {limit} was reached.")
             return outcome
@@ -119,7 +151,8 @@ class AgentLoop:
         if refusal:
             return Outcome(JobStatus.FAILED, refusal)
         self.limits.check()
-        read_queued(self.log)
+        for message in read_queued(self.log):
+            await self.session.look_up_mentions(message)
         reply = await self.session.ask()
         match reply.structured:
             case ToolCalls() as calls:
@@ -129,18 +162,52 @@ class AgentLoop:
             case Plan() | Review() as delivery:
                 return await self._deliver(reply, delivery)
             case StepResult() as result:
-                return self._end(reply, result)
+                return await self._end(reply, result)
         if reply.problem or reply.is_empty:
             problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
             return await self._strike(reply, problem)
         reply = replace(reply, text=self.session.form.repaired(reply.text))
-        self._say(reply)
         if reply.cut == "length":
+            self._say(reply, await self.figures.of(reply.text))
             return self._go_on_writing(reply)
         if problem := self._objection(reply.text):
+            self._say(reply)
             self.log.say("system", problem)
             return None
-        return self._done(reply)
+        return await self._answer(reply)
+
+    async def _answer(self, reply: Reply) -> Outcome | None:
+        """The last words, unless they have figures that no output has."""
+        figures = await self.figures.of(reply.text)
+        # A small model that was asked for a form, or for files, would only lose what it has.
+        is_settled = self.session.asks_for_code and (self.session.form.slots or self._wants_files)
+        if not is_settled and (problem := self.figures.objection(figures, "answer")):
+            self._send_back(reply, reply.text, problem)
+            return None
+        self._say(reply, figures, assumptions_in(reply.text))
+        return self._done(reply, figures)
+
+    def _send_back(self, reply: Reply, words: str, problem: str) -> None:
+        """Keep what the model wrote as what could not be used, and tell it why."""
+        self.log.say("assistant", words, reply.beside_text(problem))
+        self.log.say("system", problem)
+
+    async def _held(self, outcome: Outcome | None) -> Outcome | None:
+        """Before a run ends well: what it broke is sent back once, then it has failed."""
+        ends_well = outcome is not None and outcome.status is JobStatus.COMPLETED
+        if not ends_well or not self._has_changed or self.expectations is None:
+            return outcome
+        with self.limits.waiting():
+            broken = await self.expectations.broken(self.log)
+        said = "; ".join(map(words, broken))
+        if not said:
+            return outcome
+        if self._warned:
+            return Outcome(JobStatus.FAILED, _STILL_BROKEN.format(broken=said))
+        self._warned = True
+        self._begun.clear()
+        self.log.say("system", _BROKEN.format(broken=said))
+        return None
 
     def _objection(self, answer: str) -> str:
         """Why an answer is sent back, each reason once: it is a guess, it says that a file was
@@ -169,26 +236,33 @@ class AgentLoop:
         self.log.say("system", _CONTINUE)
         return None
 
-    def _done(self, reply: Reply) -> Outcome:
+    def _done(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
         """The answer, with what of it came in earlier turns."""
-        return Outcome(text="\n".join([*self._begun, *([reply.text] if reply.text else [])]))
+        text = "\n".join([*self._begun, *([reply.text] if reply.text else [])])
+        return Outcome(text=text, figures=figures)
 
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
         self._say(reply)
         self._computed = True
         handled = await self.runner.run(calls.tools)
+        self._has_changed = self._has_changed or self.runner.has_changed(handled)
         if any(isinstance(call.error, Forbidden) for call in handled):
             self.wanted_files = ()  # the user does not want them so
         misused = [one for one in handled if one.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
         if self._strikes >= MAX_STRIKES:
             return self._give_up(str(misused[-1].error))
+        written = [figure for one in handled for figure in one.figures]
+        if problem := self.figures.objection(written, "cell"):
+            self.log.say("system", problem)
+            return None
         if calls.terminate or any(call.terminate for call in calls.tools):
             return self._terminated(reply, handled)
         if self.session.asks_for_code and (answer := self._printed_answer(handled)):
-            self.log.say("assistant", answer)
-            return Outcome(text=answer)
-        circle = self._guard.observe(calls.tools)
+            figures = await self.figures.of(answer)
+            self.log.say("assistant", answer, Reply().beside_text("", figures))
+            return Outcome(text=answer, figures=figures)
+        circle = self._guard.observe(calls.tools, _error_of(handled))
         return await self._leave_circle(circle) if circle else None
 
     def _printed_answer(self, handled: list[Handled]) -> str:
@@ -222,24 +296,29 @@ class AgentLoop:
             return await self._strike(reply, f"The {self.log.role} role does not produce a {kind}.")
         self._say(reply)
         if isinstance(delivery, Plan):
-            known = self.runner.files_known(delivery)
-            deliver_plan(self.log, delivery, self.runner.tools.registry, known)
+            known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
+            deliver_plan(self.log, delivery, self.runner.tools.registry, known, figures)
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)
 
-    def _end(self, reply: Reply, result: StepResult) -> Outcome:
+    async def _end(self, reply: Reply, result: StepResult) -> Outcome | None:
         """The agent says itself how it ended; whoever gave it a task writes that down.
 
         What the user asked for and did not get, or not all of it, is not completed.
         """
+        figures = await self.figures.of(result.text)
+        if problem := self.figures.objection(figures, "answer"):
+            self._send_back(reply, reply.raw, problem)
+            return None
         self._say(reply)
         if self.log.task_id:
-            return Outcome.of(result)
+            return Outcome.of(result, figures)
         if result.status != "done":
             return Outcome(JobStatus.FAILED, result.text, result=result)
-        self.log.say("assistant", result.text)
-        return Outcome.of(result)
+        data = Reply().beside_text("", figures, reopened(result.assumptions, []))
+        self.log.say("assistant", result.text, data)
+        return Outcome.of(result, figures)
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
         """Keep what the model wrote, and tell it what was wrong with it."""
@@ -274,7 +353,10 @@ class AgentLoop:
         self._nudged = False
         return None
 
-    def _say(self, reply: Reply) -> None:
-        """Store the words around what the model does, and its thoughts with them."""
+    def _say(
+        self, reply: Reply, figures: Sequence[Figure] = (), assumed: Sequence[Assumption] = ()
+    ) -> None:
+        """Store the words around what the model does, its thoughts and what they rest on."""
         if reply.text or reply.reasoning:
-            self.log.say("assistant", reply.text, reply.beside_text())
+            data = reply.beside_text("", figures, assumed)
+            self.log.say("assistant", reply.text, data)

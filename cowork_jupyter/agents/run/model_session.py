@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ...domain.connection import BUILT_IN
-from ...domain.messages import Message
+from ...domain.mentions import Mention
+from ...domain.message_data import TextData
+from ...domain.messages import ImagePart, Message, TextPart
 from ...domain.notices import Notice
 from ...domain.replies import ToolCalls
 from ...domain.roles import AgentRole
@@ -34,6 +36,7 @@ from ..log import RunLog
 from .accounting import Accounting
 from .answer_form import AnswerForm
 from .budget import Budget
+from .job_code import code_run, inserted_cells
 from .limits import LimitReached, RunLimits
 from .past import Past
 from .plan_text import standing_of, text_of
@@ -57,6 +60,12 @@ _MAX_SHORTENINGS = 6
 _NOTE_SHARE = 4
 """The note about the notebook takes at most one part in this many of what is sent."""
 
+_MENTIONS_SHARE = 3
+"""The same for what a message points at."""
+
+_TABLES = ("variable", "column", "file")
+"""What can be a table."""
+
 _LAST_WORDS = 1.0
 """Seconds in which a model that has said all may end its reply and tell what it cost."""
 
@@ -66,6 +75,20 @@ _CHECK_OUTPUT = (
 )
 _CORRECT = "Reply with the whole block corrected."
 _CHANGE = "The same code fails again. Do as the hint says, or compute it in another way."
+
+
+class MessageMentions(Protocol):
+    """What a message points at."""
+
+    mentions: list[Mention]
+    pictures: list[ImagePart]
+
+    @property
+    def text(self) -> str:
+        """For the model; it holds what others wrote."""
+
+
+LookUp = Callable[[str, int], Awaitable[MessageMentions]]
 
 
 @dataclass
@@ -94,6 +117,8 @@ class ModelSession:
     vision: VisionSupport = field(default_factory=VisionSupport)
     note: str = ""
     """What is told beside the user's request: where they are in their notebook."""
+    look_up: LookUp | None = None
+    """Finds what a text points at, in at most so many tokens."""
     history_tokens: int = HISTORY_TOKENS
     is_step: bool = False
     """Whether it works on a step of an approved plan: then its assignment says what is wanted."""
@@ -102,12 +127,38 @@ class ModelSession:
         self._past = Past(self.log)
         if self._name == BUILT_IN:  # it answers as it can
             self.form = AnswerForm()
-        self._aside = self.log.message("system", self.frame.around(spell_hidden(self.note)))
+        self._aside = self._framed(self.note)
+        self._mentioned: dict[str, Message] = {}
+        """What messages of this run point at, by their ids."""
         self._events = ReplyEvents(self.log)
         counting = (self.limits, self.budget, self.counter, self.known)
         self._accounting = Accounting(self.log, *counting)
         self._leaves_out = False
         self._reasoning_field = ""
+
+    def _framed(self, text: str, pictures: Sequence[ImagePart] = ()) -> Message:
+        """What is told beside a message, as data that others wrote."""
+        aside = self.log.message("system", self.frame.around(spell_hidden(text)))
+        return aside.model_copy(update={"content": [*aside.content, *pictures]})
+
+    @property
+    def notes(self) -> str:
+        """All that the model reads beside what was said, where its figures may come from."""
+        return "\n\n".join([self.note, *(one.text for one in self._mentioned.values())])
+
+    async def look_up_mentions(self, message: Message | None) -> None:
+        """Tell the model what the user's words point at, and keep with them what that was."""
+        if message is None or self.look_up is None or not isinstance(message.data, TextData):
+            return
+        room = self._room(self.known.window(self._name)) // _MENTIONS_SHARE
+        found = await self.look_up(message.text, room)
+        if not found.mentions:
+            return
+        self._mentioned[message.id] = self._framed(found.text, found.pictures)
+        self.is_about_tables |= any(one.kind in _TABLES and one.tokens for one in found.mentions)
+        data = message.data.model_copy(update={"mentions": found.mentions})
+        with self.log.journal.transaction() as tx:
+            tx.save_message_data(message.model_copy(update={"data": data}))
 
     async def ask(self) -> Reply:
         """Ask once; a conversation too long for the model is shortened until it fits."""
@@ -286,11 +337,18 @@ class ModelSession:
     def _conversation(self) -> Conversation:
         log, store = self.log, self.log.journal.store
         revision = self._plan()
-        messages = [
-            message for message in store.job_messages(log.job_id) if message.task_id == log.task_id
-        ]
+        said = store.job_messages(log.job_id)
+        messages = [_in_words(message) for message in said if message.task_id == log.task_id]
         plan = revision.plan if revision else None
-        return Conversation(log.role, self.request_form.tools, log.notebook, plan, messages)
+        return Conversation(
+            log.role,
+            self.request_form.tools,
+            log.notebook,
+            plan,
+            messages,
+            inserted_cells(said),
+            code_run(said),
+        )
 
     def _history(self) -> list[Message]:
         return self._fitting(self._room(self.known.window(self._name)))
@@ -304,7 +362,10 @@ class ModelSession:
         aside = cost_of(self._aside, self.counter)
         # A model that reads little should rather read what was said.
         is_told = bool(self.note) and aside * _NOTE_SHARE <= room
-        beside = sum(cost_of(one, self.counter) for one in standing) + (aside if is_told else 0)
+        mentioned = self._mentioned_with(pictures)
+        pictures -= sum(len(one.pictures) for one in mentioned.values())
+        costs = (cost_of(one, self.counter) for one in [*standing, *mentioned.values()])
+        beside = sum(costs) + (aside if is_told else 0)
         history = optimize_history_by_tokens(
             with_pictures(self._past.newest_first(), pictures),
             room - beside,
@@ -314,7 +375,15 @@ class ModelSession:
             summary=self._summary(),
         )
         noted = self._with_note(history, goal) if is_told else history
+        for message_id, aside_of_message in mentioned.items():
+            noted = _before(message_id, aside_of_message, noted)
         return [*noted, *standing]
+
+    def _mentioned_with(self, pictures: int) -> dict[str, Message]:
+        """What messages point at, with so many pictures."""
+        newest_first = reversed(self._mentioned.values())
+        shown = with_pictures(newest_first, pictures)
+        return dict(zip(reversed(self._mentioned), shown, strict=True))
 
     def _summary(self) -> str | None:
         """What stands for the turns before those that are sent; it tells what others wrote."""
@@ -351,6 +420,27 @@ class ModelSession:
 
     def _with_note(self, history: list[Message], goal: Message | None) -> list[Message]:
         """The note goes with the request that it was made for, where it stays in all turns."""
-        ids = [message.id for message in history]
-        place = ids.index(goal.id) if goal and goal.id in ids else 0
-        return [*history[:place], self._aside, *history[place:]]
+        return _before(goal.id if goal else "", self._aside, history)
+
+
+def _before(message_id: str, aside: Message, history: list[Message]) -> list[Message]:
+    """The history with an aside just before that message, or at its beginning."""
+    ids = [message.id for message in history]
+    place = ids.index(message_id) if message_id in ids else 0
+    return [*history[:place], aside, *history[place:]]
+
+
+def _in_words(message: Message) -> Message:
+    """The message as if its mentions were plain names, for who answers by rules."""
+    mentions = message.data.mentions if isinstance(message.data, TextData) else []
+    if not mentions:
+        return message
+    text = message.text
+    for mention in mentions:
+        text = text.replace(mention.text, _name_of(mention))
+    return message.model_copy(update={"content": [TextPart(text=text), *message.pictures]})
+
+
+def _name_of(mention: Mention) -> str:
+    name = mention.text[1:].replace('"', "")
+    return name.partition(".")[2] if mention.kind == "column" else name

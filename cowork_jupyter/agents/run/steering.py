@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...bus import Journal
 from ...domain.errors import Conflict, NotFound
 from ...domain.events import QueueChanged
+from ...domain.messages import Message
 from ...domain.queue import QueuedMessage
 from ...store import Transaction
 from ..log import RunLog
@@ -32,14 +33,16 @@ def take_back(journal: Journal, context_id: str, message_id: str) -> None:
         _tell(tx, context_id)
 
 
-def read_queued(log: RunLog) -> None:
+def read_queued(log: RunLog) -> list[Message]:
     """Make what is queued the user's next words in this run. Tasks leave it to whoever leads."""
     store = log.journal.store
     if log.task_id or not store.queued_messages(log.context_id):
-        return
+        return []
     with log.journal.transaction() as tx:
-        for content in clear_queue(tx, log.context_id):
-            tx.append_message(log.message("user", content))
+        messages = [log.message("user", said) for said in clear_queue(tx, log.context_id)]
+        for message in messages:
+            tx.append_message(message)
+    return messages
 
 
 def clear_queue(tx: Transaction, context_id: str) -> list[str]:

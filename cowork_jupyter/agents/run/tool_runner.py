@@ -14,11 +14,13 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from ...checkpoints import Recorder, ToolUse
+from ...domain.effects import DataEffect
 from ...domain.errors import CoworkError, Interrupted
+from ...domain.figures import Figure
 from ...domain.identity import new_id
 from ...domain.message_data import (
     ErrorBody,
@@ -31,6 +33,11 @@ from ...domain.plan import Plan, PlanStep
 from ...domain.redaction import MaskedStream
 from ...domain.replies import Question, ToolCall
 from ...domain.roles import AgentRole
+from ...effects.evaluation import ExpectationChecks
+from ...effects.finding import text_for_model
+from ...effects.memory import KernelMemory
+from ...effects.pinned import PinnedExpectations
+from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
 from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters, ToolResult
@@ -43,7 +50,9 @@ from ..ask.gate import Gate
 from ..ask.user import User
 from ..log import RunLog
 from .cell_changes import record_edit
+from .figure_check import FigureCheck
 from .recollection import recollect
+from .watching import code_of, watched
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +73,10 @@ class Handled:
     id: str = field(default_factory=partial(new_id, "call"))
     error: CoworkError | None = None
     result: ToolResult | None = None
+    effects: list[DataEffect] = field(default_factory=list)
+    """What it did to data."""
+    figures: list[Figure] = field(default_factory=list)
+    """The numbers in text that it wrote into a notebook."""
 
     @property
     def is_answered(self) -> bool:
@@ -117,6 +130,20 @@ class ToolEnvironment:
     """Where code of notebooks runs."""
     scratch: ScratchKernels | None = None
     """Where code runs that can change nothing."""
+    memory: KernelMemory = field(default_factory=KernelMemory)
+    """What was seen in kernels."""
+    silenced: SilencedWarnings = NO_SETTINGS
+    """Warnings that the user does not want to see."""
+
+    @cached_property
+    def pinned(self) -> PinnedExpectations:
+        """What the user wants to stay true."""
+        return PinnedExpectations(self.gate.notebooks, self.workspace)
+
+    @property
+    def expectation_checks(self) -> ExpectationChecks:
+        """Says whether expectations are met."""
+        return ExpectationChecks(self.kernels, self.workspace, self.sandbox)
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before a job, or a part of it, and of all that it changed by its end."""
@@ -145,6 +172,8 @@ class ToolRunner:
     """Fingerprints of the files that were looked at, as they were then."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
     """What the user answered about notebooks that another program has open."""
+    figures: FigureCheck | None = None
+    """Looks up the numbers that an agent of ours writes."""
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
@@ -223,6 +252,15 @@ class ToolRunner:
         tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
 
+    def has_changed(self, handled: Sequence[Handled]) -> bool:
+        """Whether any of these calls can have changed something."""
+        return any(
+            one.result
+            and not self._only_looks(one.call)
+            and one.call.parameters.get("where") != SCRATCH
+            for one in handled
+        )
+
     async def _run_one(self, one: Handled) -> None:
         try:
             clearance = await self._clear(one)
@@ -238,18 +276,28 @@ class ToolRunner:
             self._record_failure(one, failure)
         else:
             self._remember_files(one.call, result)
+            one.figures = await self._figures_in(result)
             self._record_result(one, result, clearance)
 
     async def _call(self, one: Handled, clearance: Clearance) -> ToolResult:
         """What comes of it, as whoever asked may see it."""
         output, mask = _LiveOutput(one.id, self.log, self.listener), self.log.mask
-        try:
-            result = await self.tools.registry.call(
-                one.call.tool, one.call.parameters, self._context(clearance, output.add)
-            )
-        finally:
-            output.finish()
-        return replace(result, text=mask(result.text), summary=mask(result.summary))
+        context = self._context(clearance, output.add)
+        code = code_of(self._tool(one.call), one.call.parameters, context)
+        async with watched(code, context, self.tools.memory, self.tools.silenced) as one.effects:
+            try:
+                result = await self.tools.registry.call(one.call.tool, one.call.parameters, context)
+            finally:
+                output.finish()
+        text = "\n".join(filter(None, [result.text, text_for_model(one.effects)]))
+        return replace(result, text=mask(text), summary=mask(result.summary))
+
+    async def _figures_in(self, result: ToolResult) -> list[Figure]:
+        """The numbers in Markdown that a call has written into a cell."""
+        written = result.cell_edit.after if result.cell_edit else None
+        if self.figures is None or written is None or written.cell_type != "markdown":
+            return []
+        return await self.figures.of(written.source)
 
     async def _clear(self, one: Handled) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
@@ -326,28 +374,28 @@ class ToolRunner:
             data.approved = True
         if clearance.sensitive:
             data.sensitive = True
-        self._record(outcome, data, result.text, result)
+        if one.figures:
+            data.figures = one.figures
+        self._record(one, outcome, data, result.text)
 
     def _record_failure(self, one: Handled, error: CoworkError) -> None:
         one.error = error
         # The advice says what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
-        text = f"Error: {error.message}{again}\n{error.advice}".rstrip("\n")
+        lines = [f"Error: {error.message}{again}", error.advice, text_for_model(one.effects)]
         failure = ErrorBody.model_validate(error.as_dict())
         outcome = ToolOutcome(call_id=one.id, ok=False, summary=error.message, error=failure)
-        self._record(outcome, ToolResultData.of(outcome, one.call.tool), text)
+        text = "\n".join(filter(None, lines))
+        self._record(one, outcome, ToolResultData.of(outcome, one.call.tool), text)
 
-    def _record(
-        self,
-        outcome: ToolOutcome,
-        data: ToolResultData,
-        text: str,
-        result: ToolResult | None = None,
-    ) -> None:
-        message = self.log.message("tool", text, data)
+    def _record(self, one: Handled, outcome: ToolOutcome, data: ToolResultData, text: str) -> None:
+        message, result = self.log.message("tool", text, data), one.result
         message.content += result.images if result else ()
         with self.log.journal.transaction() as tx:
             if result and result.cell_edit:
                 record_edit(tx, self.log, result.cell_edit)
             tx.append_message(message)
             self.log.append(tx, outcome)
+            for effect in one.effects:
+                facts = {"task_id": self.log.task_id, "call_id": one.id}
+                self.log.append(tx, effect.model_copy(update=facts))

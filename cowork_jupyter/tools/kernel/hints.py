@@ -5,14 +5,13 @@ The names come from the kernel, as our own code there reports them, and from the
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import builtins
 import difflib
 import pkgutil
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cache
 
 from ...domain.errors import CoworkError
@@ -28,7 +27,6 @@ MAX_LISTED = 30
 
 _QUOTED = re.compile(r"'([^'\n]{1,200})'")
 _DTYPE = re.compile(r"dtype='\w+'")
-_COLUMN = re.compile(r"^  ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")  ")
 _TABLES = ("DataFrame", "Table")
 _USUAL_IMPORTS = {
     "pd": "import pandas as pd",
@@ -81,7 +79,10 @@ async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext
     if failure.name == "FileNotFoundError":
         return _or(await asyncio.to_thread(close_names, context.workspace, missing[-1]))
     if failure.name in ("ModuleNotFoundError", "ImportError"):
-        return _module_hint(missing[0].partition(".")[0], await asyncio.to_thread(_modules))
+        known = await asyncio.to_thread(_modules)
+        if re.match("No module named|Missing optional dependency", failure.message):
+            known = known - {missing[0]}  # the kernel may have fewer than we
+        return _module_hint(missing[0].partition(".")[0], known)
     if failure.name == "NameError":
         return await _name_hint(missing[0], path, context)
     if failure.name == "AttributeError" and missing[0] != "DataFrame":
@@ -92,6 +93,9 @@ async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext
     return ""
 
 
+_NOT_THERE = "If none of them is what the question asks for, answer that the data does not have it."
+
+
 async def _column_hint(missing: list[str], code: str, path: str, context: ToolContext) -> str:
     tables = await _columns(code, path, context)
     known = [name for columns in tables.values() for name in columns]
@@ -100,7 +104,7 @@ async def _column_hint(missing: list[str], code: str, path: str, context: ToolCo
     if close := did_you_mean([name for name in missing if name not in known], known):
         return close
     listed = [f"{table} has the columns {_list(columns)}." for table, columns in tables.items()]
-    return " ".join(listed)
+    return " ".join([*listed, _NOT_THERE]) if listed else ""
 
 
 async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
@@ -139,15 +143,7 @@ async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list
     inspected = [
         await context.kernels.inspect(context.workspace, path, name) for name in tables[:MAX_TABLES]
     ]
-    return {one.name: list(_columns_in(one.lines)) for one in inspected}
-
-
-def _columns_in(lines: Iterable[str]) -> Iterable[str]:
-    for line in lines:
-        if line == "first rows:":
-            return
-        if found := _COLUMN.match(line):
-            yield str(ast.literal_eval(found[1]))
+    return {one.name: list(one.columns) for one in inspected}
 
 
 def _used(code: str) -> set[str]:

@@ -27,7 +27,9 @@ MAX_ERROR = 1_000
 MAX_FRAMES = 3
 
 _FRAME = re.compile(r"^File (\S.*?):(\d+), in ", re.MULTILINE)
-_LIBRARY = re.compile(r"site-packages|dist-packages|[\\/]lib[\\/]python\d|<frozen|<string>")
+_LIBRARY = re.compile(
+    r"site-packages|dist-packages|[\\/]lib[\\/]python\d|<frozen|<string>|\.p(?:yx|xi)\b"
+)
 
 NotebookPath = Annotated[
     str | None,
@@ -227,9 +229,15 @@ def _facts(ran: Ran, code: Code) -> dict[str, Any]:
     return {
         **({"where": SCRATCH} if ran.path == SCRATCH else {"notebook": ran.path}),
         "cell_id": code.cell_id,
+        **({"fingerprint": _fingerprint(code)} if code.cell_id else {}),
         "seconds": round(ran.seconds, 3),
         "omitted_characters": ran.omitted,
     }
+
+
+def _fingerprint(code: Code) -> str:
+    """Of the cell as it ran: once it has another, its output is of an older run."""
+    return CellState(code.cell_id or "", "code", code.source).fingerprint
 
 
 def _result(ran: Ran, code: Code, name: str) -> ToolResult:

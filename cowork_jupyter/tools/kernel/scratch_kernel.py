@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,8 @@ from .scratch_process import ScratchProcess
 from .state import (
     CellFailure,
     CodeRun,
+    KernelTables,
+    Look,
     NoKernels,
     Ran,
     ScratchSetup,
@@ -103,10 +105,20 @@ class ScratchKernel:
 
     async def look(self, name: str | None) -> dict[str, Any]:
         """What our own code says about one variable here, or about all."""
+        return await self._asked({"name": name})
+
+    async def tables(self, looks: Sequence[Look], seconds: float) -> KernelTables:
+        """The tables here; there are none before anything ran."""
+        if self._process is None:
+            return KernelTables({})
+        asked = {"looks": inside.looks_text(looks, after=True), "seconds": seconds}
+        return KernelTables.of(await self._asked(asked))
+
+    async def _asked(self, question: dict[str, Any]) -> dict[str, Any]:
         async with self._turn:
             process = self._process
             if process and process.usable:
-                request = await process.send({"source": inside.source(), "name": name})
+                request = await process.send({"source": inside.source(), **question})
                 while message := await process.hear():
                     if message.id == request and message.msg_type == "reply":
                         facts: dict[str, Any] = json.loads(message.content.text)
@@ -208,6 +220,15 @@ class PreparedScratch(NoKernels):
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:  # noqa: ARG002
         return Variable.of(name, await self.kernel.look(name))
+
+    async def tables(
+        self,
+        workspace: Workspace,  # noqa: ARG002
+        path: str,  # noqa: ARG002
+        looks: Sequence[Look],
+        seconds: float,
+    ) -> KernelTables:
+        return await self.kernel.tables(looks, seconds)
 
 
 class ScratchKernels:

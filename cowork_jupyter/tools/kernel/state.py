@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
+from pydantic import JsonValue
+
+from ...domain.effects import TableState
 from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.expectations import Expectation
+from ...domain.measured import Measured
 from ...domain.redaction import Mask
 from ...workspace import Workspace
 from .stall_detector import Ask
+
+_COLUMN = re.compile(r"^  ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")  (\S+)")
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,17 @@ class Variable:
     lines: tuple[str, ...] = ()
     """What is in it; only if it was asked for alone."""
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of a table with their types, as far as its lines tell them."""
+        found: dict[str, str] = {}
+        for line in self.lines:
+            if line == "first rows:":
+                break
+            if match := _COLUMN.match(line):
+                found[str(ast.literal_eval(match[1]))] = match[2]
+        return found
+
     @classmethod
     def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
         """One variable, as our code in the kernel reports it."""
@@ -95,6 +115,43 @@ class TableCopy:
         if facts.get("missing"):
             raise no_variable(name, facts["names"])
         return cls(name, facts["type"], facts["problem"])
+
+
+@dataclass(frozen=True)
+class Look:
+    """A question about tables that our own code in the kernel answers, such as how many keys of
+    one are missing in the other.
+    """
+
+    kind: str
+    arguments: tuple[str, ...] = ()
+    after: bool = False
+    """Whether it is about tables as the code leaves them, so that no earlier answer counts."""
+    before: bool = False
+    """Whether it is about tables that the code replaces, so that no later answer counts."""
+
+
+@dataclass(frozen=True)
+class KernelTables:
+    """The tables in a kernel at one moment."""
+
+    tables: Mapping[str, TableState]
+    identities: Mapping[str, str] = field(default_factory=dict)
+    """What a name stands for: another one means another table, or other content."""
+    answers: Mapping[Look, Mapping[str, JsonValue]] = field(default_factory=dict)
+    """Of looks that could be answered."""
+    history: tuple[str, ...] = ()
+    """The code of cells that ran, oldest first, bounded."""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Self:
+        """As our code in the kernel reports them."""
+        answers = {
+            Look(kind, tuple(asked), *moments): answer
+            for kind, asked, moments, answer in facts["answers"]
+        }
+        tables = {name: TableState(**state) for name, state in facts["tables"].items()}
+        return cls(tables, facts["identities"], answers, tuple(facts["history"]))
 
 
 def no_variable(name: str, names: Sequence[str]) -> NotFound:
@@ -139,12 +196,23 @@ class Kernels(Protocol):
         """Run code behind all that the kernel has to do already; being cancelled interrupts it."""
 
     async def run_anew(
-        self, workspace: Workspace, path: str, codes: Sequence[Code], took: Callable[[Ran], None]
-    ) -> None:
+        self,
+        workspace: Workspace,
+        path: str,
+        codes: Sequence[Code],
+        took: Callable[[Ran], None],
+        expectations: Sequence[Expectation] = (),
+    ) -> list[Measured]:
         """Run a notebook's code in a kernel of its own, up to what fails; the kernel then ends.
 
-        `took` gets what came of each.
+        `took` gets what came of each. Where all of it ran, gives what was measured at the end for
+        these expectations.
         """
+
+    async def measure(
+        self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
+    ) -> list[Measured]:
+        """What variables are like that these expectations are about, of all rows."""
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made, also while the kernel is busy."""
@@ -156,6 +224,13 @@ class Kernels(Protocol):
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
         """Write one of them, if it is a table, to a new file of at most so many bytes."""
+
+    async def tables(
+        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+    ) -> KernelTables:
+        """The tables as they are now, and answers to questions about them; in about so many
+        seconds. Raises where nobody can tell, as while the kernel works for somebody else.
+        """
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The Python that a notebook's kernel runs in, or would; None where nobody can tell."""
@@ -198,8 +273,18 @@ class NoKernels:
         path: str,  # noqa: ARG002
         codes: Sequence[Code],  # noqa: ARG002
         took: Callable[[Ran], None],  # noqa: ARG002
-    ) -> None:
+        expectations: Sequence[Expectation] = (),  # noqa: ARG002
+    ) -> list[Measured]:
         """There is nothing to run it in."""
+        raise _none_here()
+
+    async def measure(
+        self,
+        workspace: Workspace,  # noqa: ARG002
+        path: str,  # noqa: ARG002
+        expectations: Sequence[Expectation],  # noqa: ARG002
+    ) -> list[Measured]:
+        """There are no variables."""
         raise _none_here()
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:  # noqa: ARG002
@@ -219,6 +304,16 @@ class NoKernels:
         room: int,  # noqa: ARG002
     ) -> TableCopy:
         """There is none."""
+        raise _none_here()
+
+    async def tables(
+        self,
+        workspace: Workspace,  # noqa: ARG002
+        path: str,  # noqa: ARG002
+        looks: Sequence[Look],  # noqa: ARG002
+        seconds: float,  # noqa: ARG002
+    ) -> KernelTables:
+        """There are none."""
         raise _none_here()
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002

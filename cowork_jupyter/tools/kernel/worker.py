@@ -31,6 +31,8 @@ from typing import Any
 MAX_WAITING = 1_000
 """Messages that may wait to be sent; what prints more waits, too."""
 MAX_AT_ONCE = 200
+MAX_HISTORY = 100
+"""Pieces of code that are remembered, for whoever asks what ran before."""
 _PIECE = 65536
 _COROUTINE = 0x80
 """The flag of code that awaits, as `inspect` knows it."""
@@ -167,10 +169,14 @@ class Namespace:
         self.space["display"] = self._display
         sys.modules["__main__"] = self._module
         self._own = frozenset(self.space)
+        self._history: list[str] = []
+        self._looking: dict[str, Any] = {}
+        """Our code that looks into kernels, and what it was made of."""
 
     def run(self, source: str, tables: list[str], descriptors: list[int]) -> None:
         """Run code as a cell; its last expression is shown."""
         self._count += 1
+        self._history = [*self._history[1 - MAX_HISTORY :], source]
         name = f"Cell In[{self._count}]"
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
         self._channel.put("execute_input", execution_count=self._count)
@@ -187,12 +193,22 @@ class Namespace:
         except BaseException as error:
             self._fail(error)
 
-    def look(self, source: str, name: str | None) -> None:
+    def look(self, request: dict[str, Any]) -> None:
         """Answer what is in the namespace, with the code that looks into kernels."""
-        looking: dict[str, Any] = {"__name__": "cowork_inside"}
-        exec(source, looking)  # noqa: S102 - our own
+        source = request["source"]
+        if self._looking.get("__source__") != source:
+            self._looking = {"__name__": "cowork_inside", "__source__": source}
+            exec(source, self._looking)  # noqa: S102 - our own
         hidden = {name: self.space[name] for name in self._own if name in self.space}
-        self._channel.put("reply", text=looking["report_on"](self.space, hidden, name))
+        try:
+            if "looks" in request:
+                asked = (self._history, request["looks"], request["seconds"])
+                said = self._looking["table_states_on"](self.space, hidden, *asked)
+            else:
+                said = self._looking["report_on"](self.space, hidden, request["name"])
+        except Exception:  # whoever asked gets nothing; the variables must stay
+            said = "{}"
+        self._channel.put("reply", text=said)
 
     def _execute(self, source: str, name: str) -> None:
         tree = ast.parse(source, name)
@@ -290,7 +306,7 @@ def main() -> None:
         if "code" in request:
             namespace.run(request["code"], request["tables"], descriptors)
         else:
-            namespace.look(request["source"], request["name"])
+            namespace.look(request)
         requests.running = 0
         pipe.drain()
         channel.put("status", execution_state="idle")

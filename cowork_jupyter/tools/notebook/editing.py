@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 from ...domain.errors import InvalidInput
@@ -54,7 +55,8 @@ def written(document: Document) -> bytes:
 
 def state_of(path: str, document: Document) -> NotebookState:
     """What tools see of a document."""
-    return NotebookState(path, tuple(_states(document)), _language(document))
+    cells = tuple(_states(document))
+    return NotebookState(path, cells, _language(document), cowork=_ours(document))
 
 
 def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
@@ -70,6 +72,12 @@ def new_cell_id() -> str:
 
 def apply(path: str, document: Document, edit: Edit) -> str:
     """Carry out an edit on the document; the id that its cell has afterwards."""
+    if edit.kind == "metadata":
+        document["metadata"] = {
+            **_metadata(document),
+            "cowork": {**_ours(document), **edit.metadata},
+        }
+        return edit.cell_id
     cells: list[dict[str, Any]] = document["cells"]
     states = list(_states(document))
     if edit.kind == "insert":
@@ -107,7 +115,14 @@ def _state(index: int, raw: dict[str, Any]) -> CellState:
         source=as_text(raw.get("source")),
         execution_count=count if isinstance(count, int) else None,
         outputs=tuple(shortened(output) for output in _raw_outputs(raw)),
+        tags=tags_of(_metadata(raw)),
     )
+
+
+def tags_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tags in a cell's metadata."""
+    tags = metadata.get("tags")
+    return tuple(map(str, tags)) if isinstance(tags, list) else ()
 
 
 def _raw_outputs(raw: dict[str, Any]) -> list[dict[str, Any]]:
@@ -119,10 +134,21 @@ def _raw_outputs(raw: dict[str, Any]) -> list[dict[str, Any]]:
     )
 
 
-def _language(document: Document) -> str:
+def _metadata(document: Document) -> dict[str, Any]:
     metadata = document.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _ours(document: Document) -> dict[str, Any]:
+    """What we keep in its metadata."""
+    kept = _metadata(document).get("cowork")
+    return kept if isinstance(kept, dict) else {}
+
+
+def _language(document: Document) -> str:
+    metadata = _metadata(document)
     for holder in ("language_info", "kernelspec"):
-        facts = metadata.get(holder) if isinstance(metadata, dict) else None
+        facts = metadata.get(holder)
         if isinstance(facts, dict):
             name = facts.get("language") or facts.get("name")
             if name:

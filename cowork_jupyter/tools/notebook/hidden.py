@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import builtins
-import re
-import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .names import names_in
 from .state import CellState
 
 _OF_IPYTHON = {"get_ipython", "display", "In", "Out", "exit", "quit"}
-_MAGIC = re.compile(r"^(\s*)(?:([\w., ]+?)\s*=\s*)?[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -23,18 +21,6 @@ class HiddenFindings:
     cell_id: str
     message: str
     name: str = ""
-
-
-@dataclass(frozen=True)
-class _Names:
-    """The global names of one cell."""
-
-    cell: CellState
-    made: frozenset[str]
-    used: frozenset[str]
-    """Those that it needs from elsewhere as it runs, not those inside of functions."""
-    everything: bool = False
-    """Whether it imports names that cannot be known."""
 
 
 def hidden_state(cells: Sequence[CellState]) -> list[HiddenFindings]:
@@ -57,50 +43,19 @@ def _out_of_order(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
 
 
 def _missing_names(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
-    names = [one for cell in cells if (one := _names_of(cell)) is not None]
+    names = [one for cell in cells if (one := names_in(cell.source)) is not None]
     if len(names) < len(cells) or any(one.everything for one in names):
         return  # somewhere are names that cannot be known, so nothing is said about any
-    anywhere = frozenset().union(*(one.made for one in names)) if names else frozenset()
+    anywhere = frozenset().union(*(one.made for one in names))
     known = set(dir(builtins)) | _OF_IPYTHON
-    for one in names:
-        for name in sorted(one.used - known):
+    for cell, one in zip(cells, names, strict=True):
+        for name in sorted(one.used - one.made - known):
             if name.startswith("_"):
                 continue
             if name in anywhere:
                 said = f"It uses '{name}', which only a cell below it defines."
-                yield HiddenFindings("defined_later", one.cell.id, said, name)
+                yield HiddenFindings("defined_later", cell.id, said, name)
             else:
                 said = f"It uses '{name}', which no cell defines."
-                yield HiddenFindings("undefined", one.cell.id, said, name)
+                yield HiddenFindings("undefined", cell.id, said, name)
         known |= one.made
-
-
-def _names_of(cell: CellState) -> _Names | None:
-    """None if the cell cannot be understood; a cell of another language has no names."""
-    if cell.source.lstrip().startswith("%%"):
-        return _Names(cell, frozenset(), frozenset())
-    text = _MAGIC.sub(lambda found: f"{found[1]}{found[2] or '_'} = None", cell.source)
-    try:
-        table = symtable.symtable(text, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    symbols = table.get_symbols()
-    made = {
-        symbol.get_name()
-        for symbol in symbols
-        if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
-    } | _globals_made(table)
-    used = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
-    stars = re.search(r"^\s*from\s+\S+\s+import\s+\*", text, re.MULTILINE) is not None
-    return _Names(cell, frozenset(made), frozenset(used - made), stars)
-
-
-def _globals_made(table: symtable.SymbolTable) -> set[str]:
-    """What functions define by `global`."""
-    made: set[str] = set()
-    for child in table.get_children():
-        for symbol in child.get_symbols():
-            if symbol.is_declared_global() and symbol.is_assigned():
-                made.add(symbol.get_name())
-        made |= _globals_made(child)
-    return made

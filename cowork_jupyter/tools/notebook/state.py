@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from ...domain.errors import Conflict, NotFound
@@ -13,6 +13,8 @@ from ...workspace import Workspace
 CellType = Literal["code", "markdown", "raw"]
 Outputs = tuple[Mapping[str, Any], ...]
 """Outputs as a notebook has them, shortened, see `outputs.shortened`."""
+PRIVATE = "private"
+"""The tag of cells that no model is told of."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,12 @@ class CellState:
     source: str
     execution_count: int | None = None
     outputs: Outputs = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def is_private(self) -> bool:
+        """Whether its author keeps it from models."""
+        return PRIVATE in self.tags
 
     @property
     def fingerprint(self) -> str:
@@ -47,6 +55,15 @@ class NotebookState:
     """The cell that the user is in, where that can be known."""
     selected: str = ""
     """The text that they have selected in it."""
+    cowork: Mapping[str, Any] = field(default_factory=dict)
+    """What we keep in its metadata, under our name."""
+
+    def without_private(self) -> NotebookState:
+        """The notebook as models may know it."""
+        kept = tuple(cell for cell in self.cells if not cell.is_private)
+        if any(cell.id == self.active for cell in kept):
+            return replace(self, cells=kept)
+        return replace(self, cells=kept, active=None, selected="")
 
     def cell(self, cell_id: str) -> CellState:
         """The cell with this id."""
@@ -66,10 +83,12 @@ class NotebookState:
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one cell, to be carried out whole or not at all."""
+    """One change of one cell, or of what we keep in the notebook's metadata, to be carried out
+    whole or not at all.
+    """
 
-    kind: Literal["insert", "edit", "move", "delete", "outputs"]
-    cell_id: str
+    kind: Literal["insert", "edit", "move", "delete", "outputs", "metadata"]
+    cell_id: str = ""
     """For an insertion: the id that the new cell gets."""
     after: str | None = None
     """The cell behind which it goes; None: to the top. For insertions and moves."""
@@ -80,6 +99,8 @@ class Edit:
     outputs: tuple[Mapping[str, Any], ...] = ()
     """What came of running the cell."""
     execution_count: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What becomes of ours there; its other keys stay."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ _MAX_TEXT = 200_000
 _SPELLINGS = sorted({form(text) for text in MISSING for form in (str.lower, str.upper)} | {"NaN"})
 _WHERE = "A file, a folder of files that make one table, or a pattern like 'data/*.csv'."
 
+SELECT_SECONDS = 120.0
+
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 Path = Annotated[str, Field(max_length=4096, description=_WHERE)]
 
@@ -100,6 +102,12 @@ async def query_table(parameters: QueryTable, context: ToolContext) -> ToolResul
 def table_tools() -> list[Tool]:
     """Both, if they can work here."""
     return [describe_table, query_table] if find_spec("duckdb") else []
+
+
+async def select(path_names: Sequence[str], sql: str, context: ToolContext) -> TableReply:
+    """What one SELECT over these files gives: a few rows, as texts."""
+    sources = await asyncio.to_thread(_sources, path_names, context)
+    return await ask(_order(sources, sql=sql, max_rows=1), context, SELECT_SECONDS)
 
 
 TABLE_TOOLS = frozenset({describe_table.name, query_table.name})

@@ -13,5 +13,15 @@ export const CommandIDs = {
    */
   setRole: 'cowork:set-role',
   switchRole: 'cowork:switch-role',
-  checkConnection: 'cowork:check-connection'
+  checkConnection: 'cowork:check-connection',
+  /** Needs `{text}`: brings the panel forward with it in the field. */
+  compose: 'cowork:compose',
+  fixCell: 'cowork:fix-cell',
+  explainError: 'cowork:explain-error',
+  askOutput: 'cowork:ask-output',
+  cellPrompt: 'cowork:cell-prompt',
+  nextCell: 'cowork:next-cell',
+  runDependents: 'cowork:run-dependents',
+  showTour: 'cowork:show-tour',
+  showShortcuts: 'cowork:show-shortcuts'
 } as const;

@@ -48,6 +48,14 @@ function addPanelCommands(
       place.begin();
     }
   });
+  commands.addCommand(CommandIDs.compose, {
+    label: () => t('Write to Cowork'),
+    execute: args => {
+      show();
+      const before = place.draft.trimEnd();
+      place.begin(`${before && `${before} `}${String(args['text'] ?? '')}`);
+    }
+  });
   commands.addCommand(CommandIDs.showInbox, {
     label: () => t('Show What Waits for You'),
     execute: () => {
@@ -72,6 +80,17 @@ function addPanelCommands(
   commands.addCommand(CommandIDs.checkConnection, {
     label: () => t('Check Model Connection'),
     execute: () => notifyConnection(model.refresh(), show)
+  });
+  commands.addCommand(CommandIDs.showTour, {
+    label: () => t('Show the tour of Cowork'),
+    execute: () => {
+      show();
+      place.showTour();
+    }
+  });
+  commands.addCommand(CommandIDs.showShortcuts, {
+    label: () => t('Show the shortcuts of Cowork'),
+    execute: async () => (await import('./shortcuts')).showShortcuts(commands)
   });
 }
 
@@ -151,25 +170,17 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
 
 /** The palette shows what is useful without arguments. */
 export function addToPalette(palette: ICommandPalette): void {
-  const {
-    openPanel,
-    newConversation,
-    showInbox,
-    insertPlan,
-    insertAct,
-    insertAsk,
-    chooseRole,
-    checkConnection
-  } = CommandIDs;
   for (const command of [
-    openPanel,
-    newConversation,
-    showInbox,
-    insertPlan,
-    insertAct,
-    insertAsk,
-    chooseRole,
-    checkConnection
+    CommandIDs.openPanel,
+    CommandIDs.newConversation,
+    CommandIDs.showInbox,
+    CommandIDs.insertPlan,
+    CommandIDs.insertAct,
+    CommandIDs.insertAsk,
+    CommandIDs.chooseRole,
+    CommandIDs.checkConnection,
+    CommandIDs.showTour,
+    CommandIDs.showShortcuts
   ]) {
     palette.addItem({ command, category: t('Cowork'), args: { isPalette: true } });
   }

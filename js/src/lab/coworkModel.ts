@@ -19,9 +19,43 @@ export interface Preferences {
   model: string;
   /** Whether Lab says so when something waits for the user elsewhere. */
   notify: boolean;
+  /** Whether a failed cell offers Fix and Explain. */
+  fixErrors: boolean;
+  /** Whether outputs offer Ask about this. */
+  askOutputs: boolean;
+  /** Whether a key opens a prompt in the cell. */
+  cellPrompt: boolean;
+  /** Whether `@` and `/` are completed. */
+  mentions: boolean;
+  /** Whether what is seen can be commented on. */
+  comments: boolean;
+  /** Whether cells are marked whose inputs have changed since they ran. */
+  staleMarks: boolean;
+  /** Whether the model completes code while the user types. */
+  inlineCompletion: boolean;
+  /** Whether messages take images. */
+  pictures: boolean;
+  /** Whether a sound is played when something waits for the user. */
+  sound: boolean;
+  /** Whether the tour is still to be shown. */
+  tour: boolean;
 }
 
-export const DEFAULTS: Preferences = { role: DEFAULT_ROLE, model: '', notify: true };
+export const DEFAULTS: Preferences = {
+  role: DEFAULT_ROLE,
+  model: '',
+  notify: true,
+  fixErrors: true,
+  askOutputs: true,
+  cellPrompt: true,
+  mentions: true,
+  comments: true,
+  staleMarks: true,
+  inlineCompletion: false,
+  pictures: true,
+  sound: false,
+  tour: true
+};
 
 export interface PreferenceStore {
   read(): Preferences;
@@ -40,6 +74,8 @@ export interface ICoworkModel {
   /** What the server says of its roles; empty until it was asked. */
   readonly roles: readonly Role[];
   readonly preferences: Preferences;
+  /** Whether these are the user's own: until the settings are loaded they are the defaults. */
+  readonly knowsPreferences: boolean;
   readonly changed: ISignal<ICoworkModel, void>;
   refresh(): Promise<Check>;
   prefer(change: Partial<Preferences>): Promise<void>;
@@ -85,6 +121,9 @@ export class CoworkModel implements ICoworkModel {
   get preferences(): Preferences {
     return this._preferences;
   }
+  get knowsPreferences(): boolean {
+    return this.store !== null;
+  }
   get changed(): ISignal<ICoworkModel, void> {
     return this._changed;
   }
@@ -104,7 +143,8 @@ export class CoworkModel implements ICoworkModel {
 
   usePreferenceStore(store: PreferenceStore): void {
     this.store = store;
-    this.preferenceStoreChanged();
+    this._preferences = store.read();
+    this._changed.emit();
   }
 
   preferenceStoreChanged(): void {
@@ -136,8 +176,8 @@ export class CoworkModel implements ICoworkModel {
   }
 
   private setPreferences(preferences: Preferences): void {
-    const { role, model, notify } = this._preferences;
-    if (preferences.role !== role || preferences.model !== model || preferences.notify !== notify) {
+    const keys = Object.keys(DEFAULTS) as (keyof Preferences)[];
+    if (keys.some(key => preferences[key] !== this._preferences[key])) {
       this._preferences = preferences;
       this._changed.emit();
     }

@@ -1,6 +1,6 @@
 /**
  * Lab says so when something waits for the user and the user looks elsewhere. One message, kept up
- * to date.
+ * to date. Where the tab itself is hidden, the browser says it.
  */
 
 import { Notification } from '@jupyterlab/apputils';
@@ -8,7 +8,7 @@ import { Notification } from '@jupyterlab/apputils';
 import { t } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import type { InboxItem } from './inbox';
-import { sentence } from './panel/InboxSection';
+import { sentence } from './inboxWords';
 
 export interface Sight {
   /**
@@ -22,6 +22,7 @@ export interface Sight {
 export function notifyOfInbox(model: ICoworkModel, sight: Sight): void {
   let shown: string | null = null;
   let told = new Set<string>();
+  const alertBrowser = browserAlerts(model, sight);
   model.inbox.changed.connect(() => {
     const { items } = model.inbox;
     const fresh = items.filter(item => !told.has(item.id) && !sight.isSeen(item));
@@ -36,5 +37,22 @@ export function notifyOfInbox(model: ICoworkModel, sight: Sight): void {
         actions: [{ label: t('Show'), callback: sight.showPanel }]
       });
     }
+    void alertBrowser(items, fresh.length > 0);
   });
+  model.changed.connect(() => void alertBrowser(model.inbox.items, false));
+}
+
+/** Nothing of this is loaded before something waits. */
+function browserAlerts(
+  model: ICoworkModel,
+  sight: Sight
+): (items: readonly InboxItem[], isFresh: boolean) => Promise<void> {
+  let alerts: import('./attention').Alerts | null = null;
+  return async (items, isFresh) => {
+    if (alerts === null && items.length > 0) {
+      const { Alerts } = await import('./attention');
+      alerts ??= new Alerts(sight.showPanel);
+    }
+    alerts?.update(model.inbox.items, isFresh, model.preferences);
+  };
 }

@@ -19,9 +19,11 @@ import { cards } from './card/renderer';
 import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
+import { gestures } from './gestures/plugin';
 import { News, WakingChannel } from './news';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
+import { dataWatch } from './notebook/dataWatch';
 import { panel, place, IPanelPlace } from './panel/plugin';
 import { followView } from './followView';
 import { translationOf } from './language';
@@ -121,4 +123,15 @@ const status: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [model, cards, place, commands, panel, status, notebookBridge, magics];
+export default [
+  model,
+  cards,
+  place,
+  commands,
+  panel,
+  status,
+  notebookBridge,
+  magics,
+  dataWatch,
+  gestures
+];

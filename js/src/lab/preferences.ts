@@ -11,12 +11,15 @@ export async function keepPreferences(
   pluginId: string
 ): Promise<void> {
   const settings = await registry.load(pluginId);
-  const read = <Key extends keyof Preferences>(key: Key): Preferences[Key] => {
-    const value: unknown = settings.get(key).composite;
-    return typeof value === typeof DEFAULTS[key] ? (value as Preferences[Key]) : DEFAULTS[key];
+  const read = (): Preferences => {
+    const kept = Object.entries(DEFAULTS).map(([key, standard]) => {
+      const value: unknown = settings.get(key).composite;
+      return [key, typeof value === typeof standard ? value : standard];
+    });
+    return Object.fromEntries(kept) as Preferences;
   };
   model.usePreferenceStore({
-    read: () => ({ role: read('role'), model: read('model'), notify: read('notify') }),
+    read,
     write: async change => {
       for (const [key, value] of Object.entries(change)) {
         await settings.set(key, value);

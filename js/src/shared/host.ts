@@ -3,6 +3,8 @@
 import { createContext, type ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
 
+import type { MentionsProps } from './mentions/Mentions';
+
 export interface CardHost {
   /**
    * Draws Markdown of strangers with the host's own means (highlighting, diagrams), sanitised.
@@ -24,6 +26,12 @@ export interface CardHost {
    * none of the server's.
    */
   notebook?: () => string;
+  /** Completes `@` and `/` in a field. Missing where its code would be too much for every card. */
+  Mentions?: ComponentType<MentionsProps>;
+  /** Whether the user wants it. Missing where there are no settings: then all of it. */
+  allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;
+  /** Brings a cell of the card's notebook into view. Missing where there is none. */
+  showCell?: (cellId: string) => void;
 }
 
 const Context = createContext<CardHost>({});

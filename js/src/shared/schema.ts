@@ -22,6 +22,8 @@ export interface components {
          */
         Actual: {
             attempts: number;
+            /** @default [] */
+            effects: components["schemas"]["EffectSummary"][];
             ended_at: string | null;
             files: string[];
             files_read: string[];
@@ -70,13 +72,58 @@ export interface components {
             value: string;
         };
         /**
+         * Assumption
+         * @description Something that a plan or a result takes for granted.
+         */
+        Assumption: {
+            /** @default [] */
+            alternatives: string[];
+            /** @default  */
+            correction: string;
+            /**
+             * @default open
+             * @enum {string}
+             */
+            status: "open" | "confirmed" | "corrected";
+            text: string;
+        };
+        /**
+         * AssumptionDecision
+         * @description `POST context/{id}/assumptions`: of a message, or else of a plan, by default the current.
+         */
+        AssumptionDecision: {
+            /** @default  */
+            correction?: string;
+            index: number;
+            /** @default null */
+            message_id?: string | null;
+            /** @default null */
+            plan_id?: string | null;
+            /** @enum {string} */
+            status: "confirmed" | "corrected";
+        };
+        /**
+         * AssumptionList
+         * @description All assumptions of the same plan or answer, as they stand now.
+         */
+        AssumptionList: {
+            items: components["schemas"]["Assumption"][];
+            job_id: string | null;
+            /** @default null */
+            next: null;
+        };
+        /**
          * Audit
          * @description The answer of `GET context/{id}/audit`.
          */
         Audit: {
+            /** @default [] */
+            assumptions: components["schemas"]["StatedAssumption"][];
             context_id: string;
             /** @default null */
             executed_by: ("person" | "kernel" | "policy" | "guest") | null;
+            /** @default [] */
+            figures: components["schemas"]["UnseenFigure"][];
             /** @default  */
             goal: string;
             /** @default null */
@@ -150,6 +197,14 @@ export interface components {
             scope?: "once" | "session" | "workspace" | "global";
         };
         /**
+         * BrokenExpectation
+         * @description An expectation that is not met, and what is the case instead.
+         */
+        BrokenExpectation: {
+            expectation: components["schemas"]["Expectation"];
+            found: string;
+        };
+        /**
          * CallPreview
          * @description What a card shows of a call: all of it, so that the user can judge it.
          */
@@ -214,6 +269,8 @@ export interface components {
          * @description The plan.
          */
         CardPlan: {
+            /** @default [] */
+            assumptions?: components["schemas"]["Assumption"][];
             estimated_total_time: string;
             format_version: string;
             goal: string;
@@ -248,6 +305,8 @@ export interface components {
             /** @default null */
             copied_from: string | null;
             decisions: components["schemas"]["UserDecision"][];
+            /** @default [] */
+            effects: components["schemas"]["DataEffect"][];
             jobs: components["schemas"]["CardJob"][];
             messages: components["schemas"]["Message"][] | null;
             /** @default null */
@@ -405,11 +464,48 @@ export interface components {
             status: "added" | "changed" | "removed" | "moved";
         };
         /**
+         * CellError
+         * @description How a cell failed.
+         */
+        CellError: {
+            name: string;
+            /** @default  */
+            traceback?: string;
+            /** @default  */
+            value?: string;
+        };
+        /**
+         * CellRun
+         * @description `POST cell-effects`.
+         */
+        CellRun: {
+            cell_id: string;
+            notebook: string;
+            /**
+             * @default after
+             * @enum {string}
+             */
+            phase?: "before" | "after";
+            source: string;
+        };
+        /**
          * CellText
          * @description What is written in a cell.
          */
         CellText: {
             cell_type: string;
+            source: string;
+        };
+        /**
+         * CellTimesView
+         * @description When a code cell ran and changed, in steps of a clock that all cells of a notebook share.
+         */
+        CellTimesView: {
+            /** @default null */
+            changed?: number | null;
+            id: string;
+            /** @default null */
+            ran?: number | null;
             source: string;
         };
         /**
@@ -537,6 +633,27 @@ export interface components {
             model?: string;
         };
         /**
+         * CompletionItem
+         * @description One thing that can stand there.
+         */
+        CompletionItem: {
+            kind: ("variable" | "column" | "cell" | "file" | "folder" | "error" | "output" | "resource") | ("role" | "workflow" | "prompt");
+            text: string;
+            /** @default  */
+            title: string;
+        };
+        /**
+         * CompletionItems
+         * @description What can stand there, best first.
+         */
+        CompletionItems: {
+            items: components["schemas"]["CompletionItem"][];
+            /** @default false */
+            more: boolean;
+            /** @default null */
+            next: null;
+        };
+        /**
          * Context
          * @description One conversation.
          */
@@ -547,6 +664,8 @@ export interface components {
             model: string | null;
             /** @default null */
             notebook: string | null;
+            /** @default false */
+            pinned: boolean;
             /** @default actor */
             role: components["schemas"]["AgentRole"];
             /** @default default */
@@ -556,19 +675,22 @@ export interface components {
             updated_at: string;
         };
         /**
+         * ContextChange
+         * @description `PUT context/{id}`: what is not named stays as it is.
+         */
+        ContextChange: {
+            /** @default null */
+            pinned?: boolean | null;
+            /** @default null */
+            title?: string | null;
+        };
+        /**
          * ContextList
          * @description Conversations, newest first.
          */
         ContextList: {
             items: components["schemas"]["Context"][];
             next: number | null;
-        };
-        /**
-         * ContextName
-         * @description `PUT context/{id}`.
-         */
-        ContextName: {
-            title: string;
         };
         /**
          * ContextsQuery
@@ -581,6 +703,10 @@ export interface components {
             limit?: number;
             /** @default null */
             notebook?: string | null;
+            /** @default null */
+            pinned?: boolean | null;
+            /** @default  */
+            q?: string;
         };
         /**
          * Data
@@ -591,6 +717,63 @@ export interface components {
          */
         Data: Record<string, never>;
         /**
+         * DataEffect
+         * @description What one run of code did to one table.
+         */
+        DataEffect: {
+            /** @default null */
+            after?: components["schemas"]["TableState"] | null;
+            /** @default null */
+            before?: components["schemas"]["TableState"] | null;
+            /** @default null */
+            call_id?: string | null;
+            /** @default null */
+            cell_id?: string | null;
+            /** @default  */
+            line?: string;
+            /** @default null */
+            notebook?: string | null;
+            of: string;
+            /** @default false */
+            sampled?: boolean;
+            /** @default null */
+            task_id?: string | null;
+            /** @default [] */
+            warnings?: components["schemas"]["DataWarning"][];
+        };
+        /** DataEffectEvent */
+        DataEffectEvent: {
+            context_id: string;
+            created_at: string;
+            data: components["schemas"]["DataEffect"];
+            /** @default null */
+            job_id: string | null;
+            seq: number;
+            /** @default null */
+            task_id: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "data-effect";
+        };
+        /**
+         * DataWarning
+         * @description A fact about the data that its author may not have meant, never a guess.
+         */
+        DataWarning: {
+            /** @default  */
+            advice: string;
+            code: string;
+            /** @default {} */
+            evidence: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** @default null */
+            line: number | null;
+            message: string;
+        };
+        /**
          * Decision
          * @description Allow, ask or deny, with the reasons in the order in which they counted.
          */
@@ -600,6 +783,37 @@ export interface components {
             decision: "allow" | "ask" | "deny";
             /** @default low */
             risk: string;
+        };
+        /**
+         * DeletedContext
+         * @description A conversation that can be brought back.
+         */
+        DeletedContext: {
+            created_at: string;
+            deleted_at: string;
+            id: string;
+            /** @default null */
+            model: string | null;
+            /** @default null */
+            notebook: string | null;
+            /** @default false */
+            pinned: boolean;
+            /** @default actor */
+            role: components["schemas"]["AgentRole"];
+            /** @default default */
+            system_prompt_id: string;
+            /** @default  */
+            title: string;
+            updated_at: string;
+        };
+        /**
+         * DeletedContextList
+         * @description What was deleted a moment ago, newest first.
+         */
+        DeletedContextList: {
+            items: components["schemas"]["DeletedContext"][];
+            /** @default null */
+            next: null;
         };
         /**
          * Deviation
@@ -617,7 +831,7 @@ export interface components {
          * @description How a step differed from the plan.
          * @enum {string}
          */
-        DeviationKind: "extra_tool" | "extra_file" | "skipped" | "failed" | "out_of_order" | "not_run" | "nothing_done" | "missing_file";
+        DeviationKind: "extra_tool" | "extra_file" | "skipped" | "failed" | "out_of_order" | "not_run" | "nothing_done" | "missing_file" | "broken_expectation";
         /**
          * DiffQuery
          * @description `GET checkpoints/{id}/diff`.
@@ -637,6 +851,34 @@ export interface components {
          * @enum {string}
          */
         Effect: "allow" | "ask" | "deny";
+        /**
+         * EffectList
+         * @description Data effects, oldest first.
+         */
+        EffectList: {
+            items: components["schemas"]["DataEffect"][];
+            /** @default null */
+            next: null;
+        };
+        /**
+         * EffectSummary
+         * @description What a run of code did to a table, without the states that it was found from.
+         */
+        EffectSummary: {
+            /** @default null */
+            call_id?: string | null;
+            /** @default null */
+            cell_id?: string | null;
+            /** @default  */
+            line?: string;
+            of: string;
+            /** @default false */
+            sampled?: boolean;
+            /** @default null */
+            task_id?: string | null;
+            /** @default [] */
+            warnings?: components["schemas"]["DataWarning"][];
+        };
         /**
          * EnhancedPrompt
          * @description A whole system prompt, as the model gets it.
@@ -717,7 +959,7 @@ export interface components {
         ErrorReported: {
             message: string;
         };
-        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
+        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["DataEffectEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
          * @description What happened.
@@ -740,12 +982,77 @@ export interface components {
          * @description The kinds of event.
          * @enum {string}
          */
-        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "file-moved" | "queue-changed" | "usage" | "notice" | "error";
+        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "data-effect" | "file-moved" | "queue-changed" | "usage" | "notice" | "error";
         /**
          * ExecutionAnswer
          * @description `POST context/{id}/plan/execute`.
          */
         ExecutionAnswer: components["schemas"]["JobAccepted"] | components["schemas"]["AwaitsApproval"];
+        /**
+         * Expectation
+         * @description One thing that must be true of a table, in the contract's form.
+         */
+        Expectation: {
+            /**
+             * @default planner
+             * @enum {string}
+             */
+            by: "person" | "planner";
+            /** @enum {string} */
+            check: "rows" | "columns" | "unique" | "no_missing" | "range" | "values" | "sum" | "type" | "matched";
+            /** @default null */
+            column: string | null;
+            id: string;
+            of: string;
+            /**
+             * @default =
+             * @enum {string}
+             */
+            op: "=" | "!=" | "<" | "<=" | ">" | ">=";
+            /** @default null */
+            tolerance: number | null;
+            /** @default null */
+            value: components["schemas"]["JsonValue"];
+        };
+        /**
+         * ExpectationExportQuery
+         * @description `GET context/{id}/expectations/export`.
+         */
+        ExpectationExportQuery: {
+            /**
+             * @default asserts
+             * @enum {string}
+             */
+            format?: "asserts" | "pandera";
+        };
+        /**
+         * ExpectationList
+         * @description What is pinned.
+         */
+        ExpectationList: {
+            items: components["schemas"]["Expectation"][];
+            /** @default null */
+            next: null;
+        };
+        /**
+         * ExpectationState
+         * @description One of them, and whether it is met now.
+         */
+        ExpectationState: {
+            expectation: components["schemas"]["Expectation"];
+            found: string;
+            met: boolean | null;
+            words: string;
+        };
+        /**
+         * ExpectationStates
+         * @description How all of them stand.
+         */
+        ExpectationStates: {
+            items: components["schemas"]["ExpectationState"][];
+            /** @default null */
+            next: null;
+        };
         /**
          * ExportFormat
          * @description The format of an export, which is also the file's ending.
@@ -769,6 +1076,50 @@ export interface components {
             cell_id: string;
             error: string;
             line: number | null;
+        };
+        /**
+         * FieldState
+         * @description One column of a table, as it was when it was looked at.
+         */
+        FieldState: {
+            /** @default null */
+            distinct: number | null;
+            /** @default null */
+            high: components["schemas"]["JsonValue"];
+            /** @default null */
+            low: components["schemas"]["JsonValue"];
+            /** @default 0 */
+            missing: number;
+            name: string;
+            /** @default null */
+            total: number | null;
+            type: string;
+            /** @default [] */
+            values: string[];
+            /** @default null */
+            zone: string | null;
+        };
+        /**
+         * Figure
+         * @description A number in a text.
+         */
+        Figure: {
+            /** @default null */
+            source: components["schemas"]["FigureSource"] | null;
+            text: string;
+            value: number;
+        };
+        /**
+         * FigureSource
+         * @description Where a figure can be seen: in what a cell, or a call, has put out.
+         */
+        FigureSource: {
+            /** @default null */
+            call_id?: string | null;
+            /** @default null */
+            cell_id?: string | null;
+            /** @default false */
+            stale?: boolean;
         };
         /**
          * FileDiff
@@ -1125,6 +1476,7 @@ export interface components {
          * @enum {string}
          */
         JobStatus: "running" | "waiting" | "completed" | "failed" | "cancelled" | "interrupted";
+        JsonValue: unknown;
         /**
          * KernelAnswer
          * @description What a kernel cannot know by itself.
@@ -1192,6 +1544,49 @@ export interface components {
             /** @default  */
             problem: string;
             tool: string;
+        };
+        /**
+         * Mention
+         * @description One thing that a message points at, as it was when the message was sent.
+         */
+        Mention: {
+            /** @enum {string} */
+            kind: "variable" | "column" | "cell" | "file" | "folder" | "error" | "output" | "resource";
+            /** @default  */
+            problem: string;
+            text: string;
+            title: string;
+            /** @default 0 */
+            tokens: number;
+        };
+        /**
+         * MentionList
+         * @description What a text points at, in its order.
+         */
+        MentionList: {
+            items: components["schemas"]["Mention"][];
+            /** @default null */
+            next: null;
+        };
+        /**
+         * MentionsDraft
+         * @description `POST context/{id}/mentions`.
+         */
+        MentionsDraft: {
+            content: string;
+            /** @default null */
+            role?: components["schemas"]["AgentRole"] | null;
+        };
+        /**
+         * MentionsQuery
+         * @description `GET context/{id}/mentions`.
+         */
+        MentionsQuery: {
+            q: string;
+            /** @default null */
+            role?: components["schemas"]["AgentRole"] | null;
+            /** @default true */
+            variables?: boolean;
         };
         Message: components["schemas"]["TextMessage"] | components["schemas"]["PlanMessage"] | components["schemas"]["QuestionMessage"] | components["schemas"]["ReviewMessage"] | components["schemas"]["ToolCallMessage"] | components["schemas"]["ToolResultMessage"] | components["schemas"]["TaskAssignmentMessage"] | components["schemas"]["TaskResultMessage"] | components["schemas"]["RoleChangeMessage"] | components["schemas"]["ErrorMessage"];
         /** MessageEvent */
@@ -1268,12 +1663,29 @@ export interface components {
             problem: ("address" | "key" | "model" | "server" | "loading") | null;
             provider: string;
             ready: boolean;
+            /** @default false */
+            sees: boolean;
             /**
              * @default configuration
              * @enum {string}
              */
             source: "built-in" | "environment" | "configuration" | "chosen";
             why_not: string | null;
+        };
+        /**
+         * NearbyCell
+         * @description A cell as the page shows it, saved or not. Cells tagged `private` are not sent.
+         */
+        NearbyCell: {
+            /**
+             * @default code
+             * @enum {string}
+             */
+            cell_type?: "code" | "markdown" | "raw";
+            /** @default false */
+            has_run?: boolean;
+            id: string;
+            source: string;
         };
         /**
          * NewContext
@@ -1290,6 +1702,33 @@ export interface components {
             system_prompt_id?: string;
             /** @default  */
             title?: string;
+        };
+        /**
+         * NewExpectation
+         * @description `POST context/{id}/expectations`. With the id of one that is there, in its place.
+         */
+        NewExpectation: {
+            /**
+             * @default person
+             * @enum {string}
+             */
+            by?: "person" | "planner";
+            /** @enum {string} */
+            check: "rows" | "columns" | "unique" | "no_missing" | "range" | "values" | "sum" | "type" | "matched";
+            /** @default null */
+            column?: string | null;
+            /** @default null */
+            id?: string | null;
+            of: string;
+            /**
+             * @default =
+             * @enum {string}
+             */
+            op?: "=" | "!=" | "<" | "<=" | ">" | ">=";
+            /** @default null */
+            tolerance?: number | null;
+            /** @default null */
+            value?: components["schemas"]["JsonValue"];
         };
         /**
          * NewMcpServer
@@ -1313,6 +1752,8 @@ export interface components {
             content: string;
             /** @default null */
             model?: string | null;
+            /** @default [] */
+            pictures?: components["schemas"]["NewPicture"][];
             /** @default false */
             replan?: boolean;
             /** @default null */
@@ -1336,6 +1777,15 @@ export interface components {
             value?: string | null;
         };
         /**
+         * NewPicture
+         * @description A picture as base64; its first bytes must say the same as its type.
+         */
+        NewPicture: {
+            data: string;
+            /** @enum {string} */
+            media_type: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
+        };
+        /**
          * NewQueuedMessage
          * @description `POST context/{id}/queue`.
          */
@@ -1352,6 +1802,32 @@ export interface components {
             effect: components["schemas"]["Effect"];
             rule: string;
             scope: components["schemas"]["Scope"];
+        };
+        /**
+         * NewSuggestion
+         * @description `POST context/{id}/suggestions`.
+         */
+        NewSuggestion: {
+            cell_id: string;
+            /** @default [] */
+            cells?: components["schemas"]["NearbyCell"][];
+            /** @default null */
+            cursor?: number | null;
+            /** @default null */
+            error?: components["schemas"]["CellError"] | null;
+            /** @default  */
+            instruction?: string;
+            /** @enum {string} */
+            kind: "fix" | "explain" | "generate" | "change" | "complete" | "next_cell";
+            /** @default null */
+            selection?: [
+                number,
+                number
+            ] | null;
+            /** @default  */
+            source?: string;
+            /** @default [] */
+            tried?: string[];
         };
         /**
          * NewWorkflow
@@ -1375,6 +1851,30 @@ export interface components {
             revision?: number | null;
             /** @default  */
             title?: string;
+        };
+        /**
+         * NotebookMentionsDraft
+         * @description `POST mentions`: the same before there is a conversation.
+         */
+        NotebookMentionsDraft: {
+            content: string;
+            /** @default null */
+            notebook?: string | null;
+            /** @default null */
+            role?: components["schemas"]["AgentRole"] | null;
+        };
+        /**
+         * NotebookMentionsQuery
+         * @description `GET mentions`: the same before there is a conversation.
+         */
+        NotebookMentionsQuery: {
+            /** @default null */
+            notebook?: string | null;
+            q: string;
+            /** @default null */
+            role?: components["schemas"]["AgentRole"] | null;
+            /** @default true */
+            variables?: boolean;
         };
         /**
          * NotebookSeen
@@ -1405,14 +1905,14 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "context_overflow" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "truncated" | "waiting_for_worker" | "worker_lost";
+            code: "broken_before" | "context_overflow" | "expectations_changed" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "truncated" | "unchecked_expectation" | "waiting_for_worker" | "worker_lost";
             message: string;
         };
         /** NoticeEvent */
         NoticeEvent: {
             context_id: string;
             created_at: string;
-            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["HistorySummary"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"];
+            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["HistorySummary"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"] | components["schemas"]["SuggestionMade"] | components["schemas"]["SuggestionDecided"];
             /** @default null */
             job_id: string | null;
             seq: number;
@@ -1477,10 +1977,19 @@ export interface components {
             value: string;
         };
         /**
+         * OutdatedQuery
+         * @description `POST stale-cells`.
+         */
+        OutdatedQuery: {
+            cells: components["schemas"]["CellTimesView"][];
+        };
+        /**
          * Outside
          * @description What one job did outside every step of the plan.
          */
         Outside: {
+            /** @default [] */
+            effects: components["schemas"]["EffectSummary"][];
             files: string[];
             files_read: string[];
             job_id: string | null;
@@ -1647,6 +2156,8 @@ export interface components {
          * @description A plan whose graph is known to be sound: unique ids, known dependencies, no cycle.
          */
         Plan: {
+            /** @default [] */
+            assumptions: components["schemas"]["Assumption"][];
             /** @default  */
             estimated_total_time: string;
             /** @default 1.0 */
@@ -1680,8 +2191,12 @@ export interface components {
          * @description A plan as it was proposed.
          */
         PlanData: {
+            /** @default [] */
+            assumptions: components["schemas"]["Assumption"][];
             /** @default  */
             estimated_total_time: string;
+            /** @default [] */
+            figures?: components["schemas"]["Figure"][];
             /** @default 1.0 */
             format_version: string;
             goal: string;
@@ -1829,6 +2344,8 @@ export interface components {
             /** @default  */
             estimated_time: string;
             /** @default [] */
+            expects: components["schemas"]["Expectation"][];
+            /** @default [] */
             files: string[];
             id: string;
             /** @default  */
@@ -1856,6 +2373,8 @@ export interface components {
          * @description The whole plan in its current state.
          */
         PlanUpdated: {
+            /** @default [] */
+            assumptions: components["schemas"]["Assumption"][];
             /** @default  */
             estimated_total_time: string;
             /** @default 1.0 */
@@ -2191,8 +2710,12 @@ export interface components {
          *     What matters most stands first: a saved card has room for some of it only.
          */
         Reproduction: {
+            /** @default [] */
+            broken: components["schemas"]["BrokenExpectation"][];
             cells: number;
             context_id: string;
+            /** @default 0 */
+            expectations: number;
             /** @default null */
             failed: components["schemas"]["FailedCell"] | null;
             /** @default [] */
@@ -2541,6 +3064,8 @@ export interface components {
         RunSnapshot: {
             asked_by: string;
             decisions: components["schemas"]["UserDecision"][];
+            /** @default [] */
+            effects?: components["schemas"]["EffectSummary"][];
             ended_at: string | null;
             error: string | null;
             goal: string;
@@ -2585,7 +3110,7 @@ export interface components {
          * @description How a step did less than planned.
          * @enum {string}
          */
-        ShortfallKind: "nothing_done" | "missing_file";
+        ShortfallKind: "nothing_done" | "missing_file" | "broken_expectation";
         /**
          * Side
          * @description One side of a comparison.
@@ -2602,6 +3127,29 @@ export interface components {
             size: number;
             /** @default null */
             target: string | null;
+        };
+        /**
+         * SilenceAnswer
+         * @description What is so now.
+         */
+        SilenceAnswer: {
+            code: string;
+            /** @enum {string} */
+            scope: "cell" | "notebook" | "everywhere";
+            silenced: boolean;
+        };
+        /**
+         * SilenceRequest
+         * @description `POST context/{id}/silenced`.
+         */
+        SilenceRequest: {
+            /** @default null */
+            cell_id?: string | null;
+            code: string;
+            /** @enum {string} */
+            scope: "cell" | "notebook" | "everywhere";
+            /** @default true */
+            silenced?: boolean;
         };
         /**
          * Skipped
@@ -2626,6 +3174,51 @@ export interface components {
             number: number | null;
         };
         /**
+         * StaleCellList
+         * @description Cells in the order of the notebook.
+         */
+        StaleCellList: {
+            items: components["schemas"]["StaleCellView"][];
+            /** @default null */
+            next: null;
+        };
+        /**
+         * StaleCellView
+         * @description A cell that has run, and depends on the one that has changed.
+         */
+        StaleCellView: {
+            cell: number;
+            cell_id: string;
+            changed_id: string;
+            name: string;
+        };
+        /**
+         * StaleQuery
+         * @description `GET stale-cells`.
+         */
+        StaleQuery: {
+            cell_id: string;
+            notebook: string;
+        };
+        /**
+         * StatedAssumption
+         * @description What a plan or an answer takes for granted, and what the user says of it.
+         */
+        StatedAssumption: {
+            /** @default [] */
+            alternatives: string[];
+            /** @default  */
+            correction: string;
+            /** @default null */
+            message_id: string | null;
+            /**
+             * @default open
+             * @enum {string}
+             */
+            status: "open" | "confirmed" | "corrected";
+            text: string;
+        };
+        /**
          * StepAudit
          * @description One step, planned and actual.
          */
@@ -2646,6 +3239,157 @@ export interface components {
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
         /**
+         * SuggestionDecided
+         * @description What the user did with a suggestion; of several decisions the last one counts.
+         */
+        SuggestionDecided: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "suggestion_decided";
+            /** @enum {string} */
+            decision: "accepted" | "rejected";
+            id: string;
+            /** @default  */
+            source?: string;
+        };
+        /**
+         * SuggestionDone
+         * @description The last line of an answer that came whole.
+         */
+        SuggestionDone: {
+            /** @default  */
+            explanation: string;
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "done";
+            /**
+             * @default {
+             *       "prompt_tokens": 0,
+             *       "completion_tokens": 0,
+             *       "total_tokens": 0,
+             *       "estimated": false,
+             *       "turns": 0,
+             *       "seconds": 0,
+             *       "cost": null,
+             *       "currency": "",
+             *       "model": "",
+             *       "limits": {}
+             *     }
+             */
+            usage: components["schemas"]["Usage"];
+        };
+        /**
+         * SuggestionFailed
+         * @description The last line of an answer that did not.
+         */
+        SuggestionFailed: {
+            error: components["schemas"]["ErrorBody"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "error";
+        };
+        /**
+         * SuggestionLine
+         * @description One line of the answer to a request for a suggestion.
+         */
+        SuggestionLine: components["schemas"]["SuggestionStarted"] | components["schemas"]["SuggestionText"] | components["schemas"]["SuggestionReset"] | components["schemas"]["SuggestionDone"] | components["schemas"]["SuggestionFailed"];
+        /**
+         * SuggestionMade
+         * @description What was suggested for a cell, at the user's request.
+         */
+        SuggestionMade: {
+            /** @default  */
+            before?: string;
+            cell_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "suggestion";
+            /** @default  */
+            explanation?: string;
+            id: string;
+            /** @default  */
+            instruction?: string;
+            /** @enum {string} */
+            kind: "fix" | "explain" | "generate" | "change" | "complete" | "next_cell";
+            /** @default  */
+            model?: string;
+            /** @default  */
+            notebook?: string;
+            /** @default  */
+            source?: string;
+            /**
+             * @default {
+             *       "prompt_tokens": 0,
+             *       "completion_tokens": 0,
+             *       "total_tokens": 0,
+             *       "estimated": false,
+             *       "turns": 0,
+             *       "seconds": 0,
+             *       "cost": null,
+             *       "currency": "",
+             *       "model": "",
+             *       "limits": {}
+             *     }
+             */
+            usage?: components["schemas"]["Usage"];
+        };
+        /**
+         * SuggestionReset
+         * @description The model is asked again: forget the text so far.
+         */
+        SuggestionReset: {
+            reason: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reset";
+        };
+        /**
+         * SuggestionStarted
+         * @description The first line of the answer.
+         */
+        SuggestionStarted: {
+            id: string;
+            model: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "started";
+        };
+        /**
+         * SuggestionText
+         * @description More of the cell's new source, or of the words of an explanation.
+         */
+        SuggestionText: {
+            text: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+        };
+        /**
+         * SuggestionVerdict
+         * @description `POST context/{id}/suggestions/{suggestion}/decision`.
+         */
+        SuggestionVerdict: {
+            /** @enum {string} */
+            decision: "accepted" | "rejected";
+            /** @default  */
+            source?: string;
+        };
+        /**
          * SummaryView
          * @description What the model reads instead of messages that no longer fitted.
          */
@@ -2656,6 +3400,22 @@ export interface components {
             message: string;
             task_id: string | null;
             text: string;
+        };
+        /**
+         * TableState
+         * @description A table as it was when it was looked at: in a kernel, or in a file.
+         */
+        TableState: {
+            columns: number;
+            /** @default null */
+            duplicates: number | null;
+            /** @default [] */
+            fields: components["schemas"]["FieldState"][];
+            /** @default  */
+            kind: string;
+            rows: number;
+            /** @default false */
+            sampled: boolean;
         };
         /**
          * Task
@@ -2766,6 +3526,10 @@ export interface components {
          * @description The result of a task.
          */
         TaskResultData: {
+            /** @default [] */
+            assumptions?: components["schemas"]["Assumption"][];
+            /** @default [] */
+            figures?: components["schemas"]["Figure"][];
             /** @default  */
             left_undone?: string;
             /** @default null */
@@ -2850,12 +3614,18 @@ export interface components {
             answer?: components["schemas"]["Answer"] | null;
             /** @default null */
             approved_revision?: number | null;
+            /** @default [] */
+            assumptions?: components["schemas"]["Assumption"][];
             /** @default null */
             by?: ("person" | "kernel" | "policy" | "guest") | null;
             /** @default null */
             cell_id?: string | null;
+            /** @default [] */
+            figures?: components["schemas"]["Figure"][];
             /** @default null */
             guest?: string | null;
+            /** @default [] */
+            mentions?: components["schemas"]["Mention"][];
             /** @default null */
             plan_id?: string | null;
             /** @default  */
@@ -3043,6 +3813,8 @@ export interface components {
             error?: components["schemas"]["ErrorBody"] | null;
             /** @default {} */
             facts?: components["schemas"]["ToolFacts"];
+            /** @default [] */
+            figures?: components["schemas"]["Figure"][];
             ok: boolean;
             /** @default false */
             sensitive?: boolean;
@@ -3141,6 +3913,15 @@ export interface components {
         UncoveredPath: {
             path: string;
             why: string;
+        };
+        /**
+         * UnseenFigure
+         * @description A number that an agent wrote and that no output has.
+         */
+        UnseenFigure: {
+            job_id: string | null;
+            message_id: string;
+            text: string;
         };
         /**
          * Usage

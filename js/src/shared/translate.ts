@@ -3,6 +3,7 @@
 /** What JupyterLab's translation bundles offer, as far as it is used here. */
 export interface Translation {
   __(text: string, ...values: string[]): string;
+  /** The count is `%1` of itself; the values begin with `%2`. */
   _n(one: string, many: string, count: number, ...values: string[]): string;
 }
 
@@ -15,7 +16,7 @@ function fillIn(text: string, ...values: string[]): string {
 
 const ENGLISH: Translation = {
   __: fillIn,
-  _n: (one, many, count, ...values) => fillIn(count === 1 ? one : many, ...values)
+  _n: (one, many, count, ...values) => fillIn(count === 1 ? one : many, String(count), ...values)
 };
 
 // Kept at the page: the scripts of widgets speak the language that Lab has chosen, and carry none.
@@ -42,7 +43,7 @@ export function t(text: string, ...values: string[]): string {
 
 /** How many, in the singular or the plural; `%1` is the number. */
 export function counted(count: number, one: string, many: string, ...values: string[]): string {
-  return chosen()._n(one, many, count, String(count), ...values);
+  return chosen()._n(one, many, count, ...values);
 }
 
 /** Marks a text for the catalogue where it stands in a table; `said` translates it later. */

@@ -40,6 +40,20 @@ export type RollbackRequest = Omit<Schema['RollbackRequest'], 'preview'> & {
   preview?: string | undefined;
 };
 export type FileDiff = Schema['FileDiff'];
+export type TableState = Schema['TableState'];
+export type FieldState = Schema['FieldState'];
+export type DataEffect = Schema['DataEffect'];
+export type DataWarning = Schema['DataWarning'];
+export type Expectation = Schema['Expectation'];
+/** One that the server has not named yet. */
+export type NewExpectation = Pick<Expectation, 'of' | 'check'> & Partial<Expectation>;
+export type StaleCell = Schema['StaleCellView'];
+export type Figure = Schema['Figure'];
+export type Assumption = Schema['Assumption'];
+export type Mention = Schema['Mention'];
+/** What can stand behind `@` or `/`. */
+export type CompletionItem = Schema['CompletionItem'];
+export type CompletionItems = Schema['CompletionItems'];
 export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'context_id'> & {
   failed: Omit<Schema['FailedCell'], 'cell_id'> | null;
   hidden: Pick<Schema['HiddenState'], 'cell' | 'message'>[];
@@ -122,6 +136,7 @@ export type RunSnapshot = Pick<
   | 'ended_at'
 > &
   Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions'>> & {
+    effects?: DataEffect[];
     role: string;
     jobs?: JobFacts[];
     tasks: Task[];

@@ -64,7 +64,9 @@ describe('commands', () => {
       'Cowork: Insert an %%act Cell',
       'Cowork: Insert an %%ask Cell',
       'Cowork: Choose Role…',
-      'Cowork: Check Model Connection'
+      'Cowork: Check Model Connection',
+      'Cowork: Show the tour of Cowork',
+      'Cowork: Show the shortcuts of Cowork'
     ]);
   });
 
@@ -81,6 +83,16 @@ describe('commands', () => {
     place.open('c1');
     await commands.execute(CommandIDs.showInbox);
     expect([place.context, place.summons]).toEqual([null, 1]);
+  });
+
+  it('write into the field of the panel, behind what stands there', async () => {
+    place.open('c1');
+    await commands.execute(CommandIDs.compose, { text: '@output:2 ' });
+    expect(activateById).toHaveBeenCalledWith('cowork-panel');
+    expect([place.context, place.draft, place.summons]).toEqual([null, '@output:2 ', 1]);
+    place.write('compare @output:2');
+    await commands.execute(CommandIDs.compose, { text: '@output:3 ' });
+    expect(place.draft).toBe('compare @output:2 @output:3 ');
   });
 
   it('plan a change to the one selected file, as the planner', async () => {

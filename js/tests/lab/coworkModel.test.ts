@@ -48,7 +48,7 @@ describe('CoworkModel', () => {
     expect(asked).not.toHaveBeenCalled();
     expect(model).toMatchObject({
       health: null,
-      preferences: { role: 'planner', model: '', notify: true },
+      preferences: DEFAULTS,
       check: { state: 'idle' }
     });
   });
@@ -96,7 +96,7 @@ describe('CoworkModel', () => {
     model.usePreferenceStore(store);
     expect(model.preferences.role).toBe('reviewer');
     await model.prefer({ role: 'tester' });
-    expect(store.kept).toEqual({ role: 'tester', model: '', notify: true });
+    expect(store.kept).toEqual({ ...DEFAULTS, role: 'tester' });
     store.kept = { ...store.kept, role: 'actor' };
     model.preferenceStoreChanged();
     expect(model.preferences.role).toBe('actor');

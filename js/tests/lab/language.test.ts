@@ -1,4 +1,4 @@
-import type { ITranslator } from '@jupyterlab/translation';
+import { Gettext, type ITranslator } from '@jupyterlab/translation';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { translationOf } from '../../src/lab/language';
@@ -20,6 +20,15 @@ describe('the language', () => {
     expect(counted(2, '%1 file', '%1 files')).toBe('2 Dateien');
     expect(said('Skip this step')).toBe('Diesen Schritt überspringen');
     expect(said('What the agent made up')).toBe('What the agent made up');
+  });
+
+  it('counts as Lab does, with values after the number', () => {
+    const words = ['%1 thing in %2', '%1 things in %2'] as const;
+    for (const language of [null, new Gettext({ domain: 'x', locale: 'en' })]) {
+      setTranslation(language);
+      expect(counted(1, ...words, 'a.ipynb')).toBe('1 thing in a.ipynb');
+      expect(counted(3, ...words, 'a.ipynb')).toBe('3 things in a.ipynb');
+    }
   });
 
   it.each(['en', 'fr-FR', 'constructor'])('is otherwise left to Lab (%s)', async code => {

@@ -128,7 +128,30 @@ More at [the docs](https://pandas.pydata.org).`;
 
 const event = (seq, type, data, more = {}) => ({ seq, type, context_id: 'ctx', job_id: 'j', task_id: null, created_at: later(seq), data, ...more });
 
+const field = (name, type, more = {}) => ({ name, type, missing: 0, distinct: null, low: null, high: null, total: null, values: [], zone: null, ...more });
+const table = (rows, fields) => ({ rows, columns: fields.length, kind: 'pandas.DataFrame', fields, duplicates: 0, sampled: false });
+const ORDERS = [field('customer_id', 'int64', { distinct: 3020 }), field('revenue', 'float64', { low: 0.5, high: 980 })];
+const JOINED = call('run_cell', { cell_id: 'c4' }, 'ran cell 4 of analysis.ipynb', { text: '12612' });
+const EFFECT = {
+  of: 'orders', call_id: JOINED[0].data.call_id, cell_id: 'c4', line: 'orders: 12,431 → 12,612 rows (+181), +1 column segment, segment missing 0 → 214',
+  before: table(12431, ORDERS), after: table(12612, [...ORDERS, field('segment', 'str', { missing: 214, values: ['business', 'private'] })]),
+  warnings: [{ code: 'join_multiplied_rows', message: 'The join multiplied rows. 18 keys appear twice in customers; 181 rows were added.', line: 2, evidence: {}, advice: 'Remove the repeated keys of customers first, or add validate="many_to_one".' }]
+};
+const RESULT = message('assistant', 'actor', 'text', 'Business customers bring 61.4 % of revenue with 2,204 orders; returns fell by 12 %.', {
+  figures: [
+    { text: '61.4 %', value: 0.614, source: { cell_id: 'c4', call_id: null, stale: false } },
+    { text: '2,204', value: 2204, source: { cell_id: null, call_id: EFFECT.call_id, stale: false } },
+    { text: '12 %', value: 0.12, source: null }
+  ],
+  assumptions: [
+    { text: 'Dates are day/month/year', status: 'open', correction: '' },
+    { text: 'Orders without a customer are left out (214)', status: 'confirmed', correction: '' },
+    { text: 'Refunds count', status: 'corrected', correction: 'They do not.' }
+  ]
+});
+
 export const CARDS = {
+  'data effects': { card: card({ plan: null, role: 'actor', messages: [...JOINED, RESULT], effects: [EFFECT] }), click: ['Pin…'] },
   'plan ready': { card: card() },
   'plan out of date, side by side': { card: card({ plan: WIDE, stale: ['sales.csv', 'regions.csv'], revision: 3 }) },
   'plan being edited': { card: card({ plan: WIDE }), click: ['Edit steps'] },
@@ -181,6 +204,7 @@ export const CARDS = {
 };
 
 export const ANSWERS = {
+  'GET context/ctx/expectations': { items: [], next: null },
   'GET context/ctx/audit?job_id=j': AUDIT,
   'GET context/ctx/checkpoints': { items: CHECKPOINTS, next: null },
   'GET checkpoints/k1/diff?scope=card': { items: [{ path: 'analysis.ipynb', status: 'changed', diff: DIFF }, { path: 'sales_clean.parquet', status: 'added', diff: null, why: 'binary, 3 MB' }], next: null },

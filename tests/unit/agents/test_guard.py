@@ -89,3 +89,19 @@ def test_a_circle_is_told_within_the_turns_that_close_it(turns: list[str]) -> No
 def test_any_parameters_can_be_compared(value: Any) -> None:
     turn = [a_call("run", value=value)]
     assert told(CircleGuard(), turn, turn, turn) == [None, None, SAME]
+
+
+def test_different_code_that_fails_alike_is_a_circle() -> None:
+    guard = CircleGuard()
+    calls = [ToolCall(tool="run_code", parameters={"code": f"f({n})"}) for n in range(4)]
+    assert guard.observe(calls[:1], "KeyError: 'a'") is None
+    assert guard.observe(calls[1:2], "KeyError: 'b'") is None
+    assert guard.observe(calls[2:3], "KeyError: 'b'") is None
+    assert guard.observe(calls[3:], "KeyError: 'b'") == "the same error three times, KeyError: 'b'"
+
+
+def test_success_between_errors_is_no_circle() -> None:
+    guard = CircleGuard()
+    errors = ["KeyError: 'a'", "KeyError: 'a'", "", "KeyError: 'a'"]
+    turns = [[ToolCall(tool="run_code", parameters={"code": str(n)})] for n in range(4)]
+    assert [guard.observe(*turn) for turn in zip(turns, errors, strict=True)] == [None] * 4

@@ -96,3 +96,18 @@ def test_the_outcome_knows_of_plans_and_denials() -> None:
     ):
         outcome.take(event(kind, data))
     assert (outcome.made_plan, outcome.was_denied) == (True, True)
+
+
+def test_what_code_did_to_data_stands_below_its_call() -> None:
+    told = Told()
+    told.tell(EventType.TOOL_RESULT, {"call_id": "c", "ok": True, "summary": "ran cell 2"})
+    warning = {"code": "x", "message": "3 rows are lost.", "line": 3, "advice": "Look at them."}
+    effect = {"of": "orders", "line": "orders: 12 → 9 rows (−3)", "warnings": [warning]}
+    told.tell(EventType.DATA_EFFECT, effect)
+    told.tell(EventType.DATA_EFFECT, {"of": "", "warnings": [{"code": "y", "message": "No seed."}]})
+    assert told.progress == [
+        "  ✓ ran cell 2",
+        "    orders: 12 → 9 rows (−3)",
+        "    ! line 3: 3 rows are lost. Look at them.",
+        "    ! No seed.",
+    ]

@@ -65,7 +65,7 @@ def answer(number: int, question: str, value: str) -> Message:
 class Desk:
     """A workspace and the guide at work in it. Scripts run in this process, which is quicker."""
 
-    def __init__(self, folder: Path, packages: str = "") -> None:
+    def __init__(self, folder: Path, packages: str = "pandas matplotlib sklearn pyarrow") -> None:
         self.folder = folder
         self.packages = packages
         self.calls: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ class Desk:
             value = json.loads(spoken) if spoken.startswith("{") else {}
             if "tool" in value:
                 messages += [call(turn, value["tool"], value["parameters"])]
-                messages += [result(turn, self._called(value, role))]
+                messages += [result(turn, self.run_tool(value, role))]
             elif value.get("type") == "question":
                 self.questions.append(value)
                 messages += [answer(turn, value["question"], waiting.pop(0))]
@@ -110,7 +110,10 @@ class Desk:
         assert ended["type"] == "result"
         return ended["status"], ended["summary"]
 
-    def _called(self, call: dict[str, Any], role: AgentRole) -> ToolResult | CoworkError:
+    def run_tool(
+        self, call: dict[str, Any], role: AgentRole = AgentRole.ACTOR
+    ) -> ToolResult | CoworkError:
+        """What comes of a call."""
         self.calls.append(call)
         tool, parameters = call["tool"], call["parameters"]
         if tool == "execute_command":

@@ -20,9 +20,8 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Awkward:
     return chosen
 
 
-@pytest.mark.parametrize("packages", ["", "pandas"])
-def test_a_profile_tells_the_true_size(table: Awkward, packages: str, tmp_path: Path) -> None:
-    said = Desk(tmp_path, packages).ask(f"Profile {table.file}")
+def test_a_profile_tells_the_true_size(table: Awkward, tmp_path: Path) -> None:
+    said = Desk(tmp_path).ask(f"Profile {table.file}")
     found = SIZE.search(said)
     assert found, said
     told = [int(number.replace(",", "")) for number in found.groups()]
@@ -33,18 +32,13 @@ def test_a_profile_tells_the_true_size(table: Awkward, packages: str, tmp_path: 
     assert counted == table.missing
 
 
-@pytest.mark.parametrize("packages", ["", "pandas"])
-def test_names_with_line_breaks_are_one_line_and_mean_their_column(
-    packages: str, tmp_path: Path
-) -> None:
+def test_names_with_line_breaks_are_one_line_and_mean_their_column(tmp_path: Path) -> None:
     rows = "".join(f"{town},{price}\n" for town, price in [("Rome", 2), ("Oslo", 4), ("Rome", 6)])
     (tmp_path / "t.csv").write_text(f'town,"unit\nprice"\n{rows}')
-    said = Desk(tmp_path, packages).ask("Plot the mean of unit price by town in t.csv")
+    said = Desk(tmp_path).ask("Plot the mean of unit price by town in t.csv")
     assert "the mean of `unit price` by `town`" in said
-    assert "2 values of town" in said
-    assert "highest" in said
-    assert said.count(": 4") == 2, "the mean of 2 and 6, and 4 alone"
-    cleaned = Desk(tmp_path, packages).ask("Clean t.csv")
+    assert "each of them: 4" in said, "the mean of 2 and 6, and 4 alone"
+    cleaned = Desk(tmp_path).ask("Clean t.csv")
     assert "3 rows, 2 columns written" in cleaned
     assert (tmp_path / "t_clean.csv").read_text().splitlines()[0] == "town,unit price"
 
@@ -71,7 +65,7 @@ def test_cleaning_leaves_the_original_and_claims_the_rows_that_are_there(
 def test_plotting_ends_well_or_says_why(table: Awkward, tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     said = desk.ask(f"Plot {table.file}")
-    assert ("chart saved to" in said) == bool(list(tmp_path.glob("*.svg")))
+    assert ("chart saved to" in said) == bool(list(tmp_path.glob("*.png")))
     assert "chart saved to" in said or "nothing" in said
 
 

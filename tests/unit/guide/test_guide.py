@@ -14,18 +14,19 @@ import pytest
 
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.figures import FigureSource
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.effects.figure_index import Output, look_up, without_source
 from cowork_jupyter.guide import Guide
-from cowork_jupyter.guide.cells import WRITTEN_BY
 from cowork_jupyter.llm.chunks import Conversation
 from cowork_jupyter.tools.base import ToolResult
 
 from .desk import Desk, answer, call, result, said
 
 SALES = "day,region,price\n" + "".join(
-    f"2024-{1 + n % 6:02d}-{1 + n % 28:02d},{'NSW'[n % 3]},{n % 10}.5\n" for n in range(60)
+    f"2024-{1 + n % 6:02d}-{1 + n % 28:02d},{'NSW'[n % 3]},{n % 7}.5\n" for n in range(60)
 )
 
 
@@ -49,25 +50,22 @@ def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
     steps = Plan.model_validate(made).steps
     assert "`price`" in steps[1].action
     assert "`day`" in steps[1].action
-    assert steps[0].files == ["sales.csv", "guide_profile_sales.py"], "what it will write, too"
+    assert steps[0].files == ["sales.csv", "profile_sales.py"], "what it will write, too"
     assert steps[1].depends_on == ["1"]
     assert {call["tool"] for call in desk.calls} == {"list_directory", "read_file"}
 
 
-@pytest.mark.parametrize("packages", ["", "pandas"])
-def test_a_line_for_each_value_adds_up(desk: Desk, packages: str) -> None:
-    desk.packages = packages
-    more = SALES + "2024-02-03,N,70\n2024-02-03,S,20\n"
-    (desk.folder / "sales.csv").write_text(more)
+def test_a_line_for_each_value_is_one_chart(desk: Desk) -> None:
     said = desk.ask("plot the total price over time by region in sales.csv")
-    rows = list(csv.DictReader(more.splitlines()))
-    totals = {
-        region: sum(float(row["price"]) for row in rows if row["region"] == region)
-        for region in "NSW"
-    }
-    top, low = max(totals, key=lambda r: totals[r]), min(totals, key=lambda r: totals[r])
-    assert f"highest region {top}: {totals[top]:,.6g}; lowest {low}: {totals[low]:,.6g}" in said
-    assert "6 months from 2024-01 to 2024-06, 3 lines" in said
+    rows = list(csv.DictReader(SALES.splitlines()))
+    sums: dict[tuple[str, str], float] = {}
+    for row in rows:
+        key = row["day"][:7], row["region"]
+        sums[key] = sums.get(key, 0) + float(row["price"])
+    found = re.search(r"highest (\w), ([\d-]+): (\S+)", said)
+    assert found
+    assert float(found[3]) == sums[found[2], found[1]] == max(sums.values())
+    assert len(list(desk.folder.glob("*.png"))) == 1
 
 
 def test_each_step_of_a_plan_can_be_carried_out(desk: Desk) -> None:
@@ -109,18 +107,20 @@ def test_numbers_in_the_report_are_those_of_the_table(desk: Desk) -> None:
     assert (found[1], float(found[2].replace(",", ""))) == (top, sums[top])
 
 
-def test_everything_in_a_report_was_printed_by_the_code(desk: Desk) -> None:
-    said = desk.ask("profile sales.csv and clean it")
-    printed = "".join(desk.outputs)
-    claims = re.findall(r"^- (.*)$", said, re.MULTILINE)
-    assert claims
-    assert all(f"→ {claim}" in printed for claim in claims)
+@pytest.mark.parametrize(
+    "request_", ["profile sales.csv and clean it", "Plot the total price by region"]
+)
+def test_each_figure_of_a_report_is_found_in_an_output(desk: Desk, request_: str) -> None:
+    said = desk.ask(request_)
+    found = look_up(said, [Output(one, FigureSource()) for one in desk.outputs])
+    assert found
+    assert without_source(found) == []
 
 
 def test_an_addition_comes_on_top_of_the_plan_there_is(desk: Desk) -> None:
     before = Plan.model_validate(desk.plan("profile sales.csv"))
     made = desk.plan("also plot price by region", plan=before)
-    assert [step["action"].split()[0] for step in made["steps"]] == ["Profile", "Plot"]
+    assert [step["action"].split()[0] for step in made["steps"]] == ["Profile", "Bar"]
 
 
 def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> None:
@@ -143,7 +143,7 @@ def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
         said = desk.ask("write a poem about the sea", role)
         assert "You need an Address, a Model, and a Key" in said
         assert "no language model" in said or "without a language model" in said
-    assert desk.calls == []
+    assert {call["tool"] for call in desk.calls} <= {"list_directory", "read_file", "query_table"}
 
 
 def test_a_step_it_cannot_do_fails(desk: Desk) -> None:
@@ -177,7 +177,7 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
 
 def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
     desk.ask("clean sales.csv")
-    (code,) = desk.folder.glob("guide_clean_*.py")
+    (code,) = desk.folder.glob("clean_*.py")
     written = (desk.folder / "sales_clean.csv").read_text()
     subprocess.run([sys.executable, code.name], cwd=desk.folder, check=True, capture_output=True)
     assert (desk.folder / "sales_clean.csv").read_text() == written
@@ -186,15 +186,36 @@ def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
 def test_what_a_step_writes_is_not_read_although_it_is_there(desk: Desk) -> None:
     (desk.folder / "sales_clean.csv").write_text(SALES)
     action = desk.plan("clean sales.csv")["steps"][0]["action"]
-    assert "`sales_clean.csv`" in action
+    assert action == "Clean `sales.csv`: keep missing values"
     desk.ask(action, answers=["overwrite"])
     assert not (desk.folder / "sales_clean_clean.csv").exists()
 
 
-def test_a_missing_package_is_a_question_and_without_it_no_model_is_claimed(desk: Desk) -> None:
+def test_without_scikit_learn_a_guess_by_group_is_scored_if_the_user_wants_that(
+    desk: Desk,
+) -> None:
+    desk.packages = "pandas"
     said = desk.ask("predict price from sales.csv", answers=["without"])
-    assert "numpy" in desk.questions[0]["question"]
-    assert "no model was fitted" in said
+    assert "scikit-learn" in desk.questions[0]["question"]
+    assert "by region: mean absolute error" in said
+    assert "Ridge" not in said
+
+
+def test_without_matplotlib_there_are_numbers_and_no_chart(desk: Desk) -> None:
+    desk.packages = "pandas"
+    said = desk.ask("plot the total price by region", answers=["without"])
+    assert "matplotlib" in desk.questions[0]["question"]
+    assert "highest" in said
+    assert "chart saved" not in said
+
+
+def test_without_pandas_it_asks_once_and_says_plainly_what_it_needs(desk: Desk) -> None:
+    desk.packages = ""
+    ended = json.loads(desk.ask("profile sales.csv", answers=["stop"]))
+    assert ended["summary"] == "I stopped because pandas is not installed."
+    values = [one["value"] for one in desk.questions[0]["options"]]
+    assert values == ["install", "stop"]
+    assert not list(desk.folder.glob("*.py"))
 
 
 class Absent:
@@ -206,21 +227,14 @@ class Absent:
             raise ModuleNotFoundError("No module named 'pandas'")
 
 
-def test_a_package_that_turns_out_broken_is_done_without(
+def test_a_package_that_turns_out_broken_is_asked_about_too(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "pandas", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Absent, *sys.meta_path])
-    desk.packages = "pandas"  # it says so, but it cannot be imported
-    said = desk.ask("profile sales.csv", answers=["without"])
+    ended = json.loads(desk.ask("profile sales.csv", answers=["stop"]))
     assert "pandas" in desk.questions[0]["question"]
-    assert "60 rows, 3 columns" in said
-
-
-def test_the_user_may_stop_instead(desk: Desk) -> None:
-    ended = json.loads(desk.ask("predict price from sales.csv", answers=["stop"]))
-    assert (ended["type"], ended["status"]) == ("result", "failed")
-    assert ended["summary"] == "I stopped because numpy is not installed."
+    assert ended["summary"] == "I stopped because pandas is not installed."
 
 
 @pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
@@ -247,11 +261,9 @@ def test_missing_values_are_filled_and_dropped(tmp_path: Path) -> None:
     assert "2 rows, 2 columns written" in desk.ask("clean t.csv and drop missing values")
 
 
-@pytest.mark.parametrize("packages", ["", "pandas"])
-def test_whole_numbers_stay_whole_beside_missing_ones(tmp_path: Path, packages: str) -> None:
+def test_whole_numbers_stay_whole_beside_missing_ones(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("n,x\n1,0.5\n,1\n3,\n")
-    desk = Desk(tmp_path, packages)
-    assert "2 missing values: kept" in desk.ask("clean t.csv")
+    Desk(tmp_path).ask("clean t.csv")
     cleaned = (tmp_path / "t_clean.csv").read_text().split()
     assert [row.split(",")[0] for row in cleaned] == ["n", "1", "", "3"]
 
@@ -260,7 +272,7 @@ def test_two_tables_are_joined_and_those_without_a_partner_counted(tmp_path: Pat
     (tmp_path / "orders.csv").write_text("nr,customer_id\n7,1\n8,2\n9,5\n")
     (tmp_path / "customers.csv").write_text("id,name\n1,Ann\n2,Bob\n")
     said = Desk(tmp_path).ask("join orders with customers")
-    assert "3 rows joined with 2 rows, 1 without a match" in said
+    assert "2 rows with a match, 1 without" in said
     rows = list(csv.reader((tmp_path / "orders_customers.csv").read_text().splitlines()))
     assert rows == [
         ["nr", "customer_id", "id", "name"],
@@ -295,52 +307,153 @@ def test_a_role_that_cannot_run_code_says_so(desk: Desk) -> None:
     assert "not run code" in desk.ask("profile sales.csv", AgentRole.DESIGNER)
 
 
-def test_with_a_notebook_it_writes_a_cell_runs_it_and_mends_it() -> None:
-    """The kernel's side is played here; paths are seen from the notebook's folder."""
+class Kernel:
+    """A notebook whose kernel is played here; paths are seen from the notebook's folder."""
 
-    def cell(name: str, source: str) -> dict[str, Any]:
-        rest = {"cell_type": "code", "execution_count": None, "failed": False}
-        return {"id": name, "source": source, **rest}
+    def __init__(self, *sources: str) -> None:
+        self.cells = [_cell(f"c{number}", source) for number, source in enumerate(sources)]
+        self.variables = ""
+        self.packages = "pandas matplotlib"
+        self.outputs: list[ToolResult | CoworkError] = []
+        self.calls: list[dict[str, Any]] = []
+        self.inserted: frozenset[str] = frozenset()
 
-    def written(mark: str) -> ToolResult:
-        return ToolResult("qwrt", "", {"cell_id": "k1", "fingerprint": mark})
+    def ask(self, text: str, *answers: str) -> str:
+        """The guide's last words."""
+        waiting, messages = list(answers), [said("user", text)]
+        tools = frozenset(
+            [
+                "list_directory",
+                "read_file",
+                "run_code",
+                "read_notebook",
+                "insert_cell",
+                "edit_cell",
+                "run_cell",
+                "list_variables",
+            ]
+        )
+        for turn in range(40):
+            here = Conversation(
+                AgentRole.ACTOR, tools, "work/nb.ipynb", None, messages, self.inserted
+            )
+            spoken = Guide().reply(here)
+            value = json.loads(spoken) if spoken.startswith("{") else {}
+            if "question" in value:
+                messages.append(answer(turn, value["question"], waiting.pop(0)))
+            elif "tool" in value:
+                self.calls.append(value)
+                came = self._called(value["tool"], value["parameters"])
+                messages += [call(turn, value["tool"], value["parameters"]), result(turn, came)]
+            else:
+                return spoken
+        raise AssertionError("the guide does not come to an end")
 
-    cells = [
-        cell("c0", "%%act -m m\nprofile\ndata/sales.csv"),
-        cell("c1", f"# {WRITTEN_BY}\nearlier()"),
-        cell("c2", "print('mine')"),
+    def made(self, tool: str) -> list[dict[str, Any]]:
+        """The parameters of the calls of a tool."""
+        return [one["parameters"] for one in self.calls if one["tool"] == tool]
+
+    def _called(self, tool: str, parameters: dict[str, Any]) -> ToolResult | CoworkError:
+        lines = {"first_line": 1, "last_line": 61, "total_lines": 61, "encoding": "utf-8"}
+        match tool:
+            case "list_directory":
+                return ToolResult("", "", {"files": ["data/sales.csv", "work/nb.ipynb"]})
+            case "read_file":
+                return ToolResult(SALES, "", lines)
+            case "run_code":
+                return ToolResult(f"packages: {self.packages}", "")
+            case "list_variables":
+                return ToolResult(self.variables, "")
+            case "read_notebook":
+                return ToolResult("", "", {"cells": self.cells})
+            case "insert_cell":
+                number = len(self.made("insert_cell"))
+                return ToolResult("", "", {"cell_id": f"k{number}", "fingerprint": f"f{number}"})
+            case "edit_cell":
+                return ToolResult("", "", {"cell_id": parameters["cell_id"], "fingerprint": "new"})
+        return self.outputs.pop(0)
+
+
+def _cell(name: str, source: str) -> dict[str, Any]:
+    rest = {"cell_type": "code", "execution_count": None, "failed": False}
+    return {"id": name, "source": source, **rest}
+
+
+SUMS = ToolResult("region\nN    110.0\nS     99.5\nName: price, dtype: float64\n[ran it]", "")
+NOTHING = ToolResult("[ran cell k1 in 0.1 s] No output.", "")
+
+
+def test_with_a_notebook_it_writes_short_cells_one_below_the_other() -> None:
+    asked = "total price by region in data/sales.csv, as a plot"
+    kernel = Kernel(f"%%act -m m\n{asked}", "earlier()", "print('mine')")
+    kernel.inserted = frozenset({"c1"})
+    kernel.outputs = [NOTHING, SUMS, NOTHING]
+    said = kernel.ask(asked)
+    assert "highest N: 110; lowest S: 99.50" in said
+    reading, computing, drawing = kernel.made("insert_cell")
+    assert reading["source"].splitlines() == [
+        "import pandas as pd",
+        "",
+        'sales = pd.read_csv("../data/sales.csv", parse_dates=["day"])',
     ]
-    lines = {"first_line": 1, "last_line": 61, "total_lines": 61, "encoding": "utf-8"}
-    results: dict[str, list[ToolResult | CoworkError]] = {
-        "list_directory": [ToolResult("", "", {"files": ["data/sales.csv", "work/nb.ipynb"]})],
-        "read_file": [ToolResult(SALES, "", lines)],
-        "run_code": [ToolResult("packages: pandas", "")],
-        "read_notebook": [ToolResult("", "", {"cells": cells})],
-        "insert_cell": [written("f1")],
-        "run_cell": [
-            CoworkError("ModuleNotFoundError: No module named 'pandas'", code="code_failed"),
-            ToolResult("→ 60 rows, 3 columns, 0 duplicate rows", ""),
-        ],
-        "edit_cell": [written("f2")],
-    }
-    messages, made = [said("user", "profile data/sales.csv")], []
-    for turn in range(20):
-        here = Conversation(AgentRole.ACTOR, frozenset(results), "work/nb.ipynb", None, messages)
+    assert computing["source"].splitlines()[-1] == "by_region"
+    assert "import" not in computing["source"] + drawing["source"]
+    places = [one["after"] for one in (reading, computing, drawing)]
+    assert places == ["c1", "k1", "k2"], "below the cell that asked, and what this job wrote there"
+    assert [one["where"] for one in kernel.made("run_code")] == ["scratch"], "nobody is asked"
+
+
+def test_what_the_notebook_has_is_used_by_its_own_name() -> None:
+    kernel = Kernel("import pandas", 'df = pandas.read_csv("../data/sales.csv")', "by_region = 1")
+    kernel.variables = "pandas: module\ndf: pandas.DataFrame · 60×3\nby_region: int · 1"
+    kernel.outputs = [SUMS, NOTHING]
+    kernel.ask("plot total price by region in data/sales.csv")
+    first, _drawn = kernel.made("insert_cell")
+    assert first["source"].startswith('price_by_region = df.groupby("region")["price"].sum()')
+
+
+def test_a_cell_that_fails_is_mended_and_those_below_run_again() -> None:
+    kernel = Kernel()
+    failed = CoworkError("UnicodeDecodeError: 'utf-8' codec", code="code_failed")
+    kernel.outputs = [failed, NOTHING, SUMS, NOTHING]
+    kernel.ask("plot total price by region in data/sales.csv")
+    (mended,) = kernel.made("edit_cell")
+    assert (mended["cell_id"], mended["fingerprint"]) == ("k1", "f1")
+    assert 'encoding_errors="replace"' in mended["source"]
+    assert [one["cell_id"] for one in kernel.made("run_cell")] == ["k1", "k1", "k2", "k3"]
+
+
+def test_numbers_that_turn_out_to_be_texts_are_read_again_as_numbers() -> None:
+    kernel = Kernel()
+    texts = ToolResult("region\nN    1.52.5\nName: price, dtype: str", "")
+    kernel.outputs = [NOTHING, texts, NOTHING, NOTHING, SUMS, NOTHING]
+    said = kernel.ask("plot total price by region in data/sales.csv")
+    assert "highest N: 110" in said
+    (mended,) = kernel.made("edit_cell")
+    assert 'pd.to_numeric(sales["price"], errors="coerce")' in mended["source"]
+
+
+def test_without_cells_what_this_job_has_read_is_not_read_again(desk: Desk) -> None:
+    read = 'import pandas as pd\n\nsales = pd.read_csv("sales.csv", parse_dates=["day"])'
+    tools = frozenset({"list_directory", "read_file", "run_code", "list_variables"})
+    messages = [said("user", "plot total price by region in sales.csv")]
+    ran: list[str] = []
+    for turn in range(12):
+        so_far = [read, *ran]
+        here = Conversation(AgentRole.ACTOR, tools, None, None, messages, frozenset(), so_far)
         spoken = Guide().reply(here)
         if not spoken.startswith("{"):
             break
         value = json.loads(spoken)
-        if "question" in value:
-            messages.append(answer(turn, value["question"], "without"))
-            continue
-        made.append(value)
-        came = results[value["tool"]].pop(0)
-        messages += [call(turn, value["tool"], value["parameters"]), result(turn, came)]
-    assert "60 rows, 3 columns" in spoken
-    inserted = next(one for one in made if one["tool"] == "insert_cell")["parameters"]
-    assert inserted["path"] == "work/nb.ipynb"
-    assert inserted["after"] == "c1", "below the cell that asked, and what was written there before"
-    assert "pd.read_csv('../data/sales.csv'" in inserted["source"]
-    mended = next(one for one in made if one["tool"] == "edit_cell")["parameters"]
-    assert "pandas" not in mended["source"]
-    assert (mended["cell_id"], mended["fingerprint"]) == ("k1", "f1")
+        tool, parameters = value["tool"], value["parameters"]
+        if tool == "run_code":
+            ran.append(parameters["code"])
+            came: ToolResult | CoworkError = ToolResult("packages: pandas matplotlib", "")
+        elif tool == "list_variables":
+            came = ToolResult("pd: module\nsales: pandas.DataFrame · 60×3", "")
+        else:
+            came = desk.run_tool(value)
+        messages += [call(turn, tool, parameters), result(turn, came)]
+    assert ran[1].startswith('by_region = sales.groupby("region")')
+    assert 'savefig("sales_total_price_by_region.png"' in ran[2]
+    assert len(ran) == 3, "its own code does not change the names it goes on with"

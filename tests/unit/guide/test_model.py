@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -24,7 +26,10 @@ from tests.unit.agents.conftest import Bench
 
 
 @pytest_asyncio.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+async def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Bench]:
+    # Scripts run with the first Python that is found: here the one with pandas.
+    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    monkeypatch.setenv("PATH", os.pathsep.join(folders))
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     rows = "".join(f"2024-{n % 12 + 1:02d}-01,{n % 7}.5,{'NS'[n % 2]}\n" for n in range(50))

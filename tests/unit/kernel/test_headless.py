@@ -116,6 +116,15 @@ def test_programs_that_run_notebooks_get_no_widget(
         assert VIEW in attended.run("%%plan\nHi").outputs[0]
 
 
+def test_tab_completes_what_words_to_the_agent_point_at(tmp_path: Path, cells: Cells) -> None:
+    (tmp_path / "regions.csv").write_text("a\n1\n")
+    cells.run("import pandas as pd\nregions = pd.DataFrame({'name': [1], 'two words': [2]})")
+    assert {"regions", "regions.csv"} <= set(cells.completions("%%ask\nplot @reg"))
+    assert cells.completions("%%ask\nplot @regions.na") == ["regions.name"]
+    assert "/reviewer" in cells.completions("%%ask\n/rev")
+    assert "regions.csv" not in cells.completions("plot @reg")
+
+
 def test_tab_completes_commands_roles_models_and_workflows(
     cells: Cells, connected: ScriptedServer
 ) -> None:

@@ -175,3 +175,14 @@ def _interrupt_once_begun(cells: Cells, began: Path) -> None:
     while not began.exists():
         threading.Event().wait(0.02)
     os.kill(cells.manager.provisioner.pid, signal.SIGINT)
+
+
+def test_what_code_does_to_tables_is_told_to_the_model_and_to_the_user(
+    cells: Cells, model: ScriptedServer
+) -> None:
+    cells.run("import pandas\norders = pandas.DataFrame({'region': ['N', None, 'S']})")
+    act(cells, model, call("run_code", code="orders = orders.dropna()"))
+    line = "orders: 3 → 2 rows (−1), region missing 1 → 0"
+    (told,) = results(cells)
+    assert f"[data] {line}" in told
+    assert f"- {line}" in cells.run("%cowork effects").markdown

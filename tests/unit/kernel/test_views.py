@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cowork_jupyter.domain.messages import Message
-from cowork_jupyter.kernel.views import history
+from cowork_jupyter.kernel.views import audit, effects, history
+from cowork_jupyter.record.audit import Audit, StatedAssumption, UnseenFigure
 
 
 def said(text: str, kind: str, **data: Any) -> dict[str, Any]:
@@ -27,3 +28,27 @@ def test_what_we_tell_an_agent_is_not_shown_as_the_users_words() -> None:
         ["Cowork", "task assignment", "Read sales.csv |"],
         ["Cowork", "task assignment", "re-plan from here |"],
     ]
+
+
+def test_effects_are_lines_with_their_warnings_below() -> None:
+    warning = {"code": "x", "message": "3 rows <i>lost</i>.", "line": 3, "advice": "Look."}
+    alone = {"of": "", "warnings": [{"code": "y", "message": "No seed."}]}
+    shown = effects([{"of": "t", "line": "t: 12 → 9 rows (−3)", "warnings": [warning]}, alone])
+    assert shown.splitlines() == [
+        "- t: 12 → 9 rows (−3)",
+        "  - **Warning**, line 3: 3 rows &lt;i>lost&lt;/i>. Look.",
+        "- **Warning**: No seed.",
+    ]
+    assert effects([]) == "No run of this conversation has changed a table."
+
+
+def test_an_audit_says_what_the_words_of_a_run_rest_on() -> None:
+    found = Audit(
+        context_id="c",
+        figures=[UnseenFigure(text="12 %", message_id=one, job_id=None) for one in "ab"],
+        assumptions=[StatedAssumption(text="In euros", status="confirmed")],
+    )
+    shown = audit(found.model_dump())
+    assert "Not found in any output: 12 %\n" in shown
+    assert "- In euros *(confirmed)*" in shown
+    assert "output" not in audit(Audit(context_id="c").model_dump())

@@ -490,6 +490,13 @@ def test_the_formats_are_shown_by_something_that_parses(path: Path) -> None:
             assert path.stem == getattr(expected, "type", expected)
 
 
+def test_who_writes_cells_is_told_how_unless_the_model_is_small() -> None:
+    told = "Write cells that the user would keep"
+    assert told in render_prompt(frame(AgentRole.ACTOR))
+    assert told not in render_prompt(replace(frame(AgentRole.ACTOR), profile="thin"))
+    assert told not in render_prompt(frame(AgentRole.PLANNER))
+
+
 def test_no_prompt_file_lies_around_unused() -> None:
     roles = {f"{role}.md" for role in AgentRole}
     formats = {f"{name}.md" for role in AgentRole for name in role.spec.formats}
@@ -499,7 +506,7 @@ def test_no_prompt_file_lies_around_unused() -> None:
         "examples": roles | {"actor_code.md"},
         "formats": formats
         | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"}
-        | {"code.md", "code_tools.md"},
+        | {"code.md", "code_tools.md", "expects.md", "cells.md"},
     }
     assert {
         folder.name: {file.name for file in folder.iterdir()} for folder in PROMPTS.iterdir()

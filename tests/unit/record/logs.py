@@ -39,6 +39,7 @@ class Log:
         self.events: list[Event] = []
         self.checkpoints: list[CheckpointRecord] = []
         self.clock = 0.0
+        self.last_call = ""
 
     @staticmethod
     def _time(seconds: float) -> str:
@@ -116,7 +117,7 @@ class Log:
         **parameters: Any,
     ) -> list[str]:
         """A call with its result; gives the ids of what shows it."""
-        call_id = f"call_{len(self.messages)}"
+        call_id = self.last_call = f"call_{len(self.messages)}"
         facts: dict[str, Any] = {"paths": list(paths)}
         approved: dict[str, Any] = {"approved": True} if asked else {}
         call: dict[str, Any] = {"call_id": call_id, "tool": tool, "parameters": parameters}

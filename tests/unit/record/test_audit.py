@@ -10,8 +10,9 @@ from cowork_jupyter.domain.contexts import JobStatus, StepStatus, Usage
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.record import audit
+from cowork_jupyter.record import Redactor, audit
 from cowork_jupyter.record.deviations import Deviation
+from cowork_jupyter.record.report import report
 from cowork_jupyter.store import CheckpointRecord
 
 from .logs import TOOLS, Log
@@ -359,3 +360,34 @@ def test_the_totals_add_up() -> None:
     totals = log.audit().totals
     assert (totals.steps, totals.completed, totals.deviations) == (2, 1, 2)
     assert (totals.tool_calls, totals.tokens) == (2, 5800)
+
+
+def test_what_code_did_to_data_stands_with_its_step_or_outside() -> None:
+    log = Log(step("a", "run_code"))
+    log.begin("a")
+    log.use("run_code", step="a", code="orders = orders[:9]")
+    warning = {"code": "rows_lost", "message": "3 rows <b>lost</b>.", "line": 3, "advice": "Look."}
+    effect = {"of": "orders", "line": "orders: 12 → 9 rows (−3)", "warnings": [warning]}
+    log.event(
+        EventType.DATA_EFFECT,
+        "a",
+        **effect,
+        call_id=log.last_call,
+        before={"rows": 12, "columns": 1},
+    )
+    log.end("a")
+    log.use("execute_command", command="rm x.csv")
+    log.event(EventType.DATA_EFFECT, of="file:x.csv", line="x.csv: removed", call_id=log.last_call)
+    (inside,) = log.audited("a").actual.effects
+    assert (inside.line, inside.warnings[0].line) == ("orders: 12 → 9 rows (−3)", 3)
+    assert "before" not in inside.model_dump()
+    (outside,) = log.audit().outside
+    assert [one.line for one in outside.effects] == ["x.csv: removed"]
+    (section,) = [one for one in report(log.facts(), log.audit(), Redactor()) if "data" in one[:40]]
+    assert section.splitlines() == [
+        "## What happened to the data",
+        "",
+        "- Step 1: orders: 12 → 9 rows (−3)",
+        "  - **Warning**, line 3: 3 rows &lt;b>lost&lt;/b>. Look.",
+        "- Actor: x.csv: removed",
+    ]

@@ -18,6 +18,7 @@ from cowork_jupyter.domain.contexts import (
     Task,
     Usage,
 )
+from cowork_jupyter.domain.effects import DataEffect, DataWarning, FieldState, TableState
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
@@ -444,3 +445,26 @@ def job_at(hour: int, job_id: str, **fields: Any) -> Job:
 def test_a_card_is_as_old_as_what_was_read_for_it() -> None:
     """A quick job may end while its card is being made."""
     assert card_of(run(as_of=BEGAN)).card.saved_at == BEGAN
+
+
+def effect(number: int) -> DataEffect:
+    warning = DataWarning(
+        code="x", message=f"Rows of {KEY} " + "lost " * 100, line=3, advice="Look."
+    )
+    field = FieldState(name="region", type="object")
+    state = TableState(rows=12, columns=1, fields=[field] * 50)
+    line = f"orders: 12 → {number} rows in {HOME}/sales/x.csv"
+    return DataEffect(of="orders", line=line, before=state, after=state, warnings=[warning])
+
+
+def test_a_card_keeps_the_newest_effects_in_short() -> None:
+    card = card_of(run(effects=[effect(number) for number in range(100)]))
+    effects = card.card.snapshot.effects
+    assert 0 < len(effects) <= 16
+    assert effects[-1].line == "orders: 12 → 99 rows in x.csv"
+    assert (effects[-1].warnings[0].line, effects[-1].warnings[0].code) == (3, "x")
+    saved = card.card.model_dump_json()
+    assert "region" not in saved
+    assert KEY not in saved
+    assert "- orders: 12 → 99 rows in x.csv\n- ⚠ Rows of" in card.markdown
+    assert KEY not in card.markdown

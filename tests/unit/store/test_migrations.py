@@ -13,6 +13,7 @@ from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import Store, StoreError, migrations
 from cowork_jupyter.store.migrations import MIGRATIONS
+from cowork_jupyter.store.rows import insert
 
 from .appending import append_message
 
@@ -166,8 +167,7 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:4])
         with Store(path) as store:
-            context = Context()
-            store.save_context(context)
+            context = old_context(store)
             with store.transaction() as tx:
                 for text in said:
                     message = Message(
@@ -186,6 +186,15 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
     assert [(one.message_type, one.text) for one in others] == [
         (MessageType.TEXT, text) for text in said[1:]
     ]
+
+
+def old_context(store: Store) -> Context:
+    """A context as versions 2 to 8 stored it."""
+    context = Context()
+    values = context.model_dump(exclude={"pinned"})
+    with store._database.transaction() as connection:
+        connection.execute(insert("contexts", [*values]), (*values.values(),))
+    return context
 
 
 def ask(
@@ -213,7 +222,7 @@ def test_questions_and_permissions_become_one_table(
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:6])
         with Store(path) as store:
-            context = store.save_context(Context())
+            context = old_context(store)
     call, ruling = {"tool": "grep", "digest": "d"}, {"decision": "allow"}
     ask(path, context.id, "questions", "q1", {"question": "?"}, "answered", {"value": "b"})
     ask(path, context.id, "questions", "q2", {"question": "?"}, "pending")

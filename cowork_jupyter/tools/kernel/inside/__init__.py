@@ -8,11 +8,21 @@ What a value is, is read from its type; only the types of well-known libraries a
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-_PARTS = ("plain.py", "values.py", "tables.py", "report.py", "copying.py")
+from pydantic import JsonValue
+
+from ..state import Look
+
+_PARTS = (
+    "plain.py", "values.py", "tables.py", "report.py", "copying.py", "columns.py",
+    "sources.py", "texts.py", "relations.py", "looks.py", "states.py",
+    "checked_pandas.py", "checked_polars.py", "checks.py",
+)  # fmt: skip
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE
 )
@@ -36,9 +46,28 @@ def copy_expression(name: str, path: str, room: int) -> str:
     return _called(f"copy_table({name!r}, {path!r}, {room!r})")
 
 
+def measure_expression(questions: Sequence[Mapping[str, JsonValue]]) -> str:
+    """An expression that measures what expectations are about; its value is all of it, as JSON."""
+    return _called(f"measure({list(questions)!r})")
+
+
 def expression(name: str | None) -> str:
     """An expression whose value is the report, as JSON: of one variable, or of all."""
     return _called(f"report({name!r})")
+
+
+def tables_expression(looks: Sequence[Look], seconds: float, after: bool = False) -> str:
+    """An expression whose value is `KernelTables` as JSON; looks at tables for so many seconds.
+
+    `after` says that the code has run which the looks are about.
+    """
+    return _called(f"table_states({looks_text(looks, after)!r}, {seconds!r})")
+
+
+def looks_text(looks: Sequence[Look], after: bool) -> str:
+    """Those that can be asked now, as `table_states` reads them."""
+    asked = [look for look in looks if after or not look.after]
+    return json.dumps([[look.kind, look.arguments, [look.after, look.before]] for look in asked])
 
 
 def _called(call: str) -> str:

@@ -56,7 +56,7 @@ def description(name: str, value: Any) -> dict[str, Any]:
     facts = {"type": type_name(value), "about": "", "lines": []}
     try:
         if kind:
-            with _no_warnings():
+            with no_warnings():
                 facts["about"] = shape_text(value, kind)
                 facts["lines"] = details(value, kind, room, secret)
         else:
@@ -69,7 +69,7 @@ def description(name: str, value: Any) -> dict[str, Any]:
     return facts
 
 
-def _no_warnings() -> Any:
+def no_warnings() -> Any:
     """What numpy has to say about the values would end up below the user's cell."""
     numpy = sys.modules.get("numpy")
     return numpy.errstate(all="ignore") if numpy is not None else contextlib.nullcontext()

@@ -99,8 +99,8 @@ def _table(columns: list[Column], shape: Any, looked: int, room: Room, secret: b
     if firsts and firsts[0]:
         lines.append("first rows:")
         hides = [secret or is_secret_name(column.name) for column in columns]
-        for row in zip(*firsts):  # noqa: B905 (Python 3.9 has no strict)
-            cells = [_cell(one, room, hide) for one, hide in zip(row, hides)]  # noqa: B905
+        for row in zip(*firsts):
+            cells = [_cell(one, room, hide) for one, hide in zip(row, hides)]
             lines.append("  " + " | ".join(cells))
     return lines
 

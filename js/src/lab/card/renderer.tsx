@@ -15,6 +15,7 @@ import { render } from 'preact';
 import { CardView } from '../../shared/CardView';
 import { CoworkError, isRecord, type Channel } from '../../shared/channel';
 import { HostProvider, type CardHost } from '../../shared/host';
+import { Mentions } from '../../shared/mentions/lazy';
 import type { CardData } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { labMarkdown } from './markdown';
@@ -27,6 +28,7 @@ import { drawnBy } from './HostText';
 import { insertBelow } from '../insertCell';
 import { keepKeys } from '../keptKeys';
 import { isOnServer } from '../notebook/drives';
+import { showCell } from '../notebook/showCell';
 
 /** A run that the server hosts: any page can ask about it. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';
@@ -123,6 +125,7 @@ function aroundCard(
     return {
       ...(restartAndRunToHere ? { restartAndRunToHere } : {}),
       ...(insertCell ? { insertCell } : {}),
+      ...(panel ? { showCell: (id: string) => showCell(panel.content, id) } : {}),
       ...(isOfServer ? { notebook: () => panel.context.localPath } : {})
     };
   };
@@ -150,7 +153,11 @@ export const cards: JupyterFrontEndPlugin<void> = {
     notebooks: INotebookTracker | null,
     dialogs: ISessionContextDialogs | null
   ) => {
-    const host: CardHost = { Markdown: drawnBy(labMarkdown(rendermime)) };
+    const host: CardHost = {
+      Markdown: drawnBy(labMarkdown(rendermime)),
+      Mentions,
+      allows: what => cowork.preferences[what]
+    };
     const around =
       notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
     // Safe: text stays text, and what is clicked goes by what the server says, not by what the

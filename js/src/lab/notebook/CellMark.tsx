@@ -24,9 +24,11 @@ interface CellMarkProps {
   count: number;
   decide: (decision: Decision) => Promise<void>;
   acceptAll: () => Promise<void>;
+  /** What of the notebook is older than the change. */
+  stale: VNode;
 }
 
-export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps): VNode {
+export function CellMark({ standing, count, decide, acceptAll, stale }: CellMarkProps): VNode {
   const { change, kind, source, isEdited } = standing;
   const before = change.before?.source ?? '';
   const [isSideBySide, setSideBySide] = useState(false);
@@ -79,6 +81,7 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
           </Button>
         </div>
       )}
+      {kind === 'changed' && stale}
       <Failure error={error} />
     </div>
   );

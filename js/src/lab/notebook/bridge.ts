@@ -8,15 +8,18 @@ import { sharedSocket, type PageSocket } from '../../shared/pageSocket';
 import { ICoworkModel } from '../coworkModel';
 import { inParts, type Question } from './answers';
 import { isOnServer } from './drives';
-import type { Decide } from './marks';
-import { answerTo } from './operations';
+import type { CellServer } from './marks';
 import { PersonRuns } from './personRuns';
+import { staleCells } from './staleness';
+
+/** Their code is loaded with the first notebook. */
+type Operations = typeof import('./operations');
 
 export class NotebookBridge {
   private readonly socket: PageSocket;
-  private readonly decide: Decide;
+  private readonly cells: CellServer;
   private readonly personRuns: PersonRuns;
-  private isListening = false;
+  private operations: Promise<Operations> | null = null;
   private isTelling = false;
 
   constructor(
@@ -25,7 +28,10 @@ export class NotebookBridge {
     channel: Channel
   ) {
     this.socket = sharedSocket(app.serviceManager.serverSettings);
-    this.decide = (ids, decision) => channel.request('POST', 'cell-changes', { ids, decision });
+    this.cells = {
+      decide: (ids, decision) => channel.request('POST', 'cell-changes', { ids, decision }),
+      stale: (notebook, cellId) => staleCells(channel, notebook, cellId)
+    };
     this.personRuns = new PersonRuns(
       frame => this.socket.send(frame),
       () => this.panels()
@@ -47,8 +53,8 @@ export class NotebookBridge {
 
   /** From the first notebook on; does nothing the second time. */
   private listen(): void {
-    if (!this.isListening) {
-      this.isListening = true;
+    if (this.operations === null) {
+      this.operations = import('./operations');
       this.socket.listen((frame, answer) => {
         if (frame.type === 'hello') {
           this.tellNow();
@@ -60,7 +66,8 @@ export class NotebookBridge {
   }
 
   private async answer(question: Question, answer: (frame: object) => void): Promise<void> {
-    inParts(question.id, await answerTo(question, this.find(question.path), this.decide)).forEach(
+    const { answerTo } = await this.operations!;
+    inParts(question.id, await answerTo(question, this.find(question.path), this.cells)).forEach(
       answer
     );
   }

@@ -16,7 +16,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { t } from '../../shared/translate';
 import { diffRows, type Piece, type Row } from './wordDiff';
 
-type Editor = NonNullable<NotebookPanel['content']['widgets'][number]['editor']>;
+export type Editor = NonNullable<NotebookPanel['content']['widgets'][number]['editor']>;
 
 const added = Decoration.line({ class: 'cw-line-added' });
 const newWords = Decoration.mark({ class: 'cw-words-new' });
@@ -33,12 +33,15 @@ export class EditorDiff {
   }
 
   remove(): void {
-    // Lab's own interface has no way to take an extension out again.
-    const { editor: view } = this.editor as Editor & { editor?: EditorView };
     if (!this.editor.isDisposed) {
-      view?.dispatch({ effects: this.compartment.reconfigure([]) });
+      viewOf(this.editor)?.dispatch({ effects: this.compartment.reconfigure([]) });
     }
   }
+}
+
+/** Lab's own interface has no way to take an extension out again. */
+export function viewOf(editor: Editor): EditorView | undefined {
+  return (editor as Editor & { editor?: EditorView }).editor;
 }
 
 function comparedWith(before: string): Extension {
@@ -74,7 +77,7 @@ function decorated({ doc }: EditorState, before: string): DecorationSet {
   return Decoration.set(ranges, true);
 }
 
-function wordsOf(pieces: readonly Piece[], start: number): Range<Decoration>[] {
+export function wordsOf(pieces: readonly Piece[], start: number): Range<Decoration>[] {
   const ranges: Range<Decoration>[] = [];
   let from = start;
   for (const { text, isNew } of pieces) {
@@ -87,28 +90,34 @@ function wordsOf(pieces: readonly Piece[], start: number): Range<Decoration>[] {
 }
 
 function removedLines(rows: readonly Row[], side: -1 | 1): Decoration {
-  return Decoration.widget({ widget: new RemovedLines(rows), block: true, side });
+  const widget = new OtherLines(rows, 'cw-line-removed', t('Removed'));
+  return Decoration.widget({ widget, block: true, side });
 }
 
-class RemovedLines extends WidgetType {
+/** Lines that are no part of the text. */
+export class OtherLines extends WidgetType {
   private readonly text: string;
 
-  constructor(private readonly rows: readonly Row[]) {
+  constructor(
+    private readonly rows: readonly Row[],
+    private readonly look: string,
+    private readonly label: string
+  ) {
     super();
-    this.text = JSON.stringify(rows);
+    this.text = look + JSON.stringify(rows);
   }
 
-  override eq(other: RemovedLines): boolean {
+  override eq(other: OtherLines): boolean {
     return other.text === this.text;
   }
 
   override toDOM(): HTMLElement {
     const node = document.createElement('div');
     node.setAttribute('role', 'note');
-    node.setAttribute('aria-label', t('Removed'));
+    node.setAttribute('aria-label', this.label);
     for (const { pieces } of this.rows) {
       const line = node.appendChild(document.createElement('div'));
-      line.className = 'cw-line-removed';
+      line.className = this.look;
       for (const { text, isNew } of pieces) {
         const part = line.appendChild(document.createElement('span'));
         part.className = isNew ? 'cw-words-new' : '';

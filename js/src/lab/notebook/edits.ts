@@ -1,6 +1,9 @@
-/** One change of one cell, made on the document that Lab has open: whole, or refused. */
+/**
+ * One change of the document that Lab has open, in one cell or in our metadata: whole, or refused.
+ */
 
 import type { INotebookModel } from '@jupyterlab/notebook';
+import type { PartialJSONValue } from '@lumino/coreutils';
 
 import type { CellChange } from './cellChanges';
 
@@ -11,10 +14,11 @@ export type CodeCell = Extract<SharedCell, { getOutputs: unknown }>;
 export type Content = Parameters<SharedNotebook['fromJSON']>[0];
 /** A cell as it is saved. */
 export type SavedCell = Parameters<SharedNotebook['insertCell']>[1];
+type Metadata = Readonly<Record<string, PartialJSONValue>>;
 type CellType = 'code' | 'markdown' | 'raw';
 
 export interface Edit {
-  kind: 'insert' | 'edit' | 'move' | 'delete' | 'outputs';
+  kind: 'insert' | 'edit' | 'move' | 'delete' | 'outputs' | 'metadata';
   cell_id: string;
   after: string | null;
   expected: string | null;
@@ -22,6 +26,8 @@ export interface Edit {
   cell_type: CellType;
   /** Shown in place of what the cell shows; it is not run for that. */
   outputs?: ReturnType<CodeCell['getOutputs']>;
+  /** Keys of what we keep in the notebook's metadata; the others stay. */
+  metadata?: Metadata;
 }
 
 /** Why it was not done; nothing was changed. */
@@ -39,6 +45,11 @@ export class Refusal extends Error {
  * becomes another one.
  */
 export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | null {
+  if (edit.kind === 'metadata') {
+    const kept = notebook.getMetadata('cowork') as Metadata | undefined;
+    notebook.setMetadata('cowork', { ...kept, ...edit.metadata });
+    return null;
+  }
   if (edit.kind === 'insert') {
     const { cell_id: id, cell_type, source } = edit;
     const place = placeAfter(notebook, edit.after);

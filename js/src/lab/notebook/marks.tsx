@@ -2,11 +2,14 @@
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 
+import type { StaleCell } from '../../shared/types';
 import { CellMark } from './CellMark';
 import { cellAbove, standing, type CellChange, type Decision, type Standing } from './cellChanges';
 import { takeBack, type SavedCell } from './edits';
 import { EditorDiff } from './editorDiff';
+import { StaleNote } from './StaleCells';
 import { keepSteady } from './steady';
 
 type Cell = NotebookPanel['content']['widgets'][number];
@@ -14,8 +17,13 @@ type Cell = NotebookPanel['content']['widgets'][number];
 /** How long a change must have been on the screen of somebody who looks, to count as seen. */
 const SEEN_MS = 2000;
 
-/** Stores what the user has decided about changes. */
-export type Decide = (ids: readonly string[], decision: Decision) => Promise<unknown>;
+/** What marks ask of the server. */
+export interface CellServer {
+  /** Stores what the user has decided about changes. */
+  decide(ids: readonly string[], decision: Decision): Promise<unknown>;
+  /** Cells that have run and depend on one that has changed. */
+  stale(notebook: string, cellId: string): Promise<StaleCell[]>;
+}
 
 /**
  * The marks of one notebook. Which changes wait is what the server says; where they stand, and
@@ -29,7 +37,7 @@ export class Marks {
 
   constructor(
     private readonly panel: NotebookPanel,
-    private readonly store: Decide
+    private readonly server: CellServer
   ) {
     panel.content.modelContentChanged.connect(() => this.redraw());
     panel.disposed.connect(() => this.marks.forEach(mark => mark.dispose()));
@@ -76,6 +84,7 @@ export class Marks {
           standing={one}
           count={found.length}
           decide={decision => this.decide(one.change, decision)}
+          stale={<StaleBelow panel={this.panel} change={one.change} server={this.server} />}
           acceptAll={() =>
             this.settle(
               found.map(each => each.change),
@@ -103,9 +112,32 @@ export class Marks {
    */
   private async settle(changes: readonly CellChange[], decision: Decision): Promise<void> {
     const ids = changes.map(one => one.id);
-    await this.store(ids, decision);
+    await this.server.decide(ids, decision);
     this.show(this.changes.filter(one => !ids.includes(one.id)));
   }
+}
+
+interface StaleBelowProps {
+  panel: NotebookPanel;
+  change: CellChange;
+  server: CellServer;
+}
+
+/** What was computed with the cell as it was; looked up once for each text of it. */
+function StaleBelow({ panel, change, server }: StaleBelowProps): preact.VNode {
+  const [stale, setStale] = useState<readonly StaleCell[]>([]);
+  const source = change.after?.source;
+  useEffect(() => {
+    let current = true;
+    server.stale(panel.context.localPath, change.cell_id).then(
+      found => current && setStale(found),
+      () => undefined // the cell is gone, or nobody can tell
+    );
+    return () => {
+      current = false;
+    };
+  }, [panel, server, change.cell_id, source]);
+  return <StaleNote panel={panel} stale={stale} changed={change.cell_id} />;
 }
 
 /** Everything that is drawn at one cell. */

@@ -4,7 +4,7 @@ import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 
 import type { CellChange } from './cellChanges';
 import { applyEdit, asCode, Refusal, type Edit, type SharedCell } from './edits';
-import { Marks, type Decide } from './marks';
+import { Marks, type CellServer } from './marks';
 import { shortened } from './outputs';
 import { replaceContent, type Replacement } from './replace';
 import { hasRun, runCell, startKernel } from './running';
@@ -20,7 +20,7 @@ type Operation = (
   panel: NotebookPanel,
   model: INotebookModel,
   question: Question,
-  decide: Decide
+  server: CellServer
 ) => Promise<object> | object;
 
 const marks = new WeakMap<NotebookPanel, Marks>();
@@ -50,7 +50,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     };
   },
 
-  change: async (panel, model, question, decide) => {
+  change: async (panel, model, question, server) => {
     const { edit } = question as Question & { edit: Edit };
     refuseReadOnly(model);
     if (edit.kind === 'outputs') {
@@ -58,7 +58,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     }
     const wasUnsaved = model.dirty;
     keepSteady(panel.content, () =>
-      marksOf(panel, decide).keep(edit.cell_id, applyEdit(model.sharedModel, edit))
+      marksOf(panel, server).keep(edit.cell_id, applyEdit(model.sharedModel, edit))
     );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   },
@@ -66,8 +66,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   /**
    * The server says so whenever it changes: which changes of cells the user has not decided about.
    */
-  marks: (panel, _model, question, decide) => {
-    marksOf(panel, decide).show((question as Question & { changes: CellChange[] }).changes);
+  marks: (panel, _model, question, server) => {
+    marksOf(panel, server).show((question as Question & { changes: CellChange[] }).changes);
     return {};
   },
 
@@ -104,7 +104,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
 export async function answerTo(
   question: Question,
   panel: NotebookPanel | undefined,
-  decide: Decide
+  server: CellServer
 ): Promise<Answer> {
   const operation = OPERATIONS[question.op];
   if (panel === undefined || operation === undefined) {
@@ -116,7 +116,7 @@ export async function answerTo(
     if (panel.isDisposed || model === null) {
       return { ok: false, code: 'not_open' };
     }
-    return { ok: true, ...(await operation(panel, model, question, decide)) };
+    return { ok: true, ...(await operation(panel, model, question, server)) };
   } catch (error) {
     if (error instanceof Refusal) {
       return { ok: false, code: error.code, ...error.facts };
@@ -133,6 +133,7 @@ function stateOf(
   const { language_info: language, kernelspec } = model.metadata;
   return {
     unsaved: model.dirty,
+    cowork: model.metadata['cowork'] ?? null,
     language: language?.name ?? kernelspec?.['language'] ?? '',
     cells: model.sharedModel.cells.map(cell => cellState(cell, hasOutputs(cell.id))),
     ...whereIn(panel)
@@ -147,7 +148,7 @@ function cellState(cell: SharedCell, hasOutputs: boolean): object {
     execution_count: code.execution_count,
     outputs: outputs.map(one => shortened(one))
   };
-  return { id, cell_type, source, ...ran };
+  return { id, cell_type, source, tags: cell.getMetadata('tags') ?? [], ...ran };
 }
 
 /** The cell that the user is in, and the text that they have selected there. */
@@ -173,8 +174,8 @@ function refuseReadOnly(model: INotebookModel): void {
   }
 }
 
-function marksOf(panel: NotebookPanel, decide: Decide): Marks {
-  const known = marks.get(panel) ?? new Marks(panel, decide);
+function marksOf(panel: NotebookPanel, server: CellServer): Marks {
+  const known = marks.get(panel) ?? new Marks(panel, server);
   marks.set(panel, known);
   return known;
 }

@@ -47,6 +47,22 @@ export function diffRows(before: string, after: string): Row[] {
   return rows;
 }
 
+/**
+ * The same while the second text is still being written: lines of the first that it has not come to
+ * yet count as staying.
+ */
+export function growingRows(before: string, soFar: string): Row[] {
+  const rows = diffRows(before, soFar);
+  const end = rows.map(row => row.kind).lastIndexOf('same') + 1;
+  const removed = rows.slice(end).filter(row => row.kind === 'removed');
+  const added = rows.slice(end).filter(row => row.kind === 'added');
+  const staying = removed.slice(added.length).map((row): Row => {
+    const text = row.pieces.map(piece => piece.text).join('');
+    return { kind: 'same', pieces: [{ text, isNew: false }] };
+  });
+  return [...rows.slice(0, end), ...removed.slice(0, added.length), ...added, ...staying];
+}
+
 /** How many lines one would say have changed: a line that was rewritten is one. */
 export function changedLines(rows: readonly Row[]): number {
   const count = (kind: Row['kind']): number => rows.filter(row => row.kind === kind).length;

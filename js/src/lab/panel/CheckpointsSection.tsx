@@ -35,7 +35,7 @@ export function CheckpointsSection({
     return error === null ? null : <Failure error={error} />;
   }
   return (
-    <Section title={t('Checkpoints')} count={String(newest.length)} open={open}>
+    <Section title={t('Checkpoints')} part="checkpoints" count={String(newest.length)} open={open}>
       {() => (
         <>
           <ol class="cw-list cw-timeline">

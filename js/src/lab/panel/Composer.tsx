@@ -3,7 +3,12 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import type { Action } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
+import { useHost } from '../../shared/host';
+import { Mentions } from '../../shared/mentions/lazy';
+import type { MentionPlace } from '../../shared/mentions/Mentions';
 import { t } from '../../shared/translate';
+import { usePanel } from './context';
+import { imagesIn, type Pictures } from './pictures';
 
 interface ComposerProps {
   text: string;
@@ -11,6 +16,9 @@ interface ComposerProps {
   /** Grows when the field should get the keyboard. */
   summons: number;
   sending: Action;
+  /** What the message can point at. */
+  place: MentionPlace;
+  pictures: Pictures;
   /** While a job runs it can be stopped, and what is sent waits for the agent's next turn. */
   onStop: (() => void) | null;
   onInput: (text: string) => void;
@@ -20,16 +28,10 @@ interface ComposerProps {
 }
 
 /** Where one writes to the agent. */
-export function Composer({
-  text,
-  placeholder,
-  summons,
-  sending,
-  onStop,
-  onInput,
-  onSend,
-  children
-}: ComposerProps): VNode {
+export function Composer(props: ComposerProps): VNode {
+  const { text, placeholder, summons, sending, place, pictures, onStop, onInput, onSend } = props;
+  const { channel } = usePanel();
+  const { allows } = useHost();
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (summons > 0 && field.current) {
@@ -38,7 +40,15 @@ export function Composer({
       field.current.setSelectionRange(length, length);
     }
   }, [summons]);
-  const canSend = text.trim() !== '';
+  // What is queued is words alone.
+  const canSend = text.trim() !== '' && (onStop === null || pictures.items.length === 0);
+  const take = (event: Event, data: DataTransfer | null): void => {
+    const images = allows?.('pictures') === false ? [] : imagesIn(data);
+    if (images.length > 0) {
+      event.preventDefault();
+      void pictures.add(images);
+    }
+  };
   return (
     <form
       class="cw-composer"
@@ -48,6 +58,12 @@ export function Composer({
           onSend();
         }
       }}
+      onDragOver={event => {
+        if (event.dataTransfer?.types.includes('Files')) {
+          event.preventDefault();
+        }
+      }}
+      onDrop={event => take(event, event.dataTransfer)}
     >
       <textarea
         class="cw-input"
@@ -57,6 +73,7 @@ export function Composer({
         aria-label={t('Your message')}
         placeholder={placeholder}
         onInput={event => onInput(event.currentTarget.value)}
+        onPaste={event => take(event, event.clipboardData)}
         onKeyDown={event => {
           if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
             event.preventDefault();
@@ -66,8 +83,12 @@ export function Composer({
           }
         }}
       />
+      {allows?.('mentions') !== false && (
+        <Mentions channel={channel} place={place} field={field} text={text} />
+      )}
+      <Attached pictures={pictures} isRunning={onStop !== null} />
       <div class="cw-bar">
-        {children}
+        {props.children}
         <span class="cw-grow" />
         {onStop !== null && canSend && (
           <Button disabled={sending.busy} onClick={onSend}>
@@ -85,7 +106,49 @@ export function Composer({
           </Button>
         )}
       </div>
-      <Failure error={sending.error} />
+      <Failure error={sending.error ?? pictures.error} />
     </form>
+  );
+}
+
+/** The images that go along. Who cannot see them is said before they are sent. */
+function Attached({ pictures, isRunning }: { pictures: Pictures; isRunning: boolean }): VNode {
+  const answerer = usePanel().answerer();
+  const { items } = pictures;
+  return (
+    <>
+      {items.length > 0 && (
+        <ul class="cw-pictures" aria-label={t('Images')}>
+          {items.map((picture, at) => (
+            <li key={picture.data.slice(-64)}>
+              <img
+                src={`data:${picture.media_type};base64,${picture.data}`}
+                alt={t('Image %1', String(at + 1))}
+              />
+              <Button
+                look="link"
+                label={t('Remove image %1', String(at + 1))}
+                onClick={() => pictures.remove(picture)}
+              >
+                ×
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div role="status">
+        {items.length > 0 && answerer && !answerer.sees && (
+          <p class="cw-dim">
+            {t(
+              '%1 does not see images: it is only told that there are some.',
+              answerer.name ?? t('This model')
+            )}
+          </p>
+        )}
+        {items.length > 0 && isRunning && (
+          <p class="cw-dim">{t('Images can be sent when the run has ended.')}</p>
+        )}
+      </div>
+    </>
   );
 }

@@ -1,80 +1,64 @@
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { t } from '../../shared/translate';
 import { usePanel } from './context';
 import {
+  change,
   EXPORT_FORMATS,
   fileName,
   remove,
-  rename,
   type Conversation,
   type ExportFormat
 } from './conversations';
 
 interface ConversationToolsProps {
   conversation: Conversation;
-  onRenamed: (conversation: Conversation) => void;
+  onRename: () => void;
+  onChanged: () => void;
   onDeleted: () => void;
 }
 
-/** What can be done with a whole conversation. Deleting asks once more: nothing brings it back. */
+/** What can be done with a whole conversation. Deleting asks nothing: it can be undone. */
 export function ConversationTools({
   conversation,
-  onRenamed,
+  onRename,
+  onChanged,
   onDeleted
 }: ConversationToolsProps): VNode {
   const { channel, download } = usePanel();
   const working = useAction();
-  const [open, setOpen] = useState<'none' | 'rename' | 'delete'>('none');
-  const toggle = (what: 'rename' | 'delete'): void => setOpen(open === what ? 'none' : what);
+  const { id, title, pinned } = conversation;
   const exportAs = (format: ExportFormat): void => {
     void working.run(() =>
-      download(
-        `context/${conversation.id}/export?format=${format}`,
-        fileName(conversation.title, format)
-      )
+      download(`context/${id}/export?format=${format}`, fileName(title, format))
     );
   };
   return (
     <div class="cw-tools">
       <div class="cw-bar">
-        <Button expanded={open === 'rename'} onClick={() => toggle('rename')}>
-          {t('Rename')}
+        <Button onClick={onRename}>{t('Rename')}</Button>
+        <Button
+          busy={working.busy}
+          onClick={() =>
+            void working
+              .run(() => change(channel, id, { pinned: !pinned }))
+              .then(ok => ok && onChanged())
+          }
+        >
+          {pinned ? t('Unpin') : t('Pin')}
         </Button>
         <ExportMenu busy={working.busy} onChoose={exportAs} />
-        <Button look="danger" expanded={open === 'delete'} onClick={() => toggle('delete')}>
-          {t('Delete…')}
+        <Button
+          look="danger"
+          busy={working.busy}
+          title={t('Stops what runs in it. You can undo this for some minutes.')}
+          onClick={() => void working.run(() => remove(channel, id)).then(ok => ok && onDeleted())}
+        >
+          {t('Delete')}
         </Button>
       </div>
-      {open === 'rename' && (
-        <Rename
-          title={conversation.title}
-          busy={working.busy}
-          onSave={title =>
-            void working
-              .run(async () => onRenamed(await rename(channel, conversation.id, title)))
-              .then(ok => ok && setOpen('none'))
-          }
-        />
-      )}
-      {open === 'delete' && (
-        <div class="cw-bar" role="alertdialog" aria-label={t('Delete this conversation')}>
-          <span>{t('Delete it with all its messages and checkpoints?')}</span>
-          <Button
-            look="danger"
-            busy={working.busy}
-            onClick={() =>
-              void working.run(() => remove(channel, conversation.id)).then(ok => ok && onDeleted())
-            }
-          >
-            {t('Delete')}
-          </Button>
-          <Button onClick={() => setOpen('none')}>{t('Keep')}</Button>
-        </div>
-      )}
       <Failure error={working.error} />
     </div>
   );
@@ -113,46 +97,5 @@ function ExportMenu({
         </option>
       ))}
     </select>
-  );
-}
-
-function Rename({
-  title,
-  busy,
-  onSave
-}: {
-  title: string;
-  busy: boolean;
-  onSave: (title: string) => void;
-}): VNode {
-  const [text, setText] = useState(title);
-  const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
-  const save = (): void => {
-    if (text.trim()) {
-      onSave(text.trim());
-    }
-  };
-  return (
-    <form
-      class="cw-write"
-      onSubmit={event => {
-        event.preventDefault();
-        save();
-      }}
-    >
-      <input
-        type="text"
-        class="cw-input"
-        value={text}
-        maxLength={200}
-        aria-label={t('Name of the conversation')}
-        onInput={event => setText(event.currentTarget.value)}
-        ref={field}
-      />
-      <Button look="primary" busy={busy} disabled={!text.trim()} onClick={save}>
-        {t('Save')}
-      </Button>
-    </form>
   );
 }

@@ -17,7 +17,9 @@ import { openConversation, type OpenConversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
+import { usePictures } from './pictures';
 import { Queue } from './Queue';
+import { RenameField } from './RenameField';
 
 /**
  * So many of its newest cards are shown at first, and so many more each time that the user wants
@@ -72,7 +74,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
         conversation={value?.conversation ?? null}
         picker={picker}
         onBack={onBack}
-        onRenamed={opened.reload}
+        onChanged={opened.reload}
       />
       {value === null ? (
         <div class="cw-panel-scroll">
@@ -102,18 +104,31 @@ interface TopProps {
   conversation: OpenConversation | null;
   picker: VNode;
   onBack: () => void;
-  onRenamed: () => void;
+  onChanged: () => void;
 }
 
-function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
+function Top({ conversation, picker, onBack, onChanged }: TopProps): VNode {
   const [open, setOpen] = useState(false);
+  const [renaming, setRenaming] = useState(false);
   return (
     <div class="cw-top">
       <div class="cw-conversation">
         <Button look="link" label={t('Back to all conversations')} onClick={onBack}>
           ‹ {t('All')}
         </Button>
-        <h2 class="cw-name">{oneLine(conversation?.title || t('Untitled'), 120)}</h2>
+        {renaming && conversation ? (
+          <RenameField
+            conversation={conversation}
+            onDone={isRenamed => {
+              setRenaming(false);
+              if (isRenamed) {
+                onChanged();
+              }
+            }}
+          />
+        ) : (
+          <h2 class="cw-name">{oneLine(conversation?.title || t('Untitled'), 120)}</h2>
+        )}
         <button
           type="button"
           class="cw-plain cw-more"
@@ -126,7 +141,12 @@ function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
       </div>
       {open && conversation && (
         <>
-          <ConversationTools conversation={conversation} onRenamed={onRenamed} onDeleted={onBack} />
+          <ConversationTools
+            conversation={conversation}
+            onRename={() => setRenaming(true)}
+            onChanged={onChanged}
+            onDeleted={onBack}
+          />
           <p class="cw-dim cw-goes-on">
             {t('Goes on with')} {picker}
           </p>
@@ -148,6 +168,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const { channel } = usePanel();
   const stores = useRef(new Map<string, RunStore>()).current;
   const [text, setText] = useState('');
+  const pictures = usePictures();
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const sending = useAction();
   const scroll = useRef<HTMLDivElement>(null);
@@ -169,7 +190,13 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const send = (): void => {
     // What is said to a planner is about the plan above; to anybody else it is a new request.
     const about = role === 'planner' && last?.state.plan ? { card_id: last.card.job_id } : {};
-    const body = { content: text.trim(), role, ...about, ...(model ? { model } : {}) };
+    const body = {
+      content: text.trim(),
+      role,
+      ...about,
+      ...(model ? { model } : {}),
+      ...(pictures.items.length > 0 ? { pictures: pictures.items } : {})
+    };
     void sending
       .run(async () => {
         if (running !== null && (await isQueued(channel, id, text.trim()))) {
@@ -183,6 +210,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
       .then(ok => {
         if (ok) {
           setText('');
+          pictures.clear();
           toEnd();
         }
       });
@@ -226,6 +254,8 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
         }
         summons={1}
         sending={sending}
+        place={{ context: id, role }}
+        pictures={pictures}
         onStop={
           running === null
             ? null

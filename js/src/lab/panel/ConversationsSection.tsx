@@ -1,114 +1,218 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/Button';
 import { moment } from '../../shared/figures';
 import { Icon } from '../../shared/icons';
 import { roleLook } from '../../shared/role/roles';
-import { t } from '../../shared/translate';
+import { counted, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
-import { usePanel, type Loaded } from './context';
-import { matching, type Conversation } from './conversations';
+import { useLoaded, usePanel, type Loaded } from './context';
+import {
+  findConversations,
+  notebooksOf,
+  type Conversation,
+  type ConversationFilter
+} from './conversations';
 import { ConversationTools } from './ConversationTools';
+import { RenameField } from './RenameField';
 import { Section } from './Section';
+
+const ANY: ConversationFilter = { words: '', notebook: '' };
+/** A search begins when nothing was typed for so long. */
+const PAUSE_MS = 200;
 
 interface ConversationsSectionProps {
   listed: Loaded<Conversation[]>;
   /** Those in which something waits for the user. */
   waiting: ReadonlySet<string>;
-  search: string;
-  onSearch: (words: string) => void;
   onNew: () => void;
+  onDeleted: (id: string) => void;
 }
 
-/** This notebook's conversations first, then all others of the workspace. */
+/** Pinned conversations first, then this notebook's, then all others of the workspace. */
 export function ConversationsSection({
   listed,
   waiting,
-  search,
-  onSearch,
-  onNew
+  onNew,
+  onDeleted
 }: ConversationsSectionProps): VNode {
   const { notebook } = usePanel();
-  const found = matching(listed.value ?? [], search);
-  const here = found.filter(one => notebook !== null && one.notebook === notebook);
-  const others = found.filter(one => !here.includes(one));
-  const rows = (conversations: readonly Conversation[]): VNode[] =>
-    conversations.map(one => (
-      <Row key={one.id} conversation={one} waits={waiting.has(one.id)} onChanged={listed.reload} />
-    ));
+  const [filter, setFilter] = useState(ANY);
+  const found = useFound(listed, filter);
+  const shown = found.value ?? [];
+  const pinned = shown.filter(one => one.pinned);
+  const here = shown.filter(one => !one.pinned && notebook !== null && one.notebook === notebook);
+  const others = shown.filter(one => !pinned.includes(one) && !here.includes(one));
+  const group = (title: string, conversations: readonly Conversation[]): VNode | null =>
+    conversations.length === 0 ? null : (
+      <>
+        {title && <h3 class="cw-subheading">{title}</h3>}
+        <ul class="cw-list">
+          {conversations.map(one => (
+            <Row
+              key={one.id}
+              conversation={one}
+              waits={waiting.has(one.id)}
+              onChanged={listed.reload}
+              onDeleted={() => onDeleted(one.id)}
+            />
+          ))}
+        </ul>
+      </>
+    );
   return (
-    <Section title={t('Conversations')}>
+    <Section title={t('Conversations')} part="conversations">
       {() => (
         <>
           <div class="cw-row cw-find">
             <input
               type="search"
               class="cw-input"
-              value={search}
+              value={filter.words}
+              maxLength={200}
               placeholder={t('Search')}
               aria-label={t('Search conversations')}
-              onInput={event => onSearch(event.currentTarget.value)}
+              onInput={event => setFilter({ ...filter, words: event.currentTarget.value })}
             />
             <Button icon="plus" onClick={onNew}>
               {t('New')}
             </Button>
+            <NotebookFilter
+              notebooks={notebooksOf(listed.value ?? [])}
+              chosen={filter.notebook}
+              onChoose={chosen => setFilter({ ...filter, notebook: chosen })}
+            />
           </div>
-          <Failure error={listed.error} />
-          {here.length > 0 && (
-            <>
-              <h3 class="cw-subheading">{t('This notebook')}</h3>
-              <ul class="cw-list">{rows(here)}</ul>
-            </>
-          )}
-          {others.length > 0 && (
-            <>
-              {here.length > 0 && <h3 class="cw-subheading">{t('Workspace')}</h3>}
-              <ul class="cw-list">{rows(others)}</ul>
-            </>
-          )}
-          <p class="cw-row cw-dim" role="status" hidden={found.length > 0 || !search}>
-            {found.length === 0 && search && t('No conversation is called that.')}
-          </p>
+          <Failure error={found.error} />
+          {group(t('Pinned'), pinned)}
+          {group(t('This notebook'), here)}
+          {group(others.length < shown.length ? t('Workspace') : '', others)}
+          <FoundStatus filter={filter} found={found.value} />
         </>
       )}
     </Section>
   );
 }
 
-function Row({
-  conversation,
-  waits,
-  onChanged
+/** What is listed, or what the server finds for a filter, once the user has stopped typing. */
+function useFound(
+  listed: Loaded<Conversation[]>,
+  filter: ConversationFilter
+): Pick<Loaded<Conversation[]>, 'value' | 'error'> {
+  const { channel } = usePanel();
+  const [asked, setAsked] = useState(filter);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(filter), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [filter]);
+  const isAny = !asked.words.trim() && !asked.notebook;
+  const found = useLoaded(
+    () => (isAny ? Promise.resolve(null) : findConversations(channel, asked)),
+    [asked, listed.value]
+  );
+  return isAny || (found.value === null && found.error === null) ? listed : found;
+}
+
+function NotebookFilter({
+  notebooks,
+  chosen,
+  onChoose
 }: {
+  notebooks: readonly string[];
+  chosen: string;
+  onChoose: (notebook: string) => void;
+}): VNode | null {
+  if (notebooks.length < 2 && !chosen) {
+    return null;
+  }
+  return (
+    <select
+      class="cw-input"
+      aria-label={t('Conversations of which notebook')}
+      value={chosen}
+      onChange={event => onChoose(event.currentTarget.value)}
+    >
+      <option value="">{t('All notebooks')}</option>
+      {notebooks.map(path => (
+        <option key={path} value={path}>
+          {oneLine(path, 80)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** On the page while it says nothing, or screen readers would miss it. */
+function FoundStatus({
+  filter,
+  found
+}: {
+  filter: ConversationFilter;
+  found: readonly Conversation[] | null;
+}): VNode {
+  const isAny = !filter.words.trim() && !filter.notebook;
+  const count = found?.length ?? 0;
+  return (
+    <p class={count > 0 ? 'cw-sr' : 'cw-row cw-dim'} role="status" hidden={isAny}>
+      {!isAny &&
+        (count === 0
+          ? t('No conversation has these words in its name or its messages.')
+          : counted(count, '%1 conversation found', '%1 conversations found'))}
+    </p>
+  );
+}
+
+interface RowProps {
   conversation: Conversation;
   waits: boolean;
   onChanged: () => void;
-}): VNode {
+  onDeleted: () => void;
+}
+
+function Row({ conversation, waits, onChanged, onDeleted }: RowProps): VNode {
   const panel = usePanel();
   const [open, setOpen] = useState(false);
+  const [renaming, setRenaming] = useState(false);
   const title = oneLine(conversation.title || t('Untitled'), 120);
   const role = roleLook(conversation.role);
   return (
     <li class="cw-row">
       <div class="cw-conversation">
-        <button type="button" class="cw-plain" onClick={() => panel.open(conversation.id)}>
-          <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
-            <Icon name={role.icon} />
-          </span>
-          <span class="cw-name">{title}</span>
-          {waits && (
-            <span
-              class="cw-badge"
-              role="img"
-              aria-label={t('waits for you')}
-              title={t('waits for you')}
-            >
-              ?
+        {renaming ? (
+          <RenameField
+            conversation={conversation}
+            onDone={isRenamed => {
+              setRenaming(false);
+              if (isRenamed) {
+                onChanged();
+              }
+            }}
+          />
+        ) : (
+          <button
+            type="button"
+            class="cw-plain"
+            onClick={() => panel.open(conversation.id)}
+            onKeyDown={event => event.key === 'F2' && setRenaming(true)}
+          >
+            <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
+              <Icon name={role.icon} />
             </span>
-          )}
-          <span class="cw-dim cw-when">{moment(conversation.updated_at)}</span>
-        </button>
+            <span class="cw-name">{title}</span>
+            {waits && (
+              <span
+                class="cw-badge"
+                role="img"
+                aria-label={t('waits for you')}
+                title={t('waits for you')}
+              >
+                ?
+              </span>
+            )}
+            <span class="cw-dim cw-when">{moment(conversation.updated_at)}</span>
+          </button>
+        )}
         <button
           type="button"
           class="cw-plain cw-more"
@@ -122,8 +226,9 @@ function Row({
       {open && (
         <ConversationTools
           conversation={conversation}
-          onRenamed={onChanged}
-          onDeleted={onChanged}
+          onRename={() => setRenaming(true)}
+          onChanged={onChanged}
+          onDeleted={onDeleted}
         />
       )}
     </li>

@@ -3,22 +3,30 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { PermissionBatch, PermissionCard } from '../../shared/ask/PermissionCard';
 import { QuestionCard } from '../../shared/ask/QuestionCard';
-import { toolWords } from '../../shared/ask/words';
 import { Button } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { RunProvider } from '../../shared/run/context';
-import { counted, t } from '../../shared/translate';
+import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import type { InboxItem } from '../inbox';
+import { line, sentence, where } from '../inboxWords';
 import { usePanel } from './context';
 import { handsIn } from './hands';
+import { NotifyOffer } from './NotifyOffer';
 import { Section } from './Section';
 
 /**
  * Everything that waits for the user, each where it can be decided. It comes first: others wait for
  * it.
  */
-export function InboxSection({ items }: { items: readonly InboxItem[] }): VNode {
+export function InboxSection({
+  items,
+  notify
+}: {
+  items: readonly InboxItem[];
+  /** Whether the user wants to be told of what waits. */
+  notify: boolean;
+}): VNode {
   const { channel } = usePanel();
   const hands = useMemo(() => ({ actions: handsIn(channel, ''), live: true }), [channel]);
   const [together, setTogether] = useState(false);
@@ -45,36 +53,13 @@ export function InboxSection({ items }: { items: readonly InboxItem[] }): VNode 
               ) : (
                 items.map(item => <Item key={item.id} item={item} open={items.length === 1} />)
               )}
+              {notify && <NotifyOffer />}
             </RunProvider>
           )}
         </Section>
       )}
     </div>
   );
-}
-
-export function sentence(items: readonly InboxItem[]): string {
-  const [first] = items;
-  return items.length === 1 && first
-    ? t('Cowork waits for you in %1: %2', where(first), line(first))
-    : counted(
-        items.length,
-        '%1 thing waits for you in %2',
-        '%1 things wait for you in %2',
-        [...new Set(items.map(where))].join(', ')
-      );
-}
-
-/** The notebook that it is about, or the conversation's name where there is none. */
-export function where({ notebook, title }: InboxItem): string {
-  return oneLine(notebook || title || t('Untitled'), 80);
-}
-
-/** What is asked, in one line. */
-export function line(item: InboxItem): string {
-  return item.kind === 'question'
-    ? oneLine(item.question.question, 160)
-    : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
 }
 
 function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {

@@ -15,10 +15,12 @@ import type { InboxItem } from '../inbox';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
 import { useLoaded, useNews, usePanel } from './context';
-import { lastUsed, listConversations, type Conversation } from './conversations';
+import { lastUsed, listConversations, listDeleted, type Conversation } from './conversations';
 import { ConversationsSection } from './ConversationsSection';
+import { DeletedConversations } from './DeletedConversations';
 import { InboxSection } from './InboxSection';
 import { McpSection } from './McpSection';
+import { usePictures } from './pictures';
 import { PlanSection } from './PlanSection';
 import { RulesSection } from './RulesSection';
 import { Section } from './Section';
@@ -29,6 +31,8 @@ const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed', 'file-moved
 
 export interface OverviewProps {
   inbox: readonly InboxItem[];
+  /** Whether the user wants to be told of what waits. */
+  notify: boolean;
   /** The role that a new conversation would have. */
   role: RoleLook;
   health: Health | null;
@@ -54,19 +58,22 @@ export interface OverviewProps {
  */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
-  const [search, setSearch] = useState('');
   const happened = useNews(LISTED_ANEW);
-  const listed = useLoaded(
-    () => listConversations(channel, search !== ''),
-    [happened, search !== '']
-  );
+  const listed = useLoaded(() => listConversations(channel), [happened]);
+  const deleted = useLoaded(() => listDeleted(channel), [happened]);
+  const [justDeleted, setJustDeleted] = useState<string | null>(null);
+  const reload = (): void => {
+    listed.reload();
+    deleted.reload();
+  };
   const present = presentOf(listed.value ?? [], notebook);
   return (
     <>
       <div class="cw-panel-scroll">
-        <InboxSection items={props.inbox} />
+        <InboxSection items={props.inbox} notify={props.notify} />
         {present && <PlanSection key={`plan ${present.id}`} context={present.id} />}
         {present && <CheckpointsSection key={`past ${present.id}`} context={present.id} />}
+        <DeletedConversations deleted={deleted} newest={justDeleted} onRestored={reload} />
         {listed.value?.length === 0 || (listed.value === null && listed.error === null) ? (
           <Welcome
             canInsert={props.canInsert}
@@ -77,9 +84,11 @@ export function Overview(props: OverviewProps): VNode {
           <ConversationsSection
             listed={listed}
             waiting={new Set(props.inbox.map(item => item.context))}
-            search={search}
-            onSearch={setSearch}
             onNew={props.onNew}
+            onDeleted={id => {
+              setJustDeleted(id);
+              reload();
+            }}
           />
         )}
         <WorkflowsSection />
@@ -116,7 +125,7 @@ function Welcome({
   onInsertPlan: () => void;
 }): VNode {
   return (
-    <Section title={t('Conversations')}>
+    <Section title={t('Conversations')} part="conversations">
       {() => (
         <div class="cw-section">
           {isKnown && <div class="cw-title">{t('No conversations yet')}</div>}
@@ -181,6 +190,7 @@ function ModelSection({
 function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps): VNode {
   const { channel, notebook, open } = usePanel();
   const sending = useAction();
+  const pictures = usePictures();
   const send = (): void => {
     const begin = async (): Promise<void> => {
       const about = {
@@ -189,8 +199,12 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
         ...(model ? { model } : {})
       };
       const { id } = await channel.request<Conversation>('POST', 'context', about);
-      await channel.request('POST', `context/${id}/messages`, { content: draft.trim() });
+      await channel.request('POST', `context/${id}/messages`, {
+        content: draft.trim(),
+        ...(pictures.items.length > 0 ? { pictures: pictures.items } : {})
+      });
       onDraft('');
+      pictures.clear();
       open(id);
     };
     void sending.run(begin);
@@ -201,6 +215,8 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
       placeholder={t('Ask, or say what you want: this begins a new conversation')}
       summons={summons}
       sending={sending}
+      place={{ notebook, role: role.name }}
+      pictures={pictures}
       onStop={null}
       onInput={onDraft}
       onSend={send}

@@ -7,25 +7,44 @@ import { PanelProvider, type PanelHands } from './context';
 import { ConversationView } from './ConversationView';
 import { ModelPicker } from './ModelPicker';
 import { Overview, type OverviewProps } from './Overview';
+import { Tour } from './Tour';
 
 export interface PanelViewProps extends OverviewProps {
   hands: PanelHands;
   /** The conversation that is open, or null for the overview. */
   context: string | null;
+  /** Whether the tour is open, and whether somebody has just asked for it. */
+  tour: 'closed' | 'open' | 'wanted';
+  onTourEnd: () => void;
+  onShortcuts: () => void;
   onBack: () => void;
   onChooseRole: (pill: HTMLElement) => void;
   onPickModel: (model: string) => void;
 }
 
 export function PanelView(props: PanelViewProps): VNode {
-  const { hands, context, role, health, check, model } = props;
+  const { hands, context, role, health, check, model, tour } = props;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented) {
+      return;
+    }
+    if (event.key === '?' && !isTyping(event.target)) {
+      event.preventDefault();
+      props.onShortcuts();
+    } else if (event.key === 'Escape' && tour !== 'closed') {
+      props.onTourEnd();
+    }
+  };
   const picker = (
     <ModelPicker health={health} check={check} picked={model} onPick={props.onPickModel} />
   );
   return (
     <PanelProvider value={hands}>
       {/* A section, so that the headers in it are not taken for that of the page. */}
-      <section class="cw-panel">
+      <section class="cw-panel" onKeyDown={onKeyDown}>
+        {tour !== 'closed' && context === null && (
+          <Tour isWanted={tour === 'wanted'} onEnd={props.onTourEnd} />
+        )}
         {context === null ? (
           <>
             <header class="cw-head">
@@ -46,5 +65,12 @@ export function PanelView(props: PanelViewProps): VNode {
         )}
       </section>
     </PanelProvider>
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input, textarea, select'))
   );
 }

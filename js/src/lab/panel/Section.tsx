@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks';
 
 interface SectionProps {
   title: string;
+  /** What it is, for those who look for it on the page. */
+  part?: string;
   /** At the right of the heading: how many, how far. */
   count?: ComponentChildren;
   /** How it is at first; then the user decides. */
@@ -12,7 +14,7 @@ interface SectionProps {
 }
 
 /** A part of the panel under a heading that folds it up. */
-export function Section({ title, count, open = true, children }: SectionProps): VNode {
+export function Section({ title, part, count, open = true, children }: SectionProps): VNode {
   const [isOpen, setOpen] = useState(open);
   const [seen, setSeen] = useState(open);
   const toggled = (now: boolean): void => {
@@ -20,7 +22,12 @@ export function Section({ title, count, open = true, children }: SectionProps): 
     setSeen(before => before || now);
   };
   return (
-    <details class="cw-part" open={isOpen} onToggle={event => toggled(event.currentTarget.open)}>
+    <details
+      class="cw-part"
+      data-part={part}
+      open={isOpen}
+      onToggle={event => toggled(event.currentTarget.open)}
+    >
       <summary class="cw-heading">
         <h2>{title}</h2>
         {count !== undefined && <span class="cw-heading-count">{count}</span>}

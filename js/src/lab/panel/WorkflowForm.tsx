@@ -6,7 +6,15 @@ import { Button, Failure } from '../../shared/Button';
 import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { usePanel } from './context';
-import { fieldsOf, initialValues, isComplete, parametersOf, type Field } from './schemaForm';
+import {
+  fieldsOf,
+  initialValues,
+  isComplete,
+  parametersOf,
+  takesFiles,
+  withPicked,
+  type Field
+} from './schemaForm';
 
 export interface Workflow {
   name: string;
@@ -89,7 +97,7 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
       </label>
     );
   }
-  return (
+  const label = (
     <label class="cw-field">
       <span>
         {title}
@@ -99,17 +107,51 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
       {field.description && <span class="cw-dim">{visible(said(field.description))}</span>}
     </label>
   );
+  return takesFiles(field) ? (
+    <div class="cw-file-field">
+      {label}
+      <Browse field={field} title={title} value={String(value)} onChange={onChange} />
+    </div>
+  ) : (
+    label
+  );
 }
 
-function FieldInput({
+/** Fills the field in from Lab's file dialog; the path can be typed as well. */
+function Browse({
   field,
+  title,
   value,
   onChange
-}: {
+}: FieldInputProps & { title: string }): VNode | null {
+  const { pickFiles } = usePanel();
+  const picking = useAction();
+  if (pickFiles === undefined) {
+    return null;
+  }
+  const browse = (): void => {
+    void picking.run(async () => {
+      const picked = await pickFiles(field.format === 'notebook-path' ? 'notebooks' : 'any');
+      onChange(withPicked(field, value, picked));
+    });
+  };
+  return (
+    <>
+      <Button busy={picking.busy} title={t('Browse for %1', title)} onClick={browse}>
+        {t('Browse…')}
+      </Button>
+      <Failure error={picking.error} />
+    </>
+  );
+}
+
+interface FieldInputProps {
   field: Field;
   value: string;
   onChange: (value: string) => void;
-}): VNode {
+}
+
+function FieldInput({ field, value, onChange }: FieldInputProps): VNode {
   const onInput = (event: { currentTarget: { value: string } }): void =>
     onChange(event.currentTarget.value);
   const common = { class: 'cw-input', value, onInput, 'aria-required': field.isRequired };

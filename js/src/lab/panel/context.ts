@@ -4,6 +4,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
 
 import type { Channel } from '../../shared/channel';
+import type { Health } from '../../shared/types';
 import { tells, type INews } from '../news';
 
 export interface PanelHands {
@@ -12,8 +13,12 @@ export interface PanelHands {
   /** The notebook that is looked at, by its path. */
   notebook: string | null;
   open(contextId: string): void;
+  /** Who answers where nobody else was chosen; null until that is known. */
+  answerer(): Health['model'] | null;
   /** Brings a file to the user's disk; rejects with a `CoworkError`. */
   download(path: string, fileName: string): Promise<void>;
+  /** Lets the user pick files or folders, or only notebooks; missing where Lab has no files. */
+  pickFiles?: (only: 'notebooks' | 'any') => Promise<string[]>;
 }
 
 const Context = createContext<PanelHands | null>(null);

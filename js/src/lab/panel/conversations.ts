@@ -9,6 +9,8 @@ export interface Conversation {
   notebook: string | null;
   role: string;
   model: string | null;
+  /** Whether it stays on top of the list. */
+  pinned: boolean;
   updated_at: string;
   created_at: string;
 }
@@ -34,18 +36,52 @@ export async function addresseeOf(channel: Channel, id: string): Promise<string>
 const NEWEST = 100;
 const AT_ONCE = 1000;
 
-/** The newest ones, or all of them for a search. */
-export async function listConversations(channel: Channel, all: boolean): Promise<Conversation[]> {
+/** The newest ones, and all that are pinned. */
+export async function listConversations(channel: Channel): Promise<Conversation[]> {
+  const newest: Page<Conversation> = await channel.request(
+    'GET',
+    `context?after=0&limit=${NEWEST}`
+  );
+  if (newest.next === null) {
+    return newest.items;
+  }
+  const pinned = await allPages(channel, 'pinned=true');
+  const listed = new Set(newest.items.map(({ id }) => id));
+  return [...newest.items, ...pinned.filter(({ id }) => !listed.has(id))];
+}
+
+/** Which conversations the user wants to see; empty for any. */
+export interface ConversationFilter {
+  words: string;
+  notebook: string;
+}
+
+/** All that the server finds, in titles and in what was said. */
+export function findConversations(
+  channel: Channel,
+  { words, notebook }: ConversationFilter
+): Promise<Conversation[]> {
+  const query = new URLSearchParams();
+  if (words.trim()) {
+    query.set('q', words.trim());
+  }
+  if (notebook) {
+    query.set('notebook', notebook);
+  }
+  return allPages(channel, query.toString());
+}
+
+async function allPages(channel: Channel, query: string): Promise<Conversation[]> {
   const found: Conversation[] = [];
   let after: string | number | null = 0;
   do {
     const page: Page<Conversation> = await channel.request(
       'GET',
-      `context?after=${after}&limit=${all ? AT_ONCE : NEWEST}`
+      `context?${query}&after=${after}&limit=${AT_ONCE}`
     );
     found.push(...page.items);
     after = page.next;
-  } while (all && after !== null);
+  } while (after !== null);
   return found;
 }
 
@@ -59,21 +95,31 @@ export function lastUsed<C extends Pick<Conversation, 'updated_at'>>(
   );
 }
 
-/** All words have to be in its name or its notebook's, in whatever order. */
-export function matching(conversations: readonly Conversation[], search: string): Conversation[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  return conversations.filter(({ title, notebook }) => {
-    const text = `${title} ${notebook ?? ''}`.toLowerCase();
-    return words.every(word => text.includes(word));
-  });
+/** Their notebooks, in order of their names. */
+export function notebooksOf(conversations: readonly Conversation[]): string[] {
+  const found = new Set(conversations.flatMap(({ notebook }) => notebook ?? []));
+  return [...found].sort((one, other) => one.localeCompare(other));
 }
 
-export async function rename(channel: Channel, id: string, title: string): Promise<Conversation> {
-  return channel.request<Conversation>('PUT', `context/${id}`, { title });
+export async function change(
+  channel: Channel,
+  id: string,
+  changed: Partial<Pick<Conversation, 'title' | 'pinned'>>
+): Promise<void> {
+  await channel.request('PUT', `context/${id}`, changed);
 }
 
 export async function remove(channel: Channel, id: string): Promise<void> {
   await channel.request('DELETE', `context/${id}`);
+}
+
+/** What can still be brought back, the newest first. */
+export async function listDeleted(channel: Channel): Promise<Conversation[]> {
+  return (await channel.request<Page<Conversation>>('GET', 'deleted')).items;
+}
+
+export async function restore(channel: Channel, id: string): Promise<void> {
+  await channel.request('POST', `context/${id}/restore`);
 }
 
 export const EXPORT_FORMATS = ['md', 'ipynb', 'jsonl'] as const;

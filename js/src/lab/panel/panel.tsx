@@ -3,12 +3,13 @@ import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/model/connectionCheck';
 import { HostProvider, type CardHost } from '../../shared/host';
+import { Mentions } from '../../shared/mentions/lazy';
 import { roleLook } from '../../shared/role/roles';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
 import { coworkIcon } from '../icon';
 import type { PanelHands } from './context';
-import { PanelView } from './PanelView';
+import type { PanelView } from './PanelView';
 import type { PanelPlace } from './place';
 import { PreactWidget } from '../preactWidget';
 
@@ -26,6 +27,8 @@ export interface PanelActions {
   /** The path of the notebook that is looked at. */
   notebook(): string | null;
   download: PanelHands['download'];
+  pickFiles: PanelHands['pickFiles'];
+  showShortcuts(): void;
 }
 
 /**
@@ -35,7 +38,8 @@ export interface PanelActions {
 export class CoworkPanel extends PreactWidget {
   /** Refreshing on its own is no news; an answer is shown to those who asked for it. */
   private asked = false;
-  private seen = false;
+  /** Loaded when the panel is first shown: not every page needs it. */
+  private View: typeof PanelView | null = null;
   private hands: PanelHands | null = null;
 
   constructor(
@@ -45,6 +49,7 @@ export class CoworkPanel extends PreactWidget {
     private host: CardHost
   ) {
     super();
+    this.host = { ...host, Mentions, allows: what => model.preferences[what] };
     this.id = PANEL_ID;
     this.addClass('cw-panel-widget');
     this.title.icon = coworkIcon;
@@ -83,17 +88,24 @@ export class CoworkPanel extends PreactWidget {
   }
 
   protected view(): VNode {
-    if (!this.seen) {
+    const { View, model, place, actions } = this;
+    if (View === null) {
       return <div class="cw-panel" />;
     }
-    const { model, place, actions } = this;
     const { preferences } = model;
     return (
       <HostProvider value={this.hostNow()}>
-        <PanelView
+        <View
           hands={this.handsNow()}
           context={place.context}
           inbox={model.inbox.items}
+          notify={preferences.notify}
+          tour={this.tour()}
+          onTourEnd={() => {
+            place.showTour(false);
+            void model.prefer({ tour: false });
+          }}
+          onShortcuts={() => actions.showShortcuts()}
           role={roleLook(place.role ?? preferences.role, model.roles)}
           health={model.health}
           check={this.checkToShow()}
@@ -117,10 +129,14 @@ export class CoworkPanel extends PreactWidget {
   }
 
   private look(): void {
-    this.seen = true;
-    this.update();
+    void this.load();
     void this.model.refresh();
     void this.model.inbox.refresh();
+  }
+
+  private async load(): Promise<void> {
+    this.View ??= (await import('./PanelView')).PanelView;
+    this.update();
   }
 
   /** The same object while nothing in it has changed, so that what depends on it stays. */
@@ -128,12 +144,15 @@ export class CoworkPanel extends PreactWidget {
     const notebook = this.actions.notebook();
     if (this.hands === null || this.hands.notebook !== notebook) {
       const { channel, news } = this.model;
+      const { pickFiles } = this.actions;
       this.hands = {
         channel,
         news,
         notebook,
         open: id => this.place.open(id),
-        download: this.actions.download
+        download: this.actions.download,
+        answerer: () => this.model.health?.model ?? null,
+        ...(pickFiles ? { pickFiles } : {})
       };
     }
     return this.hands;
@@ -152,6 +171,13 @@ export class CoworkPanel extends PreactWidget {
         : others;
     }
     return this.host;
+  }
+
+  /** Nobody sees it again who has skipped it, not even until the settings are there. */
+  private tour(): 'closed' | 'open' | 'wanted' {
+    const { model, place } = this;
+    const isNew = model.knowsPreferences && model.preferences.tour;
+    return place.isTourWanted ? 'wanted' : isNew ? 'open' : 'closed';
   }
 
   /** How much waits, on the panel's tab: there it is seen while the panel is closed. */

@@ -16,6 +16,8 @@ export class PanelPlace {
   role: string | null = null;
   /** Grows whenever the field should get the keyboard. */
   summons = 0;
+  /** Whether somebody has asked for the tour. */
+  isTourWanted = false;
   private readonly _changed = new Signal<PanelPlace, void>(this);
 
   get changed(): ISignal<PanelPlace, void> {
@@ -40,6 +42,13 @@ export class PanelPlace {
   /** The user has chosen another role: that one counts. */
   forgetRole(): void {
     this.role = null;
+    this._changed.emit();
+  }
+
+  /** The tour is about the overview. */
+  showTour(isWanted = true): void {
+    this.context = isWanted ? null : this.context;
+    this.isTourWanted = isWanted;
     this._changed.emit();
   }
 

@@ -2,6 +2,7 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { PageConfig } from '@jupyterlab/coreutils';
+import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Token } from '@lumino/coreutils';
@@ -37,13 +38,14 @@ export const panel: JupyterFrontEndPlugin<void> = {
   description: 'The side panel of Cowork.',
   autoStart: true,
   requires: [ICoworkModel, IPanelPlace],
-  optional: [INotebookTracker, IRenderMimeRegistry],
+  optional: [INotebookTracker, IRenderMimeRegistry, IDefaultFileBrowser],
   activate: (
     app: JupyterFrontEnd,
     cowork: ICoworkModel,
     where: IPanelPlace,
     notebooks: INotebookTracker | null,
-    rendermime: IRenderMimeRegistry | null
+    rendermime: IRenderMimeRegistry | null,
+    files: IDefaultFileBrowser | null
   ) => {
     const notebook = (): string | null => notebooks?.currentWidget?.context.path ?? null;
     const actions = {
@@ -51,9 +53,14 @@ export const panel: JupyterFrontEndPlugin<void> = {
       insertCell: () => insertBelowActive(notebooks),
       insertPlan: () => void app.commands.execute(CommandIDs.insertPlan),
       chooseRole: (pill: HTMLElement) => openRoleMenu(app.commands, pill),
+      showShortcuts: () => void app.commands.execute(CommandIDs.showShortcuts),
       notebook,
       download: (path: string, fileName: string) =>
-        download(app.serviceManager.serverSettings, path, fileName)
+        download(app.serviceManager.serverSettings, path, fileName),
+      pickFiles: files
+        ? async (only: 'notebooks' | 'any') =>
+            (await import('../pickFiles')).pickFiles(files.model.manager, only)
+        : undefined
     };
     const view = new CoworkPanel(
       cowork,

@@ -16,7 +16,7 @@ export interface Field {
   isRequired: boolean;
   /** What stands there at first. */
   initial: string | boolean;
-  /** `path`, `notebook-path`, … */
+  /** `path`, `notebook-path`, …; of each line, where there are several. */
   format: string;
 }
 
@@ -33,7 +33,9 @@ export function fieldsOf(schema: Record<string, unknown>, notebook: string | nul
   return Object.entries(properties).map(([name, given]) => {
     const own = plain(isRecord(given) ? given : {}, schema);
     const kind = kindOf(own);
-    const format = text(own['format']);
+    const format = text(
+      (kind === 'lines' && isRecord(own['items']) ? own['items'] : own)['format']
+    );
     const standard =
       format === 'notebook-path' && notebook !== null ? notebook : initialOf(kind, own['default']);
     return {
@@ -150,6 +152,20 @@ function parsed(written: string): unknown {
   } catch {
     return written;
   }
+}
+
+/** Whether a file dialog can fill it in. */
+export function takesFiles({ kind, format }: Field): boolean {
+  return (kind === 'text' || kind === 'lines') && /^(notebook-)?path$/.test(format);
+}
+
+/** What stands in a field for files once some were picked: more lines, or another path. */
+export function withPicked({ kind }: Field, value: string, paths: readonly string[]): string {
+  if (kind !== 'lines') {
+    return paths[0] ?? value;
+  }
+  const lines = value.split('\n').filter(line => line.trim());
+  return [...lines, ...paths.filter(path => !lines.includes(path))].join('\n');
 }
 
 export function isComplete(fields: readonly Field[], values: Values): boolean {

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 
+import { Assumptions } from '../effects/Assumptions';
 import { moment } from '../figures';
 import { inline } from '../markdown';
 import { Note } from '../Note';
@@ -43,6 +44,7 @@ export function PlanView({
     <div class="cw-plan">
       <p class="cw-goal">{inline(visible(bounded(plan.goal, 2000)))}</p>
       {!begun && <Beforehand state={state} plan={plan} />}
+      <Assumptions of={{ plan_id: plan.id }} assumptions={plan.assumptions} />
       <ol
         class={steps.length > LONG_PLAN ? 'cw-steps cw-steps-long' : 'cw-steps'}
         aria-label={t('Steps')}

@@ -5,12 +5,14 @@ import { useAction } from '../action';
 import { toolWords } from '../ask/words';
 import { Button, Failure } from '../Button';
 import { countsSentence, diffCounts } from '../Diff';
+import { EffectLines } from '../effects/EffectLines';
+import { expectationWords } from '../effects/pins';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
 import { RolePill } from '../role/RolePill';
 import { roleLook } from '../role/roles';
-import type { Audit, PlanStep, StepStatus } from '../types';
+import type { Audit, DataEffect, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';
@@ -41,7 +43,7 @@ export function StepRow(props: StepProps): VNode {
   const { step, status, task, entries, draft } = props;
   const hasLog = entries.length > 0 || draft !== null || Boolean(task?.error);
   return (
-    <li class={`cw-step cw-step-${status}`}>
+    <li class={`cw-step cw-step-${status}`} data-step={step.step_number} tabIndex={0}>
       <StepMark number={step.step_number} status={status} />
       <div class="cw-step-main">
         <StepWords {...props} />
@@ -55,6 +57,7 @@ export function StepRow(props: StepProps): VNode {
             )}
           </Fold>
         )}
+        <EffectLines effects={effectsOf(entries)} />
         <StepProblem {...props} />
       </div>
       <StepTools step={step} begun={status !== 'pending'} />
@@ -63,9 +66,15 @@ export function StepRow(props: StepProps): VNode {
   );
 }
 
+/** What the code of a step did to tables: seen without opening its log. */
+function effectsOf(entries: readonly Entry[]): DataEffect[] {
+  return entries.flatMap(entry => (entry.kind === 'call' ? entry.effects : []));
+}
+
 function StepWords({ step, role, task, status, audit, after }: StepProps): VNode {
   const result = task?.result && status === 'completed' ? task.result : '';
   const small = status === 'pending' ? [step.reason, after].filter(Boolean).join(' · ') : '';
+  const expects = step.expects.map(one => `${one.of}: ${expectationWords(one)}`).join(' · ');
   return useMemo(
     () => (
       <>
@@ -76,11 +85,12 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
         )}
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
         {small && <div class="cw-dim">{inline(visible(bounded(small, 1000)))}</div>}
+        {expects && <div class="cw-dim">{t('expects: %1', visible(bounded(expects, 600)))}</div>}
         {result && <div class="cw-dim cw-md">{blocks(bounded(result, 1200))}</div>}
         {audit && <Verdict audit={audit} reasonIsShown={Boolean(task?.error)} />}
       </>
     ),
-    [step, role, small, result, audit, task?.error]
+    [step, role, small, expects, result, audit, task?.error]
   );
 }
 

@@ -48,6 +48,7 @@ export function addStep(plan: Plan): Plan {
     files: [],
     depends_on: last ? [last.id] : [],
     estimated_time: '',
+    expects: [],
     status: 'pending'
   };
   return renumbered(plan, [...plan.steps, step]);

@@ -2,9 +2,12 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button } from '../Button';
+import { Assumptions, withoutAssumptions } from '../effects/Assumptions';
+import { WithFigures } from '../effects/Figures';
 import { duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
+import { MentionChips } from '../mentions/Chips';
 import { ReviewFindings } from './ReviewFindings';
 import { RichText } from '../RichText';
 import { RolePill } from '../role/RolePill';
@@ -97,7 +100,14 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
           speaker && <RolePill role={roleLook(speaker)} />
         )}
         {thoughts}
-        <RichText text={entry.text} most={entry.from === 'user' ? MAX_OF_THE_USERS : undefined} />
+        <WithFigures figures={entry.figures}>
+          <RichText
+            text={withoutAssumptions(entry.text, entry.assumptions)}
+            most={entry.from === 'user' ? MAX_OF_THE_USERS : undefined}
+          />
+        </WithFigures>
+        <Carried entry={entry} />
+        <Assumptions of={{ message_id: entry.id }} assumptions={entry.assumptions} />
         {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
         {entry.problem && (
           <p class="cw-result cw-colour-ask">
@@ -108,6 +118,22 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
       </div>
     );
   }, [entry, speaker]);
+}
+
+/** What goes with the user's words. */
+export function Carried({ entry }: { entry: TextEntry }): VNode {
+  return (
+    <>
+      <MentionChips mentions={entry.mentions} />
+      {entry.pictures.length > 0 && (
+        <div class="cw-pictures">
+          {entry.pictures.map((address, at) => (
+            <img key={at} src={address} alt={t('Image %1 of the message', String(at + 1))} />
+          ))}
+        </div>
+      )}
+    </>
+  );
 }
 
 function Thoughts({ text, seconds }: { text: string; seconds: number | null }): VNode {

@@ -40,7 +40,14 @@ function Delegation({
   number: number;
 }): VNode {
   const { id, role, description, status, result } = task;
-  const none = { reason: '', tools_needed: [], files: [], depends_on: [], estimated_time: '' };
+  const none = {
+    reason: '',
+    tools_needed: [],
+    files: [],
+    depends_on: [],
+    estimated_time: '',
+    expects: []
+  };
   const error = task.error ?? (status === 'failed' ? result : null);
   return (
     <StepRow

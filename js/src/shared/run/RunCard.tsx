@@ -6,8 +6,10 @@ import { QuestionCard } from '../ask/QuestionCard';
 import { toolWords } from '../ask/words';
 import { Card } from '../Card';
 import type { Channel } from '../channel';
+import { Comments } from '../comments/lazy';
 import { useHost } from '../host';
-import { PlanEditor } from '../plan/PlanEditor';
+import { ExpectationList } from '../effects/Expectations';
+import { lazily } from '../lazily';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
 import { roleLook } from '../role/roles';
@@ -16,7 +18,7 @@ import { bounded, oneLine, visible } from '../visible';
 import { RunActions } from './actions';
 import { Announcer } from './Announcer';
 import { RunProvider } from './context';
-import { Conversation, Drafts } from './Conversation';
+import { Carried, Conversation, Drafts } from './Conversation';
 import { Delegations } from './Delegations';
 import { mainEntries } from './fold';
 import { useKeptFocus } from './keptFocus';
@@ -30,9 +32,13 @@ import {
   roleOf,
   runningCheck,
   statusOf,
-  type RunState
+  type RunState,
+  type TextEntry
 } from './state';
 import { RunStore } from './store';
+
+/** Most plans are executed as they are. */
+const PlanEditor = lazily(async () => (await import('../plan/PlanEditor')).PlanEditor);
 
 interface RunCardProps {
   card: RunCardData;
@@ -103,6 +109,8 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const [editing, setEditing] = useState(false);
   const audit = useAudit(hands.actions, state, live);
   const root = useRef<HTMLDivElement>(null);
+  const [near, setNear] = useState(false);
+  const { allows } = useHost();
   useKeptFocus(root);
   const failed = statusOf(state) === 'failed';
   return (
@@ -110,6 +118,8 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
       <div
         class="cw-run"
         ref={root}
+        onFocusIn={() => setNear(true)}
+        onPointerOver={() => setNear(true)}
         data-context-id={card.context_id}
         data-job-id={card.job_id}
         data-host={card.host}
@@ -138,6 +148,9 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           />
           {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
         </Card>
+        {live && near && allows?.('comments') !== false && (
+          <Comments root={root} id={card.job_id} />
+        )}
         {live && <Asks state={state} />}
         <Announcer state={state} />
       </div>
@@ -214,6 +227,10 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
     () => mainEntries({ entries: state.entries, plan, tasks, goal, jobs }),
     [state.entries, plan, tasks, goal, jobs]
   );
+  const asked = state.entries.find(
+    (one): one is TextEntry =>
+      one.kind === 'text' && one.from === 'user' && one.text.trim() === goal.trim()
+  );
   const made = entries.map(entry => entry.kind).lastIndexOf('plan') + 1;
   const steps = new Set(Object.values(state.tasks).map(task => task.id));
   const drafts = Object.values(state.drafts).filter(
@@ -222,6 +239,7 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
   return (
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
+      {asked && <Carried entry={asked} />}
       <Missing count={state.leftOut} />
       {plan !== null && <Conversation entries={entries.slice(0, made)} />}
       {plan !== null &&
@@ -236,9 +254,18 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
         <Conversation entries={entries.slice(made)} />
       )}
       <Drafts drafts={drafts} />
+      {live && hasEffects(state) && <ExpectationList />}
       <RunError state={state} />
       {!live && <Waited state={state} />}
     </>
+  );
+}
+
+/** Whether it is about tables. */
+function hasEffects({ entries, plan }: RunState): boolean {
+  return (
+    entries.some(entry => entry.kind === 'call' && entry.effects.length > 0) ||
+    (plan?.steps.some(({ expects }) => expects.length > 0) ?? false)
   );
 }
 

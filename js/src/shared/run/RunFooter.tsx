@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
+import { useHost } from '../host';
 import { Changes, RollBack } from '../plan/RollBack';
 import { stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
@@ -126,6 +127,7 @@ function replanRequest(): string {
 
 function Discuss({ onSent }: { onSent: () => void }): VNode {
   const { actions } = useRun();
+  const { allows, Mentions } = useHost();
   const sending = useAction();
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
@@ -157,6 +159,9 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
         }}
         ref={field}
       />
+      {Mentions && allows?.('mentions') !== false && (
+        <Mentions {...actions.reach} field={field} text={text} />
+      )}
       <Button look="primary" busy={sending.busy} disabled={!text.trim()} onClick={send}>
         {t('Send')}
       </Button>

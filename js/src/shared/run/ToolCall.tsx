@@ -5,6 +5,7 @@ import { toolWords } from '../ask/words';
 import { InsertButton } from '../CodeBlock';
 import { CopyButton } from '../CopyButton';
 import { Diff, DiffCounts } from '../Diff';
+import { EffectLines } from '../effects/EffectLines';
 import { secondsBetween, duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
@@ -25,6 +26,7 @@ export function ToolCall({ call }: { call: CallEntry }): VNode {
       <div class="cw-call">
         <Fold summary={<CallLine call={call} />}>{() => <CallInside call={call} />}</Fold>
         {call.ok === null && call.output && <Output text={call.output} />}
+        <EffectLines effects={call.effects} />
         {call.refused === 'open_elsewhere' && <ProposedCell call={call} />}
         {call.ok && isInScratch(call) && (
           <div class="cw-snippet-tools">

@@ -5,7 +5,9 @@ import type {
   Again,
   Audit,
   Checkpoint,
+  Expectation,
   FileDiff,
+  NewExpectation,
   Page,
   Plan,
   PlanAnswer,
@@ -18,6 +20,17 @@ import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';
 
+export interface Silence {
+  code: string;
+  scope: 'cell' | 'notebook' | 'everywhere';
+  cell_id: string | null;
+  silenced: boolean;
+}
+export type AssumptionDecision = ({ message_id: string } | { plan_id: string }) & {
+  index: number;
+  status: 'confirmed' | 'corrected';
+  correction: string;
+};
 export type Decision = { decision: 'allow' | 'deny'; scope: Scope; feedback?: string };
 
 export class RunActions {
@@ -35,6 +48,12 @@ export class RunActions {
     return this.store.card.job_id;
   }
 
+  /** Where what is said here can point. */
+  get reach(): { channel: Channel; place: { context: string; role: string } } {
+    const { card, state } = this.store;
+    return { channel: this.channel, place: { context: card.context_id, role: roleOf(state) } };
+  }
+
   /** The user's approval of the plan as it is on the screen. */
   execute(revision = this.store.state.revision, plan_id = this.store.state.planId): Promise<void> {
     const body = { revision, plan_id, card_id: this.card_id };
@@ -47,6 +66,13 @@ export class RunActions {
   say(content: string, role = roleOf(this.store.state), replan = false): Promise<void> {
     const body = { content, role, card_id: this.card_id, ...(replan && { replan }) };
     return this.store.start(() => this.channel.request('POST', `${this.context}/messages`, body));
+  }
+
+  /** The same, or while a job runs, for its next turn. */
+  async tell(content: string): Promise<void> {
+    await (this.store.state.busy === null
+      ? this.say(content)
+      : this.channel.request('POST', `${this.context}/queue`, { content }));
   }
 
   async cancel(jobId: string): Promise<void> {
@@ -69,6 +95,36 @@ export class RunActions {
     await (ids.length === 1
       ? this.channel.request('POST', `permissions/${ids[0]}`, decision)
       : this.channel.request('POST', 'permissions', { ids, ...decision }));
+  }
+
+  /** What must stay true of tables in this conversation. */
+  async expectations(): Promise<Expectation[]> {
+    const page = await this.channel.request<Page<Expectation>>(
+      'GET',
+      `${this.context}/expectations`
+    );
+    return page.items;
+  }
+
+  /** One that has the id of another takes its place. */
+  async expect(expectation: NewExpectation): Promise<void> {
+    await this.channel.request('POST', `${this.context}/expectations`, expectation);
+  }
+
+  async unexpect(id: string): Promise<void> {
+    await this.channel.request('DELETE', `${this.context}/expectations/${encodeURIComponent(id)}`);
+  }
+
+  /** From now on this kind of warning is not shown there, or is shown again. */
+  async silence(silence: Silence): Promise<void> {
+    await this.channel.request('POST', `${this.context}/silenced`, silence);
+  }
+
+  /** A correction starts the planner anew, on this card. */
+  decideAssumption(decision: AssumptionDecision): Promise<void> {
+    return this.store.start(() =>
+      this.channel.request('POST', `${this.context}/assumptions`, decision)
+    );
   }
 
   async savePlan(plan: Plan, revision: number): Promise<void> {

@@ -16,6 +16,11 @@ const Context = createContext<RunHands | null>(null);
 
 export const RunProvider = Context.Provider;
 
+/** Null for what also stands outside of cards. */
+export function useRunIfAny(): RunHands | null {
+  return useContext(Context);
+}
+
 export function useRun(): RunHands {
   const hands = useContext(Context);
   if (hands === null) {

@@ -136,6 +136,10 @@ function isRepetition(state: MainState, entry: Entry): boolean {
     // How it was, before it was tried again.
     return state.entries.some(one => one.kind === 'check' && one.at > entry.at);
   }
+  if (entry.kind === 'text' && entry.from === 'system') {
+    // What the model was told stands with the reply that was sent back.
+    return state.entries.some(one => one.kind === 'text' && one.problem === entry.text);
+  }
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();
   }

@@ -5,7 +5,7 @@
 
 import type { Channel } from '../channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
-import { inOrder, withDecision, withMessage, withSummary } from './messages';
+import { inOrder, withDecision, withEffect, withMessage, withSummary } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
@@ -41,7 +41,8 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
   };
   const summarised = whole.summaries.reduce(withSummary, state);
   const decided = inOrder(whole.decisions.reduce(withDecision, summarised));
-  return whole.messages ? withWholeRecord(decided, whole.messages) : decided;
+  const record = whole.messages ? withWholeRecord(decided, whole.messages) : decided;
+  return whole.effects.reduce(withEffect, record);
 }
 
 export function planAddress(contextId: string, planId: string | null): string {
@@ -105,7 +106,7 @@ function withWhatWasSeen(entry: Entry, old: Entry | undefined): Entry {
   if (entry.kind === 'call' && old?.kind === 'call') {
     const outcome: Partial<CallEntry> =
       entry.ok === null ? { ok: old.ok, summary: old.summary, endedAt: old.endedAt } : {};
-    return { ...entry, ...outcome, output: old.output };
+    return { ...entry, ...outcome, output: old.output, effects: old.effects };
   }
   return entry;
 }

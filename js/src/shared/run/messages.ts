@@ -1,6 +1,8 @@
 /** Stored messages become entries; a message that comes twice changes nothing the second time. */
 
-import type { CardState, EventOf, Message, MessageOf, UserDecision } from '../types';
+import { assumptionsOf, figuresOf } from '../effects/reading';
+import { mentionsOf } from '../mentions/Chips';
+import type { CardState, DataEffect, EventOf, Message, MessageOf, UserDecision } from '../types';
 import { t } from '../translate';
 import { questionOf } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
@@ -104,7 +106,7 @@ function line(message: Message, kind: LineEntry['kind'], words = messageText(mes
 
 function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextEntry | null {
   const said = messageText(message);
-  const { reasoning = '', problem } = message.data;
+  const { reasoning = '', problem, figures, assumptions, mentions } = message.data;
   if (!said.trim() && !reasoning) {
     return null;
   }
@@ -117,8 +119,21 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
     reasoning,
     thoughtFor,
     problem: problem || null,
-    cut: message.cut === true
+    cut: message.cut === true,
+    figures: figuresOf(figures),
+    assumptions: assumptionsOf(assumptions),
+    mentions: mentionsOf(mentions),
+    pictures: picturesOf(message)
   };
+}
+
+/** Those of the user; what tools show stands elsewhere. */
+function picturesOf({ content }: Message): string[] {
+  return content.flatMap(part =>
+    part.type === 'image' && /^image\/(png|jpeg|webp|gif)$/.test(part.media_type)
+      ? [`data:${part.media_type};base64,${part.data}`]
+      : []
+  );
 }
 
 /** What the user has allowed or denied. */
@@ -163,10 +178,19 @@ export function inOrder(state: RunState): RunState {
   };
 }
 
-/** Adds an entry, or leaves the list alone when it is there already. */
+/**
+ * Adds an entry, or leaves the list alone when it is there already; of what was said, more may have
+ * become known.
+ */
 export function withEntry(state: RunState, entry: Entry): RunState {
-  if (state.entries.some(one => one.id === entry.id && one.kind === entry.kind)) {
-    return state;
+  const isSame = (one: Entry): boolean => one.id === entry.id && one.kind === entry.kind;
+  const known = state.entries.find(isSame);
+  if (known) {
+    const isNews = entry.kind === 'text' && known.kind === 'text' && !entry.cut;
+    const more = isNews && { ...entry, thoughtFor: known.thoughtFor };
+    return more
+      ? { ...state, entries: state.entries.map(one => (isSame(one) ? more : one)) }
+      : state;
   }
   const entries = [...state.entries, entry];
   const surplus = entries.length - MAX_ENTRIES;
@@ -201,6 +225,7 @@ export function withCall(
     output: '',
     result: '',
     diff: '',
+    effects: [],
     endedAt: null
   };
   return withEntry(state, { ...place, id: call_id, kind: 'call', tool, parameters, ...blank });
@@ -220,6 +245,19 @@ export function changeCall(
   const call = entries[place] as CallEntry;
   entries[place] = { ...call, ...change(call) };
   return { ...state, entries };
+}
+
+/** What a call did to a table. A saved card tells it in short, so what comes later counts. */
+export function withEffect(state: RunState, effect: DataEffect): RunState {
+  const added = ({ effects }: CallEntry): Partial<CallEntry> => {
+    const isKnown = effects.some(({ of }) => of === effect.of);
+    return {
+      effects: isKnown
+        ? effects.map(known => (known.of === effect.of ? effect : known))
+        : [...effects, effect]
+    };
+  };
+  return effect.call_id ? changeCall(state, effect.call_id, added) : state;
 }
 
 export function outcome({

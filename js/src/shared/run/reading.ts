@@ -3,6 +3,7 @@
  * harmless.
  */
 
+import { assumptionsOf, expectationsOf } from '../effects/reading';
 import { isRecord } from '../channel';
 import type {
   PermissionRequest,
@@ -58,6 +59,10 @@ export function reviewOf(data: Record<string, unknown>): Review {
   };
 }
 
+function records(value: unknown): unknown[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
 export function planOf(data: Record<string, unknown>): Plan {
   const steps = Array.isArray(data['steps']) ? data['steps'].filter(isRecord) : [];
   return {
@@ -74,11 +79,13 @@ export function planOf(data: Record<string, unknown>): Plan {
       files: texts(step['files']),
       depends_on: texts(step['depends_on']),
       estimated_time: text(step['estimated_time']),
-      status: (text(step['status']) || 'pending') as StepStatus
+      status: (text(step['status']) || 'pending') as StepStatus,
+      expects: expectationsOf(step['expects'])
     })),
     estimated_total_time: text(data['estimated_total_time']),
     risks: texts(data['risks']),
     prerequisites: texts(data['prerequisites']),
+    assumptions: assumptionsOf(data['assumptions']),
     ...(typeof data['steps_left_out'] === 'number'
       ? { steps_left_out: data['steps_left_out'] }
       : {})
@@ -130,6 +137,8 @@ export function reproductionOf(data: Record<string, unknown>): Reproduction {
       cell: number(one['cell']),
       message: text(one['message'])
     })),
+    broken: records(data['broken']) as Reproduction['broken'],
+    expectations: number(data['expectations']),
     left_out: number(data['left_out']),
     seconds: number(data['seconds']),
     notebook: text(data['notebook']),

@@ -9,6 +9,7 @@ import {
   withAnswer,
   withCall,
   withDecision,
+  withEffect,
   withEntry,
   withMessage
 } from './messages';
@@ -99,6 +100,8 @@ function ofAJob(state: RunState, event: Event): RunState {
       return event.job_id !== null && (event.data.files ?? []).length > 0
         ? { ...state, checkpoints: state.checkpoints + 1 }
         : state;
+    case 'data-effect':
+      return withEffect(state, event.data);
     case 'usage':
       return {
         ...state,
@@ -304,7 +307,11 @@ function keepDrafts(state: RunState, jobId: string): RunState {
               reasoning: draft.reasoning,
               thoughtFor: null,
               problem: t('The reply was cut off here.'),
-              cut: false
+              cut: false,
+              figures: [],
+              assumptions: [],
+              mentions: [],
+              pictures: []
             }
           })
         : left;
@@ -368,6 +375,8 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
         output: (call.output + data.text).slice(-MAX_OUTPUT)
       }));
     case 'notebook_seen':
+    case 'suggestion': // shown at their cell
+    case 'suggestion_decided':
       return state;
     case 'reproduction':
       return { ...state, checks: state.checks + 1 };

@@ -3,8 +3,9 @@
  */
 
 import { isRecord } from '../channel';
+import { assumptionsOf, effectsOf, figuresOf } from '../effects/reading';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
-import { inOrder, withDecision, withMessage } from './messages';
+import { inOrder, withDecision, withEffect, withMessage } from './messages';
 import {
   permissionOf,
   planOf,
@@ -43,7 +44,8 @@ export function fromCard(card: RunCardData): RunState {
     (state: RunState, one) => withMessage(state, messageOf(one)),
     empty
   );
-  return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, said));
+  const seen = effectsOf(snapshot.effects).reduce(withEffect, said);
+  return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, seen));
 }
 
 /**
@@ -105,7 +107,10 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
     answer: isRecord(answer)
       ? { question_id: text(answer['question_id']), value: text(answer['value']) }
       : null,
-    reproduction: isRecord(reproduction) ? reproductionOf(reproduction) : null
+    reproduction: isRecord(reproduction) ? reproductionOf(reproduction) : null,
+    figures: figuresOf(data['figures']),
+    assumptions: assumptionsOf(data['assumptions']),
+    mentions: data['mentions']
   };
 }
 

@@ -1,6 +1,10 @@
 /** What a run card knows: a value that the reducer makes anew with each event. */
 
 import type {
+  Assumption,
+  DataEffect,
+  Figure,
+  Mention,
   JobKind,
   JobStatus,
   PermissionRequest,
@@ -33,6 +37,11 @@ export interface TextEntry extends Placed {
   problem: string | null;
   /** The saved card has only the beginning of it. */
   cut: boolean;
+  figures: readonly Figure[];
+  assumptions: readonly Assumption[];
+  mentions: readonly Mention[];
+  /** The user's, as addresses that hold them. */
+  pictures: readonly string[];
 }
 
 export interface CallEntry extends Placed {
@@ -50,6 +59,8 @@ export interface CallEntry extends Placed {
   result: string;
   /** A unified diff, where the tool changed a file. */
   diff: string;
+  /** What it did to tables. */
+  effects: readonly DataEffect[];
   endedAt: string | null;
 }
 

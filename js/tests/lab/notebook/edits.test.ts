@@ -62,6 +62,27 @@ function change(
 const sources = (): string[] => notebook.cells.map(cell => cell.source);
 const ids = (): string[] => notebook.cells.map(cell => cell.id);
 
+describe('what we keep in the metadata', () => {
+  it('changes key by key, and cells with unsaved typing stay as they are', () => {
+    notebook.setMetadata('cowork', { watch: true, expectations: [] });
+    notebook.cells[1]!.updateSource(0, 3, 'typed just now');
+    const expectations = [{ id: 'exp_1', of: 'df', check: 'rows', value: 3 }];
+    expect(applyEdit(notebook, edit('metadata', '', { metadata: { expectations } }))).toBeNull();
+    expect(notebook.getMetadata('cowork')).toEqual({ watch: true, expectations });
+    expect(notebook.cells.map(cell => cell.source)).toEqual(['one', 'typed just now', 'three']);
+    expect(notebook.getMetadata('kernelspec')).toBeUndefined();
+  });
+
+  it('is no step of the user to undo', () => {
+    notebook.cells[0]!.updateSource(0, 3, 'first');
+    applyEdit(notebook, edit('metadata', '', { metadata: { expectations: [] } }));
+    expect(notebook.getMetadata('cowork')).toEqual({ expectations: [] });
+    notebook.cells[0]!.undo();
+    expect(notebook.cells[0]!.source).toBe('one');
+    expect(notebook.getMetadata('cowork')).toEqual({ expectations: [] });
+  });
+});
+
 describe('one change of one cell', () => {
   it('inserts behind a cell or at the top, and goes back', () => {
     applyEdit(notebook, edit('insert', 'new', { after: 'c0', source: 'x' }));

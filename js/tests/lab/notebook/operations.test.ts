@@ -1,12 +1,22 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+
+// The real one draws with web components, which goes on after a test has ended.
+vi.mock('@jupyterlab/notebook', () => ({ NotebookActions: {} }));
 
 import { answerTo } from '../../../src/lab/notebook/operations';
 
 const picture = { output_type: 'display_data', data: { 'image/png': 'AAAA' } };
 
 function fakeCell(id: string, source: string, outputs: object[] = []) {
-  return { id, cell_type: 'code', source, execution_count: 1, getOutputs: () => outputs };
+  return {
+    id,
+    cell_type: 'code',
+    source,
+    execution_count: 1,
+    getOutputs: () => outputs,
+    getMetadata: (name: string) => (id === 'c0' && name === 'tags' ? ['private'] : undefined)
+  };
 }
 
 /** A notebook with the user's cursor in the cell `c1`. */
@@ -19,7 +29,7 @@ function fakePanel({ selection = [0, 0], hasEditor = true } = {}) {
   };
   const model = {
     dirty: true,
-    metadata: { language_info: { name: 'python' } },
+    metadata: { language_info: { name: 'python' }, cowork: { expectations: [] } },
     sharedModel: { cells }
   };
   const activeCell = {
@@ -39,11 +49,10 @@ async function ask(
   panel: NotebookPanel,
   more: object = {}
 ): Promise<Record<string, unknown>> {
-  return (await answerTo(
-    { id: 1, op, path: 'n.ipynb', ...more },
-    panel,
-    async () => undefined
-  )) as unknown as Record<string, unknown>;
+  return (await answerTo({ id: 1, op, path: 'n.ipynb', ...more }, panel, {
+    decide: async () => undefined,
+    stale: async () => []
+  })) as unknown as Record<string, unknown>;
 }
 
 describe('a notebook that is asked about', () => {
@@ -54,9 +63,18 @@ describe('a notebook that is asked about', () => {
       active: 'c1',
       selected: '',
       language: 'python',
+      cowork: { expectations: [] },
       unsaved: true
     });
     expect((answer['cells'] as object[]).map(cell => 'outputs' in cell)).toEqual([true, true]);
+  });
+
+  it('tells the tags of each cell, which may keep it from models', async () => {
+    const answer = await ask('glance', fakePanel());
+    expect((answer['cells'] as { tags: string[] }[]).map(cell => cell.tags)).toEqual([
+      ['private'],
+      []
+    ]);
   });
 
   it('tells what is selected, in whichever direction it was', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { changedLines, diffRows, type Row } from '../../../src/lab/notebook/wordDiff';
+import { changedLines, diffRows, growingRows, type Row } from '../../../src/lab/notebook/wordDiff';
 
 /** One line for each row, with what is new in brackets. */
 function shown(rows: readonly Row[]): string[] {
@@ -48,5 +48,24 @@ describe('what changed between two texts', () => {
         .join('\n');
     expect(side('added')).toBe(before);
     expect(side('removed')).toBe(after);
+  });
+});
+
+describe('a text that is still being written', () => {
+  const kinds = (before: string, soFar: string): string[] =>
+    growingRows(before, soFar).map(
+      ({ kind, pieces }) => `${kind} ${pieces.map(({ text }) => text).join('')}`
+    );
+
+  it('has not removed what it has not come to', () => {
+    expect(kinds('a\nb\nc\nd', 'a')).toEqual(['same a', 'same b', 'same c', 'same d']);
+    expect(kinds('a\nb\nc\nd', 'a\nB')).toEqual([
+      'same a',
+      'removed b',
+      'added B',
+      'same c',
+      'same d'
+    ]);
+    expect(kinds('a\nb\nc\nd', 'a\nc')).toEqual(['same a', 'removed b', 'same c', 'same d']);
   });
 });

@@ -7,7 +7,7 @@ import { roleLook } from '../../../src/shared/role/roles';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one, PATIENCE } from '../../screen';
-import { calm, handsOn, list, press, write } from './drawing';
+import { calm, handsOn, list, press, pressKey, write } from './drawing';
 
 const SALES = {
   id: 'c1',
@@ -15,6 +15,7 @@ const SALES = {
   notebook: 'a.ipynb',
   role: 'planner',
   model: null,
+  pinned: false,
   created_at: '',
   updated_at: ''
 };
@@ -27,6 +28,10 @@ async function show(
     hands: handsOn(server),
     context: null,
     inbox: [],
+    notify: true,
+    tour: 'closed',
+    onTourEnd: vi.fn(),
+    onShortcuts: vi.fn(),
     role: roleLook('planner'),
     health: READY,
     check: { state: 'idle' },
@@ -64,6 +69,59 @@ describe('the list of conversations', () => {
     server.answers.set('GET context?after=0&limit=100', list(SALES));
     hands.news.tell({ c1: ['file-moved'] });
     await vi.waitFor(() => expect(screen.textContent).toContain('This notebook'), PATIENCE);
+  });
+});
+
+describe('the keys of the panel', () => {
+  it('show all shortcuts with ?, except where one types', async () => {
+    const { screen, props } = await show();
+    await pressKey(one(screen, 'textarea'), '?');
+    expect(props.onShortcuts).not.toHaveBeenCalled();
+    await pressKey(button(screen, 'Planner'), '?');
+    expect(props.onShortcuts).toHaveBeenCalledOnce();
+  });
+});
+
+describe('the tour', () => {
+  const tour = (screen: HTMLElement): HTMLElement => one(screen, '[role=dialog]');
+
+  it('goes through four steps beside what they are about, and back', async () => {
+    const { screen, props } = await show({ tour: 'open' });
+    const seen = [];
+    for (let step = 1; step <= 4; step += 1) {
+      seen.push([one(tour(screen), '.cw-title').textContent, one(screen, '.cw-toured').className]);
+      expect(tour(screen).textContent).toContain(`${step} of 4`);
+      await press(button(tour(screen), step < 4 ? 'Next' : 'Back'));
+    }
+    expect(seen.map(([title]) => title)).toEqual([
+      ...['Roles', 'Plan a change', 'Approve', 'Take back']
+    ]);
+    expect(seen[0]?.[1]).toContain('cw-pill');
+    expect(seen[1]?.[1]).toContain('cw-composer');
+    expect(seen[2]?.[1]).toContain('cw-part');
+    expect(one(tour(screen), '.cw-title').textContent).toBe('Approve');
+    await press(button(tour(screen), 'Next'));
+    await press(button(tour(screen), 'Done'));
+    expect(props.onTourEnd).toHaveBeenCalledOnce();
+  });
+
+  it('is skipped by its button, and by Escape anywhere in the panel', async () => {
+    const { screen, props } = await show({ tour: 'open' });
+    await press(button(tour(screen), 'Skip'));
+    await pressKey(one(screen, 'textarea'), 'Escape');
+    expect(props.onTourEnd).toHaveBeenCalledTimes(2);
+  });
+
+  it('takes the keyboard only from those who asked for it', async () => {
+    const asked = await show({ tour: 'wanted' });
+    expect(document.activeElement).toBe(tour(asked.screen));
+    (document.activeElement as HTMLElement).blur();
+    await show({ tour: 'open' });
+    expect(document.activeElement).toBe(document.body);
+  });
+
+  it('is about the overview, and leaves no mark behind', async () => {
+    expect((await show()).screen.querySelector('[role=dialog], .cw-toured')).toBeNull();
   });
 });
 

@@ -25,6 +25,7 @@ export function handsOn(
     channel: server,
     notebook: 'a.ipynb',
     open: vi.fn(),
+    answerer: () => null,
     download: vi.fn(async () => undefined),
     ...changes,
     news
@@ -55,6 +56,14 @@ export async function calm(): Promise<void> {
 /** Clicks, and waits for all that comes of it. */
 export async function press(element: HTMLElement): Promise<void> {
   await click(element);
+  await calm();
+}
+
+/** Presses a key on something, and waits for all that comes of it. */
+export async function pressKey(element: HTMLElement, key: string): Promise<void> {
+  await act(async () => {
+    element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  });
   await calm();
 }
 

@@ -4,7 +4,9 @@ import {
   fieldsOf,
   initialValues,
   isComplete,
-  parametersOf
+  parametersOf,
+  takesFiles,
+  withPicked
 } from '../../../src/lab/panel/schemaForm';
 
 const SCHEMA = {
@@ -16,13 +18,24 @@ const SCHEMA = {
     count: { type: 'integer' },
     fast: { type: 'boolean', default: true, description: 'Hurry' },
     kind: { $ref: '#/$defs/Kind', default: 'b' },
-    paths: { type: 'array', items: { type: 'string' }, default: ['x.py', 'y.py'] },
+    paths: { type: 'array', items: { type: 'string', format: 'path' }, default: ['x.py', 'y.py'] },
     limit: { anyOf: [{ type: 'number' }, { type: 'null' }], default: null },
     more: { type: 'object' }
   }
 };
 
 describe('forms from schemas', () => {
+  it('know which fields are for files, and take what was picked', () => {
+    const fields = fieldsOf(SCHEMA, null);
+    const [notebook, paths] = fields.filter(takesFiles);
+    expect([notebook?.name, paths?.name]).toEqual(['notebook', 'paths']);
+    if (notebook && paths) {
+      expect(withPicked(notebook, 'old.ipynb', ['new.ipynb'])).toBe('new.ipynb');
+      expect(withPicked(notebook, 'old.ipynb', [])).toBe('old.ipynb');
+      expect(withPicked(paths, 'x.py\n', ['x.py', 'z.py'])).toBe('x.py\nz.py');
+    }
+  });
+
   it('have a field of the right kind for each property', () => {
     const fields = fieldsOf(SCHEMA, 'sales.ipynb');
     expect(

@@ -34,13 +34,13 @@ async function opened(drawn: Drawn, title: string): Promise<Drawn> {
 
 describe('the inbox', () => {
   it('is not mentioned while it is empty, but screen readers will hear of the first thing', async () => {
-    const { screen } = await drawIn(<InboxSection items={[]} />, {});
+    const { screen } = await drawIn(<InboxSection notify items={[]} />, {});
     expect(screen.textContent).toBe('');
     expect(one(screen, '[role=status]')).not.toBeNull();
   });
 
   it('lets a question be answered in place, and leads to where it was asked', async () => {
-    const { screen, server, hands } = await drawIn(<InboxSection items={[ASKED]} />, {
+    const { screen, server, hands } = await drawIn(<InboxSection notify items={[ASKED]} />, {
       'POST questions/q1/answer': {}
     });
     expect(one(screen, '.cw-badge').textContent).toBe('1');
@@ -54,7 +54,7 @@ describe('the inbox', () => {
 
   it('shows several as lines that open, and decides permissions together', async () => {
     const { screen, server } = await drawIn(
-      <InboxSection items={[ASKED, wanted('p1'), wanted('p2')]} />,
+      <InboxSection notify items={[ASKED, wanted('p1'), wanted('p2')]} />,
       { 'POST permissions': list() }
     );
     expect(screen.querySelectorAll('.cw-card')).toHaveLength(0);
@@ -245,6 +245,21 @@ describe('workflows', () => {
       }
     ]);
     expect(hands.open).toHaveBeenCalledWith('c9');
+  });
+
+  it('fill in a path from the file dialog, where there is one', async () => {
+    const pickFiles = vi.fn(async () => ['data/b.ipynb']);
+    const { screen } = await opened(
+      await drawIn(<WorkflowsSection />, answers, { pickFiles }),
+      'Workflows'
+    );
+    await press(button(screen, 'Explain this notebook'));
+    await press(button(screen, 'Browse…'));
+    expect(pickFiles).toHaveBeenCalledWith('notebooks');
+    expect(one<HTMLInputElement>(screen, 'input').value).toBe('data/b.ipynb');
+    const without = await opened(await drawIn(<WorkflowsSection />, answers), 'Workflows');
+    await press(button(without.screen, 'Explain this notebook'));
+    expect(without.screen.textContent).not.toContain('Browse');
   });
 
   it('say what the server found wrong', async () => {

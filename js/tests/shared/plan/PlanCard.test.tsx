@@ -20,7 +20,7 @@ import {
   settled,
   step
 } from '../../runs';
-import { button, click, draw, one } from '../../screen';
+import { appears, button, click, draw, one } from '../../screen';
 
 async function show(
   card: RunCardData,
@@ -140,6 +140,7 @@ describe('editing a plan', () => {
   ): Promise<{ screen: HTMLElement; server: FakeServer }> {
     const shown = await show(planned({ plan: plan(3, changes), revision: 2 }));
     await click(button(shown.screen, 'Edit steps'));
+    await appears(shown.screen, '.cw-editor');
     return shown;
   }
   const sent = (server: FakeServer): { plan: Plan; revision: number } =>

@@ -20,7 +20,8 @@ const CALL: CallEntry = {
   refused: '',
   output: '',
   result: '41.87',
-  diff: ''
+  diff: '',
+  effects: []
 };
 
 function show(call: CallEntry, host: CardHost): HTMLElement {

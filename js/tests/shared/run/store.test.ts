@@ -175,6 +175,7 @@ describe('opening a run', () => {
           plan: null,
           checkpoints: 0,
           decisions: [],
+          effects: [],
           summaries: []
         },
         ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } }

@@ -258,6 +258,7 @@ async def failure_of(context: ToolContext, name: str, message: str, trace: str =
         ("KeyError", "Index(['unit'], dtype='str')", "Did you mean 'units'?"),
         ("KeyError", "'Column not found: unit'", "Did you mean 'units'?"),
         ("KeyError", "'zzz'", "sales has the columns 'revenue', 'units'."),
+        ("KeyError", "'zzz'", "answer that the data does not have it."),
         ("AttributeError", "'DataFrame' object has no attribute 'revnue'", "mean 'revenue'?"),
         ("NameError", "name 'treshold' is not defined", "Did you mean 'threshold'?"),
         ("NameError", "name 'sale' is not defined", "Did you mean 'sales'"),

@@ -17,10 +17,10 @@ import pytest_asyncio
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.base import ToolContext, ToolResult
-from cowork_jupyter.tools.kernel import scratch, scratch_kernel
+from cowork_jupyter.tools.base import SCRATCH, ToolContext, ToolResult
+from cowork_jupyter.tools.kernel import inside, scratch, scratch_kernel
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
-from cowork_jupyter.tools.kernel.state import NoKernels, TableCopy
+from cowork_jupyter.tools.kernel.state import KernelTables, NoKernels, ScratchSetup, TableCopy
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
@@ -34,7 +34,7 @@ ORDERS = "region,amount\nN,1\nS,2\n"
 class Notebook(NoKernels):
     """A kernel that has a table."""
 
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
     problem: str = ""
 
     async def copy_table(
@@ -42,7 +42,7 @@ class Notebook(NoKernels):
     ) -> TableCopy:
         assert path == "sub/n.ipynb"
         if not self.problem:
-            await asyncio.to_thread(Path(file).write_bytes, pickle.dumps(self.tables[name]))
+            await asyncio.to_thread(Path(file).write_bytes, pickle.dumps(self.frames[name]))
         return TableCopy.of(name, {"type": "DataFrame", "problem": self.problem})
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
@@ -270,3 +270,34 @@ async def test_a_python_that_does_not_start_says_why(
 
     monkeypatch.setattr(scratch, "_python", broken)
     assert "Python could not be started in the sandbox" in await fails(context, "1")
+
+
+async def test_tables_are_told_with_the_code_that_made_them(context: ToolContext) -> None:
+    assert context.scratch is not None
+    kernels = context.scratch.with_setup(ScratchSetup(sys.executable))
+
+    async def seen() -> KernelTables:
+        return await kernels.tables(context.workspace, SCRATCH, (), 1.0)
+
+    assert (await seen()).tables == {}, "nothing has run"
+    code = (
+        "import pandas as pd\ndf = pd.DataFrame({'a': [1, None], 'password': ['hush1', 'hush2']})"
+    )
+    await run(context, code)
+    found = await seen()
+    assert (found.tables["df"].rows, found.tables["df"].columns) == (2, 2)
+    assert found.history == (code,)
+    assert "hush" not in found.tables["df"].model_dump_json()
+    await run(context, "df = df.dropna()")
+    assert (await seen()).identities["df"] != found.identities["df"]
+
+
+async def test_a_look_that_breaks_leaves_the_variables(
+    context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert context.scratch is not None
+    await run(context, "kept = 1")
+    monkeypatch.setattr(inside, "source", lambda: "def table_states_on(*_): raise OSError('no')")
+    with pytest.raises(KeyError):
+        await context.scratch.with_setup(ScratchSetup("")).tables(context.workspace, "", (), 1.0)
+    assert await run(context, "kept") == "1"

@@ -1,0 +1,46 @@
+"""The expectations of a conversation, for its user: pinned, listed, checked, removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..domain.expectation_rules import FILE
+from ..domain.expectations import Expectation
+from ..domain.notices import Notice
+from ..effects.checking import CheckedExpectation, in_words
+from .agent import AgentFactory
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What the user pins where a conversation works. Every change is said in the conversation."""
+
+    factory: AgentFactory
+
+    async def all(self, context_id: str) -> list[Expectation]:
+        """What is pinned, oldest first."""
+        return await self.factory.tools.pinned.all(self._notebook(context_id))
+
+    async def pin(self, context_id: str, one: Expectation) -> Expectation:
+        """Pin it, or put it in the place of that with the same id."""
+        pinned = await self.factory.tools.pinned.pin(self._notebook(context_id), one)
+        self._say(context_id, f"You expect of {one.of.removeprefix(FILE)}: {in_words(one)}.")
+        return pinned
+
+    async def remove(self, context_id: str, expectation_id: str) -> None:
+        """It need not stay true."""
+        await self.factory.tools.pinned.remove(self._notebook(context_id), expectation_id)
+        self._say(context_id, "You removed an expectation.")
+
+    async def check(self, context_id: str) -> list[CheckedExpectation]:
+        """How all of them stand now."""
+        notebook = self._notebook(context_id)
+        expected = await self.factory.tools.pinned.all(notebook)
+        return await self.factory.tools.expectation_checks.check(notebook, expected)
+
+    def _notebook(self, context_id: str) -> str | None:
+        return self.factory.journal.store.context(context_id).notebook
+
+    def _say(self, context_id: str, message: str) -> None:
+        notice = Notice(code="expectations_changed", message=message)
+        self.factory.journal.record(context_id, notice)

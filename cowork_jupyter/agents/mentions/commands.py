@@ -1,0 +1,91 @@
+"""Commands: what a message that begins with `/` wants done instead of being said.
+
+    /reviewer look at cell 3            in another role
+    /write_tests module=sales.py        a workflow with its parameters
+    /github:review number=3             a prompt of an MCP server
+
+A path such as `/data/x`, and a slash anywhere else, is plain text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...domain.errors import InvalidInput
+from ...domain.roles import AgentRole
+from ...workflows import WorkflowRegistry
+from ...workflows.fields import assigned
+
+_COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
+_ANY_TEXT = {"additionalProperties": True}
+
+
+@dataclass(frozen=True)
+class InRole:
+    """Say this to another role."""
+
+    role: AgentRole
+    text: str
+
+
+@dataclass(frozen=True)
+class RunWorkflow:
+    """Run a workflow with these parameters."""
+
+    name: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SendPrompt:
+    """Send what a server's prompt says, with these arguments."""
+
+    server: str
+    prompt: str
+    arguments: dict[str, str]
+
+
+Command = InRole | RunWorkflow | SendPrompt
+
+
+def command_in(text: str, workflows: WorkflowRegistry, servers: Collection[str]) -> Command | None:
+    """What a message commands; None if it is plain text. Unknown names are not said to a model."""
+    match = _COMMAND.match(text)
+    if match is None:
+        return None
+    name, prompt, rest = match["name"], match["prompt"], text[match.end() :].strip()
+    if prompt is not None:
+        if name not in servers:
+            raise _unknown(f"{name}:{prompt}", (f"{one}:{prompt}" for one in servers))
+        values = (word.partition("=") for word in _words(rest, name))
+        return SendPrompt(name, prompt, {key: value for key, _, value in values})
+    role = next((one for one in AgentRole if one.value == name), None)
+    if role:
+        if not rest:
+            raise InvalidInput(f"Write what you want after /{name}.", code="empty_command")
+        return InRole(role, rest)
+    if name in workflows:
+        schema = workflows[name].schema
+        return RunWorkflow(name, assigned(schema, _words(rest, name)))
+    raise _unknown(name, [*(one.value for one in AgentRole), *workflows])
+
+
+def _words(rest: str, name: str) -> list[str]:
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise InvalidInput(f"/{name}: {error}.", code="bad_parameters") from None
+    assigned(_ANY_TEXT, words)
+    return words
+
+
+def _unknown(name: str, known: Iterable[str]) -> InvalidInput:
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(f'/{one}' for one in close)}?" if close else ""
+    why = f"There is no command /{name}.{hint} Put a space first to send it as text."
+    return InvalidInput(why, code="unknown_command", details={"close": close})

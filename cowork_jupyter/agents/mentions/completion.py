@@ -1,0 +1,271 @@
+"""What can stand behind `@` and `/`, offered while the user types.
+
+Whatever takes longer than a moment is left out, goes on by itself, and is there at one of the next
+keys. Nothing is started for it: no kernel, and no server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from ...domain.effects import TableState
+from ...domain.errors import CoworkError
+from ...domain.mentions import MentionKind
+from ...domain.roles import AgentRole
+from ...mcp.client import offers
+from ...mcp.client.connection import McpConnection
+from ...tools.kernel.state import Variable
+from ...tools.notebook.state import NotebookState
+from ...workflows import WorkflowRegistry
+from ...workspace import IgnoreRules, Workspace, visible_files
+from .reach import Reach
+from .syntax import column_text, path_text
+from .targets import cell_of, cell_title, column_title, failure_of, variable_title
+
+MOMENT = 0.1
+"""Seconds that an answer may wait for what is looked up."""
+MAX_OFFERS = 20
+_MAX_OF_A_KIND = 6
+"""Of each kind, where nothing was typed yet."""
+_FRESH, _FRESH_OFFERS = 2.0, 60.0
+"""Seconds for which what was found counts, and for which what servers offer does."""
+_MAX_FILES = 5_000
+_MAX_KEPT = 64
+
+_ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
+OfferKind = MentionKind | Literal["role", "workflow", "prompt"]
+T = TypeVar("T")
+
+
+class CompletionItem(BaseModel):
+    """One thing that can stand there."""
+
+    text: str
+    """What is written, with the `@` or `/`."""
+    kind: OfferKind
+    title: str = ""
+    """What it is, in a few words."""
+
+
+class CompletionItems(BaseModel):
+    """What can stand there, best first."""
+
+    items: list[CompletionItem]
+    next: None = None
+    more: bool = False
+    """Whether something is still being looked up, so that it is worth asking again."""
+
+
+@dataclass
+class _Kept:
+    task: asyncio.Future[Any]
+    at: float
+
+
+@dataclass
+class Completion:
+    """Answers while users type. It keeps what it found for as long as they go on."""
+
+    workflows: Callable[[], WorkflowRegistry]
+    _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
+
+    async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
+        """What fits, best first; without `variables` the kernel is not asked."""
+        if typed.startswith("/"):
+            known, looks = [*_roles(), *self._workflows()], self._prompts(reach)
+        elif typed.startswith("@"):
+            known, looks = [], self._mentions(reach, variables=variables)
+        else:
+            return CompletionItems(items=[])
+        if looks:
+            await asyncio.wait(looks, timeout=MOMENT)
+        done = [one for one in looks if one.done()]
+        found = (one.result() for one in done if not one.cancelled() and not one.exception())
+        items = ranked(typed, [*known, *chain.from_iterable(found)])
+        return CompletionItems(items=items, more=len(done) < len(looks))
+
+    def _mentions(
+        self, reach: Reach, *, variables: bool
+    ) -> list[asyncio.Future[list[CompletionItem]]]:
+        keep = partial(self._keep, reach.notebook or "", reach.log.role.value)
+        looks: list[asyncio.Future[list[CompletionItem]]] = [
+            keep("files", partial(asyncio.to_thread, _files, reach.tools.workspace)),
+            keep("cells", partial(_cells, reach)),
+            *(
+                keep(f"resources {one.config.name}", partial(_resources, one), _FRESH_OFFERS)
+                for one in _ready_servers(reach)
+            ),
+        ]
+        if variables:
+            looks.append(keep("variables", partial(_variables, reach)))
+            looks.append(keep("columns", partial(_columns, reach)))
+        return looks
+
+    def _prompts(self, reach: Reach) -> list[asyncio.Future[list[CompletionItem]]]:
+        return [
+            self._keep("", "", f"prompts {one.config.name}", partial(_prompts, one), _FRESH_OFFERS)
+            for one in _ready_servers(reach)
+        ]
+
+    def _workflows(self) -> Iterator[CompletionItem]:
+        for workflow in self.workflows().values():
+            yield CompletionItem(text=f"/{workflow.name}", kind="workflow", title=workflow.title)
+
+    def _keep(
+        self,
+        notebook: str,
+        role: str,
+        what: str,
+        look: Callable[[], Awaitable[list[CompletionItem]]],
+        fresh: float = _FRESH,
+    ) -> asyncio.Future[list[CompletionItem]]:
+        """What was looked up a moment ago, or is being looked up."""
+        key, now = (notebook, role, what), time.monotonic()
+        kept = self._kept.pop(key, None)
+        if kept is None or (kept.task.done() and now - kept.at > fresh):
+            kept = _Kept(asyncio.ensure_future(look()), now)
+            kept.task.add_done_callback(_take_note)
+        self._kept[key] = kept
+        while len(self._kept) > _MAX_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return kept.task
+
+
+def _take_note(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()  # a kernel or a notebook that is gone: there is nothing to offer
+
+
+def ranked(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
+    """Those that fit: beginning with it first, then with a part of it, then with it inside."""
+    query = _plain(typed)[1:]
+    fitting = [
+        (place, _ORDER.index(offer.kind) if offer.kind in _ORDER else 0, len(offer.text), offer)
+        for offer in found
+        if (place := _rank(query, _plain(offer.text)[1:])) is not None
+    ]
+    fitting.sort(key=lambda one: (*one[:3], one[3].text) if query else one[1:2])
+    best = list({offer.text: offer for *_, offer in fitting}.values())
+    return (best if query else list(_some_of_each(best)))[:MAX_OFFERS]
+
+
+def _plain(text: str) -> str:
+    return text.replace('"', "").casefold()
+
+
+def _rank(query: str, name: str) -> int | None:
+    if name.startswith(query):
+        return 0
+    place = name.find(query)
+    if place < 0:
+        return None
+    return 1 if name[place - 1] in "./:_- " else 2
+
+
+def _some_of_each(offered: Iterable[CompletionItem]) -> Iterator[CompletionItem]:
+    counts: dict[str, int] = {}
+    for offer in offered:
+        counts[offer.kind] = counts.get(offer.kind, 0) + 1
+        if counts[offer.kind] <= _MAX_OF_A_KIND:
+            yield offer
+
+
+# Where offers come from
+
+
+def _roles() -> Iterator[CompletionItem]:
+    for role in AgentRole:
+        yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
+
+
+async def _variables(reach: Reach) -> list[CompletionItem]:
+    known: Mapping[str, Variable] = await reach.variables()
+    return [
+        CompletionItem(text=f"@{name}", kind="variable", title=variable_title(one))
+        for name, one in known.items()
+    ]
+
+
+async def _columns(reach: Reach) -> list[CompletionItem]:
+    known: Mapping[str, TableState] = await reach.tables()
+    return [
+        CompletionItem(
+            text=column_text(name, column.name), kind="column", title=column_title(column)
+        )
+        for name, state in known.items()
+        for column in state.fields
+        if '"' not in column.name and "\n" not in column.name
+    ]
+
+
+async def _cells(reach: Reach) -> list[CompletionItem]:
+    if reach.notebook is None:
+        return []
+    state, _ = await reach.cells()
+    return [*_last(state, "error"), *_last(state, "output"), *_each_cell(state)]
+
+
+def _last(state: NotebookState, kind: Literal["error", "output"]) -> Iterator[CompletionItem]:
+    try:
+        cell = cell_of(state, kind, "")
+    except CoworkError:  # there is none
+        return
+    title = " · ".join(filter(None, [failure_of(cell), state.name_of(cell.id)]))
+    yield CompletionItem(text=f"@{kind}", kind=kind, title=title)
+
+
+def _each_cell(state: NotebookState) -> Iterator[CompletionItem]:
+    for number, cell in enumerate(state.cells, 1):
+        yield CompletionItem(text=f"@cell:{number}", kind="cell", title=cell_title(cell))
+        if cell.outputs:
+            yield CompletionItem(text=f"@output:{number}", kind="output", title=cell_title(cell))
+
+
+def _files(workspace: Workspace) -> list[CompletionItem]:
+    paths = list(islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES))
+    folders = {f"{parent}/": None for path in paths for parent in _parents(path)}
+    usable = [path for path in (*folders, *paths) if '"' not in path and "\n" not in path]
+    return [
+        CompletionItem(
+            text=path_text(path),
+            kind="folder" if path.endswith("/") else "file",
+            title="folder" if path.endswith("/") else "file",
+        )
+        for path in usable
+    ]
+
+
+def _parents(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _ready_servers(reach: Reach) -> list[McpConnection]:
+    names = [one.name for one in reach.mcp.configured.all()] if reach.mcp else []
+    connections = (reach.server(name) for name in names)
+    return [one for one in connections if one is not None and one.state == "ready"]
+
+
+async def _resources(connection: McpConnection) -> list[CompletionItem]:
+    name = connection.config.name
+    return [
+        CompletionItem(text=path_text(f"{name}:{one.uri}"), kind="resource", title=one.name)
+        for one in await offers.resources_of(connection)
+    ]
+
+
+async def _prompts(connection: McpConnection) -> list[CompletionItem]:
+    name = connection.config.name
+    return [
+        CompletionItem(text=f"/{name}:{one.name}", kind="prompt", title=one.description[:80])
+        for one in await offers.prompts_of(connection)
+    ]

@@ -1,0 +1,280 @@
+"""Mentions looked up when a message is sent: what the agent is given of them, and what is kept.
+
+Nothing is read that the role could not read by itself, and each mention and all together stay
+within a number of tokens. What was not given is kept with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ...domain.errors import CoworkError, Forbidden, NotFound
+from ...domain.mentions import Mention, MentionKind
+from ...domain.messages import ImagePart
+from ...llm.history import IMAGE_TOKENS
+from ...llm.tokens import Count
+from ...mcp.client import offers
+from ...tools.close_names import close_names
+from ...tools.kernel.state import Variable, no_variable
+from ...tools.notebook.outputs import described
+from ...tools.notebook.pictures import pictures_in
+from ...tools.sizes import size_text
+from ...tools.table_facts import table_facts
+from .reach import Reach
+from .syntax import Pointer, pointers_in
+from .targets import cell_of, cell_title, column_facts, column_title, failure_of, variable_title
+
+logger = logging.getLogger(__name__)
+
+EACH, TOGETHER = 1_500, 5_000
+"""Tokens for one mention, and for those of a message."""
+SECONDS = 5.0
+"""For one mention."""
+_LEAST = 30
+_MAX_BYTES = 512 * 1024
+_MAX_LINES = 400
+_CHARACTERS = 4
+"""Of a token, about."""
+_TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
+_HEAD = "What the message points at with @, as it was when it was sent:"
+_CUT = "[only the beginning]"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a mention carries."""
+
+    kind: MentionKind
+    title: str
+    text: str
+    pictures: tuple[ImagePart, ...] = ()
+
+
+class _Refused(Exception):
+    """It points at something that the agent is not given."""
+
+    def __init__(self, kind: MentionKind, title: str, why: str) -> None:
+        super().__init__(why)
+        self.kind, self.title, self.why = kind, title, why
+
+
+@dataclass
+class Mentioned:
+    """All that a message points at: what is kept of it, and what the agent is given."""
+
+    mentions: list[Mention] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    pictures: list[ImagePart] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """For the model; it holds what others wrote."""
+        return "\n\n".join([_HEAD, *self.texts]) if self.texts else ""
+
+
+async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned:
+    """What a message points at, in at most so many tokens. Never fails."""
+    lookup, found = Lookup(reach), Mentioned()
+    room = min(room, TOGETHER)
+    for pointer in pointers_in(text):
+        try:
+            carried = await lookup.find(pointer)
+        except _Refused as refused:
+            problem = reach.log.mask(refused.why)
+            facts = {"kind": refused.kind, "title": refused.title, "problem": problem}
+            found.mentions.append(Mention.model_validate({"text": pointer.text, **facts}))
+            found.texts.append(f"{pointer.text}: not given. {problem}")
+            continue
+        if carried is None:
+            continue
+        room -= _add(found, pointer, carried, room, reach.log.mask, count)
+    return found
+
+
+def _add(
+    found: Mentioned,
+    pointer: Pointer,
+    carried: Carried,
+    room: int,
+    mask: Callable[[str], str],
+    count: Count,
+) -> int:
+    """Put it in as far as there is room; how many tokens it takes."""
+    mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
+    found.mentions.append(mention)
+    text = _head(mask(carried.text), min(EACH, room), count) if room >= _LEAST else ""
+    if not text:
+        mention.problem = "This message already carries as much as it can."
+        return 0
+    found.texts.append(f"{pointer.text} ({carried.title}):\n{text}")
+    found.pictures += carried.pictures
+    mention.tokens = count(text) + len(carried.pictures) * IMAGE_TOKENS
+    return count(text)
+
+
+def _head(text: str, limit: int, count: Count) -> str:
+    """Its first lines, as far as they fit."""
+    shown = text[: limit * 10]
+    while shown and count(shown) > limit:
+        shorter = shown[: int(len(shown) * limit / count(shown) * 0.95)]
+        shown = shorter.rpartition("\n")[0] or shorter
+    return shown if len(shown) == len(text) or not shown else f"{shown}\n{_CUT}"
+
+
+@dataclass
+class Lookup:
+    """Finds what one message points at; the kernel is asked once for its names."""
+
+    reach: Reach
+    _variables: Mapping[str, Variable] | None = None
+
+    async def find(self, pointer: Pointer) -> Carried | None:
+        """What it points at; None if it is plain text."""
+        match pointer.form:
+            case "error" | "output" if self.reach.notebook is None:
+                return None
+            case "error":
+                return await self._of_cell("error", pointer)
+            case "output":
+                return await self._of_cell("output", pointer)
+            case "cell":
+                return await self._of_cell("cell", pointer)
+            case "column":
+                return await self._column(pointer.name, pointer.part, is_sure=True)
+            case "path":
+                return await self._path(pointer.name, is_sure=True)
+        return await self._named(pointer.name)
+
+    async def _named(self, name: str) -> Carried | None:
+        """A variable or one of its columns, a file or a folder, or what a server has."""
+        head, dot, rest = name.partition(".")
+        if head.isidentifier() and (variable := (await self._known()).get(head)):
+            if not dot:
+                return await self._variable(variable)
+            if rest.isidentifier() and (column := await self._column(head, rest)):
+                return column
+        has_extension = "/" in name and "." in name.rpartition("/")[2].strip(".")
+        return await self._path(name, is_sure=has_extension and ":" not in name) or (
+            await self._resource(name)
+        )
+
+    async def _known(self) -> Mapping[str, Variable]:
+        if self._variables is None:
+            self._variables = await self.reach.variables()
+        return self._variables
+
+    async def _variable(self, variable: Variable) -> Carried:
+        title = variable_title(variable)
+        call = self.reach.call("inspect_variable", name=variable.name, path=self.reach.kernel)
+        result = await _within("variable", title, call)
+        return Carried("variable", title, result.text)
+
+    async def _column(self, table: str, column: str, *, is_sure: bool = False) -> Carried | None:
+        states = await self.reach.tables()
+        state = states.get(table)
+        known = state.field(column) if state else None
+        if known and state:
+            return Carried("column", column_title(known), column_facts(table, state, known))
+        if not is_sure:
+            return None
+        if state is None:
+            raise _Refused("column", "", str(no_variable(table, list(states)).message))
+        raise _Refused("column", "", f"{table} has no column '{column}'.")
+
+    async def _path(self, path: str, *, is_sure: bool) -> Carried | None:
+        bare = path.rstrip("/") or path
+        kind = await asyncio.to_thread(self.reach.kind_of, bare)
+        if kind is None:
+            if not is_sure:
+                return None
+            close = await asyncio.to_thread(close_names, self.reach.tools.workspace, bare)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise _Refused("file", "", f"There is no '{path}' in the workspace.{hint}")
+        if kind == "folder":
+            listed = await _within("folder", "", self.reach.call("list_directory", path=bare))
+            count = listed.data["entries"]
+            return Carried("folder", f"{count:,} entr{'y' if count == 1 else 'ies'}", listed.text)
+        if path.endswith("/"):
+            return None
+        return await _within("file", "", self._file(bare))
+
+    async def _file(self, path: str) -> Carried:
+        """A table's columns and first rows; of all else the beginning."""
+        workspace = self.reach.workspace_for("read_file", path=path)
+
+        def read() -> tuple[bytes, int]:
+            with workspace.locate(path) as place:
+                return place.read(_MAX_BYTES), place.stat().st_size
+
+        lower = path.lower()
+        if lower.endswith((".csv", ".tsv")):
+            data, size = await asyncio.to_thread(read)
+            facts = await asyncio.to_thread(table_facts, path, data, size)
+            if facts:
+                return Carried("file", facts.rows, facts.text(EACH * _CHARACTERS))
+        if lower.endswith(_TABLES) and self.reach.offers("describe_table"):
+            try:
+                table = await self.reach.call("describe_table", path=path)
+            except NotFound:
+                raise
+            except CoworkError:  # some JSON is no table
+                pass
+            else:
+                return Carried("file", f"{table.data['rows']:,} rows", table.text)
+        result = await self.reach.call("read_file", path=path, end_line=_MAX_LINES)
+        with workspace.locate(path) as place:
+            return Carried("file", size_text(place.stat().st_size), result.text)
+
+    async def _of_cell(self, kind: MentionKind, pointer: Pointer) -> Carried:
+        return await _within(kind, "", self._cell(kind, pointer.part))
+
+    async def _cell(self, kind: MentionKind, which: str) -> Carried:
+        state, workspace = await self.reach.cells()
+        cell = cell_of(state, kind, which, self._sent_from())
+        if cell.is_private:
+            raise Forbidden("This cell is tagged private, so it was not sent.")
+        name = state.name_of(cell.id)
+        came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
+        pictures = pictures_in(came) if kind == "output" else ()
+        shown = described(cell.outputs, EACH * _CHARACTERS)
+        if kind == "output":
+            return Carried(kind, name, shown or "[no output]", pictures)
+        output = f"\n[{'error' if kind == 'error' else 'output'}]\n{shown}" if shown else ""
+        title = f"{failure_of(cell)} · {name}" if kind == "error" else cell_title(cell)
+        head = f"[{name} · {cell.id} · {cell.cell_type}]"
+        return Carried(kind, title, f"{head}\n{cell.source.rstrip()}{output}")
+
+    def _sent_from(self) -> str | None:
+        log = self.reach.log
+        return log.journal.store.job(log.job_id).cell_id if log.job_id else None
+
+    async def _resource(self, name: str) -> Carried | None:
+        server, _, uri = name.partition(":")
+        connection = self.reach.server(server) if uri else None
+        if connection is None:
+            return None
+
+        async def read() -> str:
+            self.reach.check_server(connection)
+            return await offers.read_resource(connection, uri)
+
+        return Carried("resource", server, await _within("resource", server, read()))
+
+
+async def _within(kind: MentionKind, title: str, looking: Awaitable[T]) -> T:
+    """What comes of looking, in its time; else why nothing did."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await looking
+    except CoworkError as error:
+        raise _Refused(kind, title, error.message) from error
+    except TimeoutError as error:
+        raise _Refused(kind, title, "It could not be read in time.") from error
+    except Exception as error:
+        logger.exception("A mention could not be looked up")
+        raise _Refused(kind, title, "It could not be read. See Cowork's log.") from error

@@ -1,0 +1,97 @@
+"""Expectations around a run: what was broken before it, and what it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...domain.errors import CoworkError
+from ...domain.expectations import Expectation
+from ...domain.notices import Notice
+from ...effects.checking import CheckedExpectation, broken_in_words, in_words
+from ...effects.evaluation import ExpectationChecks
+from ...effects.pinned import PinnedExpectations
+from ..log import RunLog
+
+
+@dataclass
+class HeldExpectations:
+    """Holds one run, or one execution of a plan, to what is pinned where it works."""
+
+    pinned: PinnedExpectations
+    checks: ExpectationChecks
+    _known: set[tuple[str, str]] = field(default_factory=set)
+    """Broken ones that this run is not blamed for, with how they were broken."""
+    _said: set[str] = field(default_factory=set)
+
+    async def look_before(self, log: RunLog) -> None:
+        """What is broken already is said once, and not held against this run."""
+        broken = _broken(await self._check(log, ()))
+        self.accept(broken)
+        if broken:
+            said = "; ".join(map(words, broken))
+            log.event(Notice(code="broken_before", message=f"Already before this run, {said}."))
+
+    async def broken(
+        self, log: RunLog, own: Sequence[Expectation] = (), *, pinned: bool = True
+    ) -> list[CheckedExpectation]:
+        """What is not as expected now: by a step's own expectations, whose tables must be there
+        by now, and by the pinned ones.
+        """
+        checked = await self._check(log, own, pinned=pinned)
+        self._say_unchecked(log, checked)
+        return [one for one in _broken(checked) if _key(one) not in self._known]
+
+    def accept(self, broken: Sequence[CheckedExpectation]) -> None:
+        """The user takes them as they are, or nobody can do anything about it."""
+        self._known |= set(map(_key, broken))
+
+    async def update(self, log: RunLog) -> None:
+        """Expect of what is pinned and broken what is there now, as the user wants it."""
+        for one in _broken(await self._check(log, ())):
+            if one.updated is None:
+                continue
+            said = f"You expect of {one.updated.of}: {in_words(one.updated)}."
+            try:
+                await self.pinned.pin(log.notebook, one.updated)
+            except CoworkError as error:  # such as a notebook that another program has open
+                said = f"What is expected could not be updated: {error.message}"
+            log.event(Notice(code="expectations_changed", message=said))
+
+    async def _check(
+        self, log: RunLog, own: Sequence[Expectation], *, pinned: bool = True
+    ) -> list[CheckedExpectation]:
+        notebook = log.notebook
+        everywhere = await self._pinned(notebook) if pinned else []
+        expected = [*own, *everywhere]
+        if not expected:
+            return []
+        return await self.checks.check(notebook, expected, {one.id for one in own})
+
+    async def _pinned(self, notebook: str | None) -> list[Expectation]:
+        try:
+            return await self.pinned.all(notebook)
+        except CoworkError:  # the notebook is gone, or cannot be read
+            return []
+
+    def _say_unchecked(self, log: RunLog, checked: Sequence[CheckedExpectation]) -> None:
+        for one in checked:
+            expected = one.expectation
+            if one.measured.problem != "unchecked" or expected.id in self._said:
+                continue
+            self._said.add(expected.id)
+            message = f"{expected.of}: {in_words(expected)} {one.found}."
+            log.event(Notice(code="unchecked_expectation", message=message))
+
+
+def words(one: CheckedExpectation) -> str:
+    """A broken one in words."""
+    return broken_in_words(one.broken) if one.broken else ""
+
+
+def _broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
+    return [one for one in checked if one.broken]
+
+
+def _key(one: CheckedExpectation) -> tuple[str, str]:
+    return one.expectation.id, one.found

@@ -1,0 +1,207 @@
+"""Watching the code that an agent runs: the tables that it touches, before and after.
+
+It must never hurt the run: whatever goes wrong with a look, there are no effects, and that is all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from ...domain.effects import DataEffect
+from ...domain.errors import CoworkError
+from ...effects.files import FileChange, FileWatch, folder_of
+from ...effects.finding import effects_of, open_looks, watched_run
+from ...effects.memory import KernelMemory, has_run_at_most
+from ...effects.silenced import NO_SETTINGS, SilencedWarnings
+from ...effects.warnings import looks_for
+from ...effects.watched import WatchedRun
+from ...tools.base import Tool, ToolContext
+from ...tools.kernel.running import kernel_path
+from ...tools.kernel.scratch import ScratchCode
+from ...tools.kernel.state import Kernels, KernelTables, Look, ScratchSetup
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+LEAST_SECONDS, SHARE = 0.3, 0.05
+"""What watching may cost: so much work, or this share of the run's time, whichever is more."""
+TABLES_BEFORE, LOOKS_BEFORE = 0.06, 0.04
+"""Of that, what is spent before the run; each look may take its time once for the tables, and once
+for what is asked about them."""
+PATIENCE = 2.0
+"""Seconds for an idle kernel to answer, on a machine that may be busy."""
+
+
+@dataclass(frozen=True)
+class CodeToWatch:
+    """What a call runs, and where."""
+
+    code: str
+    folder: str | None = None
+    """Where its files are; None in scratch, where it can change none."""
+    kernels: Kernels | None = None
+    """None for a command."""
+    path: str = ""
+    """The notebook, or what else tells its kernel from others."""
+    notebook: str | None = None
+    cell_id: str | None = None
+
+    @property
+    def is_scratch(self) -> bool:
+        """Whether its kernel is one that remembers by itself what ran there."""
+        return self.folder is None
+
+
+def code_of(tool: Tool, parameters: Mapping[str, Any], context: ToolContext) -> CodeToWatch | None:
+    """The code of a call that may touch data; None of any other call."""
+    match tool.name:
+        case "execute_command" if context.role.spec.commands_may_write:
+            return CodeToWatch(parameters["command"], folder=parameters.get("cwd", "."))
+        case "run_code" if issubclass(tool.parameters, ScratchCode):
+            if context.scratch is None:
+                return None
+            kernels = context.scratch.with_setup(ScratchSetup(sys.executable))
+            return CodeToWatch(
+                parameters["code"], kernels=kernels, path=f"scratch {id(context.scratch)}"
+            )
+        case "run_code" | "run_cell":
+            code = parameters.get("code") or context.clearance.code
+            path = kernel_path(parameters.get("path"), context)
+            notebook = None if path == context.kernels.home else path
+            place = (context.kernels, path, notebook, parameters.get("cell_id"))
+            return CodeToWatch(code, folder_of(notebook), *place) if code else None
+    return None
+
+
+@asynccontextmanager
+async def watched(
+    run: CodeToWatch | None,
+    context: ToolContext,
+    memory: KernelMemory,
+    silenced: SilencedWarnings = NO_SETTINGS,
+) -> AsyncIterator[list[DataEffect]]:
+    """Around a call: the list has its effects at the end, also if it failed."""
+    effects: list[DataEffect] = []
+    # What came of secret files stays out of what is given to others, so nothing is said of it.
+    if run is None or context.clearance.sensitive:
+        yield effects
+        return
+    with memory.running(run.path) as is_alone:
+        watch = _Watch(run, context, memory, silenced, is_alone)
+        await watch.begin()
+        try:
+            yield effects
+        except CoworkError:
+            effects += await watch.end()
+            raise
+        effects += await watch.end()
+
+
+@dataclass
+class _Watch:
+    """One run of code, looked at from both sides."""
+
+    run: CodeToWatch
+    context: ToolContext
+    memory: KernelMemory
+    silenced: SilencedWarnings
+    is_alone: Callable[[], bool]
+    _files: FileWatch | None = None
+    _before: KernelTables | None = None
+    _looks: Sequence[Look] = ()
+    _earlier: Sequence[str] = ()
+    _began: float = field(default_factory=time.monotonic)
+
+    async def begin(self) -> None:
+        """Before the run."""
+        self._files, self._before = await asyncio.gather(
+            _tried(self._files_before()), _tried(self._tables_before())
+        )
+        self._began = time.monotonic()
+
+    async def end(self) -> list[DataEffect]:
+        """After the run: what it did."""
+        allowed = max(LEAST_SECONDS, SHARE * (time.monotonic() - self._began))
+        seconds = (allowed - TABLES_BEFORE - 2 * LOOKS_BEFORE) / 2
+        changes, run = await asyncio.gather(
+            _tried(self._files_after()), _tried(self._tables_after(seconds))
+        )
+        place = (self.context.workspace, self.run.notebook, self.run.cell_id)
+        seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place))
+        found = await _tried(asyncio.to_thread(effects_of, *seen))
+        facts = {"notebook": self.run.notebook, "cell_id": self.run.cell_id}
+        return [effect.model_copy(update=facts) for effect in found or ()]
+
+    async def _files_before(self) -> FileWatch | None:
+        if self.run.folder is None:
+            return None
+        files = FileWatch(self.context.workspace, self.run.code, self.run.folder)
+        return await asyncio.to_thread(files.begin)
+
+    async def _files_after(self) -> list[FileChange]:
+        return await asyncio.to_thread(self._files.end) if self._files else []
+
+    async def _tables_before(self) -> KernelTables | None:
+        """What there is to ask about tables is known only once they are."""
+        kernels = self.run.kernels
+        if kernels is None:
+            return None
+        try:
+            tables = await self._tables(kernels, (), TABLES_BEFORE)
+        except CoworkError as error:
+            if error.code != "no_kernel":
+                raise
+            self._looks = await asyncio.to_thread(looks_for, self.run.code, {})
+            return KernelTables({})  # it is started for this run
+        self._earlier = self._what_ran(tables)
+        about = (self.run.code, tables.tables, self._earlier)
+        self._looks = await asyncio.to_thread(looks_for, *about)
+        now = [look for look in self._looks if not look.after]
+        asked = await self._tables(kernels, now, LOOKS_BEFORE) if now else tables
+        return replace(tables, answers=asked.answers)
+
+    async def _tables_after(self, seconds: float) -> WatchedRun | None:
+        kernels, before = self.run.kernels, self._before
+        if kernels is None or before is None:
+            return None
+        if not self.is_alone():
+            self.memory.forget(self.run.path)
+            return None
+        after = await self._tables(kernels, open_looks(self._looks, before), seconds)
+        if not self.run.is_scratch:
+            self.memory.keep(self.run.path, after)
+            if self.run.cell_id is None:
+                self.memory.ran(self.run.path, self.run.code)
+        own = int(self.run.is_scratch or self.run.cell_id is not None)
+        if not has_run_at_most(own, before, after):
+            return None
+        return watched_run(self.run.code, before, after, self._earlier)
+
+    async def _tables(
+        self, kernels: Kernels, looks: Sequence[Look], seconds: float
+    ) -> KernelTables:
+        async with asyncio.timeout(PATIENCE):
+            return await kernels.tables(self.context.workspace, self.run.path, looks, seconds)
+
+    def _what_ran(self, tables: KernelTables) -> list[str]:
+        """What ran in that kernel before."""
+        if self.run.is_scratch:
+            return list(tables.history)
+        self.memory.keep(self.run.path, tables)
+        return self.memory.earlier(self.run.path, tables.history)
+
+
+async def _tried(look: Awaitable[T]) -> T | None:
+    """What a look has found; None if it failed, whatever it was."""
+    try:
+        return await look
+    except Exception as error:
+        logger.debug("The data was not looked at: %s", error, exc_info=True)
+        return None

@@ -1,0 +1,163 @@
+"""What a model is asked for each kind of suggestion, held to a number of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...domain.errors import InvalidInput
+from ...domain.suggestions import SuggestionRequest
+from ...llm.frames import Frame
+from ...llm.tokens import Count, cut_middle
+from ...policy.visible import spell_hidden
+from ...tools.kernel.state import Variable
+from .failure import told_failure
+from .surroundings import Surroundings, in_order, related
+
+MAX_CELL = 6_000
+"""Tokens of the cell itself: what is to be written anew must be read as a whole."""
+_FAILURE, _TRIED, _CELL = 900, 700, 500
+_VARIABLES = 3
+"""Their share of the room for what is around the cell: one part in so many."""
+_MAX_COLUMNS = 40
+_MAX_LINE = 160
+
+_CODE = (
+    "Write short, idiomatic code as a good colleague would: the notebook's own libraries, names "
+    "and style; one idea; the result as the last expression; no comments that repeat the code. "
+    "Use only variables and columns that are there."
+)
+_BLOCK = "one ```{language} block, and write nothing after it."
+_ASKS = {
+    "fix": "You repair one cell of a notebook that has failed. Say in one short sentence what was "
+    "wrong. Then give the whole corrected cell in " + _BLOCK + " Change as little as possible.",
+    "explain": "You explain one cell of a notebook to its author: if it failed, what the error "
+    "means, why it happened here and what to do; else what the cell does. At most 120 words of "
+    "plain Markdown. Answer in the language of the user's words, if there are any.",
+    "generate": "You write one new cell of a notebook, as the user asks. Reply with only the "
+    "cell's code in " + _BLOCK + " " + _CODE,
+    "change": "You change one cell of a notebook as the user asks, and nothing else in it. Reply "
+    "with only the whole new cell in " + _BLOCK + " " + _CODE,
+    "next_cell": "You suggest the next cell of a notebook: what its author most likely does next "
+    "after the current cell. Reply with only that cell's code in " + _BLOCK + " " + _CODE,
+}
+_WANTED = {
+    "fix": "Repair the current cell.",
+    "explain": "Explain the current cell.",
+    "generate": "Write the current cell.",
+    "change": "Change the current cell.",
+    "next_cell": "Suggest the cell after the current one.",
+}
+
+
+@dataclass(frozen=True)
+class Prompter:
+    """Makes the messages of a request."""
+
+    frame: Frame
+    count: Count
+    budget: int
+    """Tokens for what is around the cell."""
+
+    def messages(
+        self,
+        request: SuggestionRequest,
+        around: Surroundings,
+        tried: Sequence[str] = (),
+        mentioned: str = "",
+    ) -> list[dict[str, Any]]:
+        """What to ask a model, what others wrote being in a frame."""
+        if self.count(request.source) > MAX_CELL:
+            raise InvalidInput(
+                "This cell is too long for a suggestion. Split it first.", code="cell_too_long"
+            )
+        language = around.language or "python"
+        system = _ASKS[request.kind].replace("{language}", language)
+        parts = [*self._parts(request, around, tried), *([mentioned] if mentioned else [])]
+        data = self.frame.around("\n\n".join(parts))
+        wanted = [_WANTED[request.kind], *self._selected(request)]
+        if request.instruction.strip():
+            wanted.append(f"The user's words: {request.instruction.strip()}")
+        return [
+            {"role": "system", "content": f"{system}\n{self.frame.explained}"},
+            {"role": "user", "content": "\n\n".join([data, *wanted])},
+        ]
+
+    def _parts(
+        self, request: SuggestionRequest, around: Surroundings, tried: Sequence[str]
+    ) -> list[str]:
+        parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
+        if request.error:
+            told = told_failure(request.error, around.private)
+            parts.append(f"It failed:\n{self._cut(told, _FAILURE)}")
+        if tried:
+            each = _TRIED // len(tried)
+            sources = "\n---\n".join(self._cut(one, each) for one in tried)
+            parts.append(f"Tried already, and no help:\n{sources}")
+        return parts
+
+    def _around(self, request: SuggestionRequest, around: Surroundings) -> list[str]:
+        """Other cells and variables, as many as there is room for."""
+        room, parts = self.budget, []
+        variables = self._variables(around.named_in(self._naming(request)), room // _VARIABLES)
+        room -= self.count(variables)
+        kept = []
+        for cell in related(request.cell_id, around.cells, self._naming(request)):
+            text = self._cut(cell.source, min(_CELL, room))
+            room -= self.count(text)
+            if not text:
+                break
+            kept.append(cell.model_copy(update={"source": text}))
+        sources = {cell.id: cell.source for cell in kept}
+        numbers = {cell.id: number for number, cell in enumerate(around.cells, 1)}
+        for cell in in_order(kept, around.cells):
+            ran = ", not run yet" if cell.cell_type == "code" and not cell.has_run else ""
+            head = f"Cell {numbers[cell.id]} ({cell.cell_type}{ran}):"
+            parts.append(f"{head}\n{spell_hidden(sources[cell.id])}")
+        return [*parts, variables] if variables else parts
+
+    def _naming(self, request: SuggestionRequest) -> str:
+        """Where names stand that matter. An empty cell goes on from the one before it."""
+        if request.source.strip() and request.kind != "next_cell":
+            return f"{request.source}\n{request.instruction}"
+        ids = [cell.id for cell in request.cells]
+        place = ids.index(request.cell_id) if request.cell_id in ids else len(ids)
+        before = [cell.source for cell in request.cells[:place] if cell.cell_type == "code"]
+        return "\n".join([request.source, request.instruction, *before[-2:]])
+
+    def _variables(self, variables: Sequence[Variable], room: int) -> str:
+        lines: list[str] = []
+        for variable in variables:
+            line = spell_hidden(described(variable))
+            room -= self.count(line)
+            if room < 0:
+                break
+            lines.append(line)
+        return "\n".join(["Variables:", *lines]) if lines else ""
+
+    def _selected(self, request: SuggestionRequest) -> list[str]:
+        if request.kind != "change" or not request.selection:
+            return []
+        first, last = sorted(request.selection)
+        if not request.source[first:last].strip():
+            return []
+        lines = [request.source.count("\n", 0, at) + 1 for at in (first, max(first, last - 1))]
+        where = f"line {lines[0]}" if lines[0] == lines[1] else f"lines {lines[0]} to {lines[1]}"
+        return [f"They have selected {where}: change only that part, and give the whole cell."]
+
+    def _cut(self, text: str, limit: int) -> str:
+        return cut_middle(spell_hidden(text), limit, self.count)
+
+
+def described(variable: Variable) -> str:
+    """A variable in one line: `df: DataFrame · 10 rows × 2 columns · region (str), units (int64)`.
+
+    No values of tables: their names and types are what code needs.
+    """
+    columns = variable.columns
+    listed = [f"{name} ({kind})" for name, kind in list(columns.items())[:_MAX_COLUMNS]]
+    more = [f"and {len(columns) - _MAX_COLUMNS} more"] if len(columns) > _MAX_COLUMNS else []
+    about = " ".join(variable.about.split())[:_MAX_LINE]
+    facts = [f"{variable.name}: {variable.type}", about, ", ".join([*listed, *more])]
+    return " · ".join(fact for fact in facts if fact)

@@ -1,0 +1,350 @@
+"""Suggestions: fixes, explanations, new and changed cells, completions, streamed as they come.
+
+Nothing is changed here and no job is begun: what is proposed is the user's to take. What was
+proposed, and what they did with it, is stored with the conversation; completions are not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...domain.connection import BUILT_IN
+from ...domain.contexts import Context
+from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
+from ...domain.identity import new_id
+from ...domain.message_data import ErrorBody
+from ...domain.notices import SuggestionDecided, SuggestionMade
+from ...domain.suggestions import (
+    Decision,
+    SuggestionDone,
+    SuggestionEvent,
+    SuggestionFailed,
+    SuggestionRequest,
+    SuggestionStarted,
+    SuggestionText,
+)
+from ...llm.chunks import Chunk, ModelRequest
+from ...llm.failures import ContextOverflow, Garbled, Stalled
+from ...llm.reachable import HOW_TO_CONNECT
+from ..agent import AgentFactory
+from ..log import RunLog
+from ..mentions.lookup import Mentioned, look_up
+from ..run.budget import priced
+from .answers import CodeAnswer, WordsAnswer, with_secrets
+from .by_rules import answer_by_rules
+from .completion import (
+    MAX_TOKENS,
+    CompletionCache,
+    completion_messages,
+    ended,
+    fitted,
+    sides,
+)
+from .prompts import Prompter
+from .surroundings import Looked, Surroundings, look_around
+
+logger = logging.getLogger(__name__)
+
+Ready = Callable[[Context], Awaitable[Context]]
+"""Gives the conversation with a model that can be asked."""
+
+_SECONDS, _COMPLETION_SECONDS, _LAST_WORDS = 180.0, 10.0, 0.3
+"""For a whole answer, for a completion, and for what it cost once the answer is whole."""
+_FRESH, _STALE = 2.0, 30.0
+"""Seconds in which completions need not look again, and after which they wait for it."""
+_MAX_KNOWN = 50
+"""Notebooks that are remembered for them."""
+_MAX_TRIED = 3
+_STORED = ("fix", "explain", "generate", "change")
+
+
+@dataclass
+class Suggestions:
+    """Answers requests for suggestions in the conversations of one workspace."""
+
+    factory: AgentFactory
+    _completions: CompletionCache = field(default_factory=CompletionCache)
+    _known: dict[tuple[str, str], tuple[float, Looked]] = field(default_factory=dict)
+    _looking: set[asyncio.Task[Looked]] = field(default_factory=set)
+
+    async def stream(
+        self, context: Context, request: SuggestionRequest, ready: Ready
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        """The lines of the answer; what goes wrong is the last of them."""
+        try:
+            async with aclosing(self._lines(context, request, ready)) as lines:
+                async for line in lines:
+                    yield line
+        except CoworkError as error:
+            yield SuggestionFailed(error=ErrorBody(**error.as_dict()))
+        except Exception:
+            logger.exception("A suggestion failed")
+            said = "Something went wrong. See the log of the Jupyter server."
+            yield SuggestionFailed(error=ErrorBody(code="internal", message=said))
+
+    def decide(self, context_id: str, suggestion: str, decision: Decision, source: str) -> None:
+        """Store what the user did with a suggestion."""
+        made = self.factory.journal.store.notices(context_id, "suggestion")
+        if not any(_made(event.data).id == suggestion for event in made):
+            raise NotFound("This conversation has no such suggestion.", details={"id": suggestion})
+        said = SuggestionDecided(id=suggestion, decision=decision)
+        if source:
+            said.source = source
+        self.factory.journal.record(context_id, said)
+
+    async def _lines(
+        self, context: Context, request: SuggestionRequest, ready: Ready
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        name = self.factory.llm.model.name
+        if name != BUILT_IN:
+            context = await ready(context)
+            name = context.model or name
+        completes = request.kind == "complete"
+        if completes and name != BUILT_IN:
+            name = self.factory.settings.small_model or name
+        started = SuggestionStarted(id=new_id("sug"), model=name)
+        yield started
+        if name == BUILT_IN:
+            lines = self._by_rules(context, request)
+        elif completes:
+            lines = self._complete(context, request, name)
+        else:
+            lines = self._write(context, request, name)
+        async with aclosing(lines):
+            async for line in lines:
+                if isinstance(line, SuggestionDone) and request.kind in _STORED:
+                    self._store(context, request, started, line)
+                yield line
+
+    def _store(
+        self,
+        context: Context,
+        request: SuggestionRequest,
+        started: SuggestionStarted,
+        done: SuggestionDone,
+    ) -> None:
+        made = SuggestionMade(
+            id=started.id,
+            kind=request.kind,
+            notebook=context.notebook or "",
+            cell_id=request.cell_id,
+            instruction=request.instruction,
+            before=request.source,
+            source=done.source,
+            explanation=done.explanation,
+            model=started.model,
+            usage=done.usage,
+        )
+        self.factory.journal.record(context.id, made)
+
+    # By a model
+
+    async def _write(
+        self, context: Context, request: SuggestionRequest, name: str
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        budget = self._budget(name)
+        looked, mentioned = await asyncio.gather(
+            look_around(self.factory.tools, self._log(context), context.notebook, request),
+            self._mentioned(context, request, budget),
+        )
+        around = _checked(Surroundings.of(request, looked))
+        tried = [*self._rejected(context, request), *request.tried][-_MAX_TRIED:]
+        while True:
+            prompter = Prompter(self._frame(context), self.factory.llm.counter, budget)
+            messages = prompter.messages(request, around, tried, mentioned.text if budget else "")
+            answer = self._answer_for(request)
+            try:
+                async with aclosing(self._ask(name, messages, answer)) as lines:
+                    async for line in lines:
+                        yield line
+                break
+            except ContextOverflow:
+                if not budget:
+                    raise
+                budget, tried = 0, []  # the cell alone may still fit
+        yield self._done(request, answer, name)
+
+    async def _mentioned(
+        self, context: Context, request: SuggestionRequest, budget: int
+    ) -> Mentioned:
+        reach = self.factory.reach(self._log(context), context.notebook)
+        return await look_up(reach, request.instruction, budget // 2, self.factory.llm.counter)
+
+    def _answer_for(self, request: SuggestionRequest) -> CodeAnswer | WordsAnswer:
+        if request.kind == "explain":
+            return WordsAnswer()
+        is_shell = request.source.lstrip().startswith(("%%bash", "%%sh", "%%script", "!"))
+        return CodeAnswer(shell=is_shell)
+
+    async def _ask(
+        self, name: str, messages: list[dict[str, Any]], answer: CodeAnswer | WordsAnswer
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _SECONDS
+        async with aclosing(self.factory.llm.model.stream(ModelRequest(messages, name))) as chunks:
+            while (chunk := await _next(chunks, deadline, lenient=answer.is_whole)) is not None:
+                for line in answer.feed(chunk):
+                    yield line
+                if answer.is_whole:
+                    deadline = min(deadline, loop.time() + _LAST_WORDS)
+        for line in answer.finish():
+            yield line
+
+    def _done(
+        self, request: SuggestionRequest, answer: CodeAnswer | WordsAnswer, name: str
+    ) -> SuggestionDone:
+        if answer.is_cut:
+            raise Garbled("The model's answer was cut off before its end. Ask for less at once.")
+        if not answer.source.strip():
+            said = f" It said: {answer.explanation}" if answer.explanation else ""
+            raise Garbled(f"The model gave no code.{said}", code="no_code", retryable=True)
+        mask = self.factory.journal.store.mask
+        return SuggestionDone(
+            source=with_secrets(answer.source, request.source, mask),
+            explanation=answer.explanation,
+            usage=self._usage(answer, name),
+        )
+
+    def _usage(self, answer: CodeAnswer | WordsAnswer, name: str) -> Any:
+        spent = answer.usage.model_copy(update={"turns": 1, "model": name})
+        return priced(spent, name, self.factory.settings)
+
+    def _budget(self, name: str) -> int:
+        window, wanted = self.factory.llm.known.window(name), self.factory.settings.notebook_tokens
+        return wanted if window is None else min(wanted, max(0, window // 4))
+
+    def _rejected(self, context: Context, request: SuggestionRequest) -> list[str]:
+        """What was proposed for the cell before, and was not wanted."""
+        store = self.factory.journal.store
+        decisions = store.notices(context.id, "suggestion_decided")
+        refused = {
+            event.data.id: event.data.decision == "rejected"
+            for event in decisions
+            if isinstance(event.data, SuggestionDecided)
+        }
+        made = [_made(event.data) for event in store.notices(context.id, "suggestion")]
+        return [
+            one.source
+            for one in made
+            if one.cell_id == request.cell_id
+            and one.kind == request.kind
+            and refused.get(one.id)
+            and one.source not in request.tried
+        ]
+
+    def _frame(self, context: Context) -> Any:
+        return self.factory.prompts.frames.of(context.id)
+
+    def _log(self, context: Context) -> RunLog:
+        return RunLog(self.factory.journal, context.id, "", context.role)
+
+    # At the cursor
+
+    async def _complete(
+        self, context: Context, request: SuggestionRequest, name: str
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        messages = await self.completion_request(context, request)
+        key = self._completions.key(name, messages)
+        text, usage = self._completions.get(key), None
+        if text is None:
+            answer = CodeAnswer(bare=True)
+            text = await self._completion(ModelRequest(messages, name, _OPTIONS), answer)
+            text = fitted(text, *sides(request))
+            usage = self._usage(answer, name)
+            self._completions.keep(key, text)
+        if text:
+            yield SuggestionText(text=text)
+        yield SuggestionDone(source=text, **({"usage": usage} if usage else {}))
+
+    async def completion_request(
+        self, context: Context, request: SuggestionRequest
+    ) -> list[dict[str, Any]]:
+        """The question to the model, from what is known already wherever that is recent."""
+        around = _checked(Surroundings.of(request, await self._recent(context, request)))
+        return completion_messages(request, around, self._frame(context))
+
+    async def _completion(self, asked: ModelRequest, answer: CodeAnswer) -> str:
+        deadline = asyncio.get_running_loop().time() + _COMPLETION_SECONDS
+        async with aclosing(self.factory.llm.model.stream(asked)) as chunks:
+            while (chunk := await _next(chunks, deadline, lenient=False)) is not None:
+                answer.feed(chunk)
+                if answer.is_whole or ended(answer.source) is not None:
+                    break
+        answer.finish()
+        return answer.source
+
+    async def _recent(self, context: Context, request: SuggestionRequest) -> Looked:
+        """What was found out a moment ago, looked up again beside, or anew."""
+        key = (context.notebook or "", context.role.value)
+        at, looked = self._known.get(key, (0.0, None))
+        age = time.monotonic() - at
+        if looked is not None and age < _FRESH:
+            return looked
+        task = asyncio.ensure_future(
+            look_around(self.factory.tools, self._log(context), context.notebook, request)
+        )
+        self._looking.add(task)
+        task.add_done_callback(lambda done: self._remember(key, done))
+        return looked if looked is not None and age < _STALE else await asyncio.shield(task)
+
+    def _remember(self, key: tuple[str, str], task: asyncio.Task[Looked]) -> None:
+        self._looking.discard(task)
+        if task.cancelled() or task.exception():
+            return
+        self._known.pop(key, None)
+        self._known[key] = (time.monotonic(), task.result())
+        while len(self._known) > _MAX_KNOWN:
+            del self._known[next(iter(self._known))]
+
+    # Without a model
+
+    async def _by_rules(
+        self, context: Context, request: SuggestionRequest
+    ) -> AsyncGenerator[SuggestionEvent, None]:
+        if request.error is None or request.kind not in ("fix", "explain"):
+            raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
+        done = await answer_by_rules(
+            self.factory.tools, self._log(context), context.notebook, request
+        )
+        if request.kind == "explain" or done.source != request.source:
+            yield SuggestionText(text=done.source)
+        yield done
+
+
+_OPTIONS = {"max_tokens": MAX_TOKENS}
+
+
+async def _next(
+    chunks: AsyncGenerator[Chunk, None], deadline: float, *, lenient: bool
+) -> Chunk | None:
+    """The next chunk; None at the end. `lenient`: also if none comes in time."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await anext(chunks)
+    except StopAsyncIteration:
+        return None
+    except TimeoutError:
+        if lenient:
+            return None
+        raise Stalled("The model takes too long. Try again.") from None
+
+
+def _checked(around: Surroundings) -> Surroundings:
+    if around.is_private:
+        raise Forbidden(
+            "This cell is tagged private, so it is not sent to a model. Remove the tag to get "
+            "suggestions for it.",
+            code="private_cell",
+        )
+    return around
+
+
+def _made(data: object) -> SuggestionMade:
+    assert isinstance(data, SuggestionMade)
+    return data

@@ -1,0 +1,165 @@
+"""What is known around a cell when a suggestion for it is wanted.
+
+The page sends the cells as it shows them. What it cannot know is looked up at the same time, within
+a moment and as far as the role may read unasked: which cells are private, and what the variables
+are that the cell names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Self
+
+from ...domain.errors import CoworkError
+from ...domain.suggestions import NearbyCell, SuggestionRequest
+from ...tools.kernel.state import Variable
+from ...tools.notebook.names import CellNames, names_in
+from ..log import RunLog
+from ..notebook.lookup import allowed_workspace, settle
+from ..run.tool_runner import ToolEnvironment
+
+SECONDS = 0.3
+"""For all that is looked up; what is not there by then is done without."""
+_MAX_INSPECTED = 4
+_MAX_SOURCE = 20_000
+_TABLES = ("DataFrame", "Table", "Series", "ndarray")
+_NAME = re.compile(r"[^\W\d]\w*")
+_BUILTINS = frozenset(dir(builtins))
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found out about a notebook and its kernel."""
+
+    private: Mapping[str, str] = field(default_factory=dict)
+    """The sources of private cells, by id."""
+    variables: tuple[Variable, ...] = ()
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The notebook around a cell, as a model may know it."""
+
+    cells: tuple[NearbyCell, ...] = ()
+    """In order, the cell itself among them."""
+    variables: tuple[Variable, ...] = ()
+    """All that the kernel has; tables that the cell names with what is in them."""
+    private: tuple[str, ...] = ()
+    """The sources of private cells, which must not show up anywhere else."""
+    is_private: bool = False
+    """Whether the cell itself is one of them."""
+    language: str = ""
+
+    @classmethod
+    def of(cls, request: SuggestionRequest, looked: Looked) -> Self:
+        """What a request says, without what is private."""
+        return cls(
+            cells=tuple(cell for cell in request.cells if cell.id not in looked.private),
+            variables=looked.variables,
+            private=tuple(looked.private.values()),
+            is_private=request.cell_id in looked.private,
+            language=looked.language,
+        )
+
+    def named_in(self, source: str) -> list[Variable]:
+        """The variables that code names, in the order in which it does; no modules."""
+        known = {one.name: one for one in self.variables if one.type != "module"}
+        return [known[name] for name in names_of(source) if name in known]
+
+
+async def look_around(
+    tools: ToolEnvironment,
+    log: RunLog,
+    notebook: str | None,
+    request: SuggestionRequest,
+    seconds: float = SECONDS,
+) -> Looked:
+    """What can be found out in this time. Never fails."""
+    if not notebook:
+        return Looked()
+    may_read = allowed_workspace(tools, log, "read_notebook", notebook)
+    may_list = allowed_workspace(tools, log, "list_variables", notebook)
+    found: list[Variable] = []
+    reading = (
+        asyncio.ensure_future(tools.gate.notebooks.glance(may_read, notebook)) if may_read else None
+    )
+
+    async def look() -> None:
+        """Each thing that is found counts, also if there is no time for the next."""
+        assert may_list is not None
+        listed = await tools.kernels.variables(may_list, notebook)
+        found.extend(listed.items)
+        names = set(names_of(_told(request)))
+        tables = [
+            place
+            for place, one in enumerate(found)
+            if one.name in names and one.type.endswith(_TABLES)
+        ]
+
+        async def inspect(place: int) -> None:
+            with suppress(CoworkError):
+                found[place] = await tools.kernels.inspect(may_list, notebook, found[place].name)
+
+        await asyncio.gather(*map(inspect, tables[:_MAX_INSPECTED]))
+
+    looking = asyncio.ensure_future(look()) if may_list else None
+    looks = [one for one in (reading, looking) if one is not None]
+    if looks:
+        await settle(seconds, *looks)
+    state = None
+    if reading and reading.done() and not reading.cancelled() and not reading.exception():
+        state = reading.result()
+    if state is None:
+        return Looked(variables=tuple(found))
+    private = {cell.id: cell.source for cell in state.cells if cell.is_private}
+    return Looked(private, tuple(found), state.language)
+
+
+def _told(request: SuggestionRequest) -> str:
+    """All words of a request in which a variable may be named."""
+    return f"{request.source}\n{request.instruction}"
+
+
+def names_of(source: str) -> list[str]:
+    """The names in code, or in words, in their order."""
+    found = dict.fromkeys(_NAME.findall(source[:_MAX_SOURCE]))
+    return [name for name in found if name not in _BUILTINS]
+
+
+@lru_cache(maxsize=1_000)
+def cell_names(source: str) -> CellNames:
+    """The global names of a cell; none if it cannot be understood."""
+    return (names_in(source) if len(source) <= _MAX_SOURCE else None) or CellNames()
+
+
+def related(
+    cell_id: str, cells: Sequence[NearbyCell], source: str, nearest: int = 2
+) -> list[NearbyCell]:
+    """Other cells that matter for one: those that make the names it uses, the newest of each name,
+    then its neighbours; the most important first.
+    """
+    place = next((at for at, cell in enumerate(cells) if cell.id == cell_id), len(cells))
+    wanted = set(names_of(source))
+    found: dict[str, NearbyCell] = {}
+    before = [cell for cell in reversed(cells[:place]) if cell.source.strip()]
+    for cell in before:
+        if cell.cell_type == "code" and wanted and (made := wanted & cell_names(cell.source).made):
+            wanted -= made
+            found.setdefault(cell.id, cell)
+    for cell in [*before[:nearest], *cells[place + 1 : place + 2]]:
+        if cell.source.strip():
+            found.setdefault(cell.id, cell)
+    return list(found.values())
+
+
+def in_order(cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]) -> list[NearbyCell]:
+    """The same cells as they stand in the notebook."""
+    wanted = {cell.id for cell in cells}
+    return [cell for cell in all_cells if cell.id in wanted]

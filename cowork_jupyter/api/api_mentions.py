@@ -1,0 +1,122 @@
+"""Endpoints about what messages point at with `@` and call with `/`, before they are sent."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from ..agents.log import RunLog
+from ..agents.mentions.completion import CompletionItems
+from ..agents.mentions.lookup import TOGETHER, look_up
+from ..agents.mentions.reach import Reach
+from ..domain.mentions import Mention
+from ..domain.roles import DEFAULT_ROLE, AgentRole
+from .calls import Call
+from .models import ListedPath, Name, RequestBody, Text
+from .routes import table
+
+
+class MentionsQuery(RequestBody):
+    """`GET context/{id}/mentions`."""
+
+    q: Name
+    """What is typed so far, with its `@` or `/`."""
+    role: AgentRole | None = None
+    """Who would get the message: nothing is offered that this role may not read."""
+    variables: bool = True
+    """Whether to ask the kernel, which takes longer."""
+
+
+class NotebookMentionsQuery(MentionsQuery):
+    """`GET mentions`: the same before there is a conversation."""
+
+    notebook: ListedPath | None = None
+
+
+class MentionsDraft(RequestBody):
+    """`POST context/{id}/mentions`."""
+
+    content: Annotated[Text, Field(max_length=100_000)]
+    role: AgentRole | None = None
+
+
+class NotebookMentionsDraft(MentionsDraft):
+    """`POST mentions`: the same before there is a conversation."""
+
+    notebook: ListedPath | None = None
+
+
+class MentionList(BaseModel):
+    """What a text points at, in its order."""
+
+    items: list[Mention]
+    next: None = None
+
+
+@table.route(
+    "GET",
+    "context/{id}/mentions",
+    query=MentionsQuery,
+    answer=CompletionItems,
+    action="read",
+    kernel=True,
+)
+async def complete_in_context(call: Call) -> BaseModel:
+    """What can stand behind the `@` or `/` that is being typed: at most 20, best first."""
+    return await _offers(call, _reach_of_context(call, call.query.role))
+
+
+@table.route(
+    "GET",
+    "mentions",
+    query=NotebookMentionsQuery,
+    answer=CompletionItems,
+    action="read",
+    kernel=True,
+)
+async def complete(call: Call) -> BaseModel:
+    """The same for a message that begins a conversation. A kernel is told of its own notebook."""
+    own = await _own_notebook(call) if call.caller.kernel_id else call.query.notebook
+    return await _offers(call, _reach(call, "", call.query.role, own))
+
+
+@table.route("POST", "context/{id}/mentions", body=MentionsDraft, answer=MentionList, action="read")
+async def preview_in_context(call: Call) -> BaseModel:
+    """What a draft points at, and what of it the agent would be given. Nothing is sent."""
+    return await _mentions(call, _reach_of_context(call, call.body.role))
+
+
+@table.route("POST", "mentions", body=NotebookMentionsDraft, answer=MentionList, action="read")
+async def preview(call: Call) -> BaseModel:
+    """The same for a message that begins a conversation."""
+    return await _mentions(call, _reach(call, "", call.body.role, call.body.notebook))
+
+
+async def _own_notebook(call: Call) -> str | None:
+    """The one that the calling kernel runs, relative to the workspace."""
+    file = await call.host.notebook_of(call.caller.kernel_id or "")
+    parts = call.service.factory.tools.workspace.inside(file) if file else None
+    return "/".join(parts) if parts else None
+
+
+def _reach_of_context(call: Call, role: AgentRole | None) -> Reach:
+    context = call.service.conversations.get(call.path["id"])
+    addressee = role or call.service.journal.store.addressee(context)
+    return _reach(call, context.id, addressee, context.notebook)
+
+
+def _reach(call: Call, context_id: str, role: AgentRole | None, notebook: str | None) -> Reach:
+    log = RunLog(call.service.journal, context_id, "", role or DEFAULT_ROLE)
+    return call.service.factory.reach(log, notebook)
+
+
+async def _offers(call: Call, reach: Reach) -> CompletionItems:
+    query = call.query
+    return await call.service.completion.offers(reach, query.q, variables=query.variables)
+
+
+async def _mentions(call: Call, reach: Reach) -> MentionList:
+    counter = call.service.factory.llm.counter
+    found = await look_up(reach, call.body.content, TOGETHER, counter)
+    return MentionList(items=found.mentions)

@@ -1,0 +1,124 @@
+"""Endpoints about messages: saying something to the agent, and reading what was said."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from ..agents.mentions.commands import Command, InRole, RunWorkflow, SendPrompt, command_in
+from ..domain.cell_commands import Say
+from ..domain.contexts import Initiator, RequestOrigin
+from ..domain.errors import Forbidden, InvalidInput
+from ..domain.messages import Message
+from ..domain.roles import AgentRole
+from ..mcp.client import offers
+from .calls import Call, initiator_of
+from .models import Accepted, MessageList, Name, PageQuery, RequestBody, Text
+from .pictures import Pictures
+from .routes import table
+
+_RAISES = (
+    "Only you can give the agent more permissions. Switch to {role} in JupyterLab, in the Cowork "
+    "panel or in a cell that you run there."
+)
+_NOT_BY_CODE = "Only you can send a prompt of an MCP server. Send it in JupyterLab."
+
+
+class NewMessage(RequestBody):
+    """`POST context/{id}/messages`."""
+
+    content: Annotated[Text, Field(min_length=1)]
+    role: AgentRole | None = None
+    model: Name | None = None
+    """The model to go on with."""
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
+    card_id: Name | None = None
+    """The job on whose card it is written; a message about a plan then revises that plan."""
+    replan: bool = False
+    """Whether it asks to make that plan anew, whatever its words are."""
+    pictures: Pictures = []
+    """Shown to models that see."""
+
+
+@table.route(
+    "POST",
+    "context/{id}/messages",
+    body=NewMessage,
+    answer=Accepted,
+    status=202,
+    action="execute",
+    kernel=True,
+)
+async def send_message(call: Call) -> BaseModel:
+    """Send a message to the agent, which starts a job. One that begins with `/` and the name of a
+    role, a workflow or an MCP server's prompt is a command.
+    """
+    body: NewMessage = call.body
+    call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
+    command = command_of(call, body.content)
+    by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
+    message = await _sent(call, body, command, by)
+    assert message.job_id
+    return Accepted(message_id=message.id, job_id=message.job_id)
+
+
+def command_of(call: Call, content: str) -> Command | None:
+    """What the words command, if they do."""
+    servers = [one.name for one in call.service.mcp.configured.all() if one.in_use]
+    return command_in(content, call.service.workflows.current(), servers)
+
+
+async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
+    service, context_id = call.service, call.path["id"]
+    content, role = body.content, body.role
+    match command:
+        case RunWorkflow(name, parameters):
+            return service.run_workflow(name, parameters, context_id, call.caller.name, by)
+        case InRole(chosen, text):
+            check_raise(call, chosen, by)
+            content, role = text, chosen
+        case SendPrompt():
+            content = await _written(call, command, by)
+    return service.send_message(
+        context_id,
+        content,
+        role,
+        model=body.model,
+        origin=RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id),
+        replan=body.replan,
+        pictures=[one.part() for one in body.pictures],
+    )
+
+
+def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
+    """To give the agent more rights than it has takes a person; code may only take some away."""
+    context = call.service.conversations.get(call.path["id"])
+    present = call.service.journal.store.addressee(context)
+    if by != "person" and not role.spec.permissions <= present.spec.permissions:
+        raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
+
+
+async def _written(call: Call, command: SendPrompt, by: Initiator) -> str:
+    if by != "person":
+        raise Forbidden(_NOT_BY_CODE, code="needs_person")
+    connection = call.service.mcp.connection(command.server)
+    text = await offers.written_prompt(connection, command.prompt, command.arguments)
+    if not text.strip():
+        raise InvalidInput(f"The prompt {command.prompt} is empty.", code="empty_command")
+    return text
+
+
+@table.route(
+    "GET",
+    "context/{id}/messages",
+    query=PageQuery,
+    answer=MessageList,
+    action="read",
+    kernel=True,
+)
+async def list_messages(call: Call) -> BaseModel:
+    """The stored messages in full, oldest first."""
+    page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
+    return MessageList(items=page.items, next=page.next)

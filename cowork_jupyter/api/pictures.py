@@ -1,0 +1,58 @@
+"""Pictures that come with a message: checked before anything is stored."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from ..domain.messages import ImagePart
+from ..tools.notebook.pictures import MAX_PIXELS, pixels
+from .models import RequestBody
+
+MAX_PICTURES = 4
+MAX_BYTES = 5_000_000
+_MAX_CHARACTERS = (MAX_BYTES + 2) // 3 * 4
+
+MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
+
+
+class NewPicture(RequestBody):
+    """A picture as base64; its first bytes must say the same as its type."""
+
+    media_type: MediaType
+    data: Annotated[str, Field(min_length=1, max_length=_MAX_CHARACTERS)]
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        try:
+            start = base64.b64decode(self.data, validate=True)[:16]
+        except (binascii.Error, ValueError):
+            raise ValueError("is not base64") from None
+        if _type_of(start) != self.media_type:
+            raise ValueError(f"is not a picture of type {self.media_type}")
+        size = pixels(self.data)
+        if size and size[0] * size[1] > MAX_PIXELS:
+            raise ValueError("has too many pixels")
+        return self
+
+    def part(self) -> ImagePart:
+        """As a part of a message."""
+        return ImagePart.of(self.media_type, self.data, pixels(self.data))
+
+
+def _type_of(start: bytes) -> MediaType | None:
+    if start.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if start.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if start.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+Pictures = Annotated[list[NewPicture], Field(max_length=MAX_PICTURES)]

@@ -1,0 +1,81 @@
+"""Deleted conversations: kept for a few minutes, so that deleting can be undone, then gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from .bus import Journal
+from .checkpoints import LazyCheckpointStore
+from .domain.contexts import Context
+from .domain.errors import CoworkError
+
+logger = logging.getLogger(__name__)
+
+UNDO_SECONDS = 10 * 60.0
+_MARGIN = 0.01
+"""Seconds by which the clock of the record, which counts milliseconds, is surely behind."""
+
+
+class DeletedConversations:
+    """What was deleted, until its time is up: also across a restart, or a closed tab."""
+
+    def __init__(
+        self, journal: Journal, checkpoints: LazyCheckpointStore, undo_seconds: float = UNDO_SECONDS
+    ) -> None:
+        self._journal = journal
+        self._checkpoints = checkpoints
+        self._kept_for = timedelta(seconds=undo_seconds)
+        self._removing: asyncio.Task[None] | None = None
+
+    def contexts(self) -> list[tuple[Context, str]]:
+        """Those that can be brought back, each with when it was deleted; newest first."""
+        deadline = self._deadline()
+        return [one for one in self._journal.store.deleted_contexts() if one[1] >= deadline]
+
+    def add(self, context_id: str) -> None:
+        """Delete a conversation in which nothing runs."""
+        with self._journal.transaction() as tx:
+            tx.set_context_aside(context_id)
+        self.remove_in_time()
+
+    def restore(self, context_id: str) -> Context:
+        """Bring a conversation back as it was."""
+        with self._journal.transaction() as tx:
+            return tx.restore_context(context_id)
+
+    def remove_in_time(self) -> None:
+        """See to it that what was deleted goes for good, once its time is up."""
+        if self._removing is None or self._removing.done():
+            self._removing = asyncio.get_running_loop().create_task(self._remove_each())
+
+    async def close(self) -> None:
+        """Leave the rest to whoever opens the record next."""
+        if self._removing:
+            self._removing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._removing
+
+    async def _remove_each(self) -> None:
+        try:
+            while kept := self._journal.store.deleted_contexts():
+                _, oldest = kept[-1]
+                due = datetime.fromisoformat(oldest) + self._kept_for - datetime.now(UTC)
+                await asyncio.sleep(max(due.total_seconds(), 0) + _MARGIN)
+                await self.remove_overdue()
+        except CoworkError as error:  # a full disk, say; the next start tries again
+            logger.warning("Deleted conversations are not removed yet: %s", error)
+
+    async def remove_overdue(self) -> None:
+        """Remove what can no longer be brought back, with its checkpoints."""
+        with self._journal.transaction() as tx:
+            removed = tx.remove_deleted(self._deadline())
+        for context_id in removed:
+            await self._checkpoints.forget_context(context_id)
+
+    def _deadline(self) -> str:
+        """What was deleted before this is gone. As the store writes times."""
+        then = datetime.now(UTC) - self._kept_for
+        return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")

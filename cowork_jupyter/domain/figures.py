@@ -1,0 +1,91 @@
+"""Figures with a source, and assumptions: what a text rests on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, Field, model_serializer, model_validator
+
+from .data import Data
+from .null_tolerant import NullTolerantModel
+
+MAX_ASSUMPTIONS = 20
+MAX_ALTERNATIVES = 4
+OR_INSTEAD = ". It could also be: "
+"""Where an assumption in words goes on with its alternatives, divided by `; `."""
+AssumptionStatus = Literal["open", "confirmed", "corrected"]
+
+
+class FigureSource(Data):
+    """Where a figure can be seen: in what a cell, or a call, has put out."""
+
+    cell_id: str | None = None
+    call_id: str | None = None
+    stale: bool = False
+    """Whether that cell has been changed since, so that it is from an older run."""
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
+        """The cell or the call, as the contract has it: what is not there is not written."""
+        return {name: value for name, value in handler(self).items() if value}
+
+
+class Figure(BaseModel):
+    """A number in a text."""
+
+    text: str
+    """As it is written, with its unit."""
+    value: float
+    source: FigureSource | None = None
+    """None if no output has it."""
+
+
+class Assumption(NullTolerantModel):
+    """Something that a plan or a result takes for granted."""
+
+    text: Annotated[str, Field(min_length=1, max_length=2000)]
+    status: AssumptionStatus = "open"
+    correction: Annotated[str, Field(max_length=2000)] = ""
+    """What is the case instead, in the user's words."""
+    alternatives: list[str] = []
+    """What it could be instead, each a correction that takes one click."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_words(cls, raw: Any) -> Any:
+        """Models like to write the text alone, or make up a status."""
+        if isinstance(raw, str):
+            text, _, others = raw.partition(OR_INSTEAD)
+            listed = [one.strip() for one in others.rstrip(" .").split("; ") if one.strip()]
+            return {"text": text, "alternatives": listed[:MAX_ALTERNATIVES]}
+        known = isinstance(raw, dict) and raw.get("status") in get_args(AssumptionStatus)
+        return raw if known or not isinstance(raw, dict) else {**raw, "status": "open"}
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
+        written = handler(self)
+        if not self.alternatives:
+            del written["alternatives"]
+        return written
+
+    def settled(self, status: AssumptionStatus, correction: str = "") -> Assumption:
+        """The same with what the user says of it."""
+        return self.model_copy(update={"status": status, "correction": correction})
+
+
+def _as_stated(value: Any) -> Any:
+    """One assumption without its list is one; empty ones are none, and nobody reads dozens."""
+    listed = [value] if isinstance(value, (str, dict)) else value
+    return [one for one in listed if one][:MAX_ASSUMPTIONS] if isinstance(listed, list) else listed
+
+
+Assumptions = Annotated[list[Assumption], BeforeValidator(_as_stated)]
+
+
+def reopened(stated: list[Assumption], before: list[Assumption]) -> list[Assumption]:
+    """What an agent states, with what the user has said of the same before.
+
+    Whether something is confirmed only the user knows, whatever the model writes.
+    """
+    known = {one.text: one for one in before}
+    return [known.get(one.text) or one.settled("open") for one in stated]

@@ -1,0 +1,213 @@
+"""Expectations in words, and held against what was measured. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from ..domain.expectation_rules import FILE, partner
+from ..domain.expectations import BrokenExpectation, Expectation
+from ..domain.measured import Measured
+
+_SIGNS = {"=": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥"}
+_WHOLE = ("int", "uint", "tinyint", "smallint", "bigint", "hugeint", "usmallint", "ubigint")
+_FLOATS = ("float", "double", "halffloat", "decimal")
+_TEXTS = ("str", "string", "object", "varchar", "utf8", "large_string", "<u")
+_FAMILIES = {
+    "int": _WHOLE,
+    "integer": _WHOLE,
+    "float": _FLOATS,
+    "number": _WHOLE + _FLOATS,
+    "text": _TEXTS,
+    "string": _TEXTS,
+    "date": ("date", "timestamp"),
+    "datetime": ("datetime", "timestamp"),
+    "bool": ("bool",),
+    "boolean": ("bool",),
+    "category": ("category", "categorical", "enum", "dictionary"),
+}
+"""What people call a type, and how the libraries' names for it begin."""
+_ROUNDING = 1e-9
+"""By how much, as a share, sums of the same floats in another order may differ."""
+
+
+@dataclass(frozen=True)
+class CheckedExpectation:
+    """One expectation, and whether it is met."""
+
+    expectation: Expectation
+    measured: Measured
+    found: str = ""
+    """What is the case instead, if it is not met; else why nobody can say."""
+    met: bool | None = True
+    """None if it could not be checked."""
+
+    @property
+    def broken(self) -> BrokenExpectation | None:
+        """As it is told, if it is."""
+        if self.met is not False:
+            return None
+        return BrokenExpectation(expectation=self.expectation, found=self.found)
+
+    @property
+    def updated(self) -> Expectation | None:
+        """What would be expected if what is there now is right; None where that is not simple."""
+        one, value = self.expectation, self.measured.value
+        simple = (
+            one.op == "=" and one.check in ("rows", "columns", "sum") and not self.measured.problem
+        )
+        if self.met is not False or not simple:
+            return None
+        if one.check == "columns" and not isinstance(one.value, list):
+            value = len(value) if isinstance(value, list) else None
+        return one.model_copy(update={"value": value})
+
+
+def in_words(one: Expectation) -> str:
+    """What is expected, without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
+    sign, value, column = _SIGNS[one.op], one.value, one.column or ""
+    within = f" within {_plain(one.tolerance * 100)} %" if one.tolerance else ""
+    match one.check:
+        case "rows":
+            return f"rows {sign} {value_text(value)}{within}"
+        case "columns" if isinstance(value, list):
+            return f"columns {'=' if one.op == '=' else 'include'} {_listed(value)}"
+        case "columns":
+            return f"columns {sign} {value_text(value)}"
+        case "unique":
+            return f"{column} is unique" if column else "no repeated rows"
+        case "no_missing":
+            return f"no missing {column or 'values'}"
+        case "range" if isinstance(value, list):
+            return f"{value_text(value[0])} ≤ {column} ≤ {value_text(value[1])}"
+        case "range":
+            return f"{column} {sign} {value_text(value)}"
+        case "values":
+            listed = _listed(value if isinstance(value, list) else [value])
+            return f"{column} is {'one' if one.op == '=' else 'none'} of {listed}"
+        case "sum":
+            return f"sum of {column} {sign} {value_text(value)}{within}"
+        case "type":
+            return f"{column} is {'' if one.op == '=' else 'not '}of type {value}"
+        case "matched":
+            table, other = partner(one)
+            behind = "" if other == column else f".{other}"
+            return f"{column} matched in {table.removeprefix(FILE)}{behind}"
+
+
+def broken_in_words(broken: BrokenExpectation) -> str:
+    """All of it: `orders: expected rows = 12,431 — it is 12,612`."""
+    one = broken.expectation
+    return f"{one.of.removeprefix(FILE)}: expected {in_words(one)} — {broken.found}"
+
+
+def check(one: Expectation, measured: Measured, *, must_exist: bool = False) -> CheckedExpectation:
+    """Hold an expectation against the facts.
+
+    A table that is not there (yet) breaks nothing, unless it must be there by now.
+    """
+    if measured.problem == "no_table":
+        said = f"there is no table {measured.why.removeprefix(FILE) or one.of}"
+        return CheckedExpectation(one, measured, said, False if must_exist else None)
+    if measured.problem == "unchecked":
+        return CheckedExpectation(one, measured, f"could not be checked: {measured.why}", None)
+    found = _difference(one, measured)
+    return CheckedExpectation(one, measured, found, not found)
+
+
+def _difference(one: Expectation, measured: Measured) -> str:
+    """What is the case instead; empty if it is as expected."""
+    value, wrong = measured.value, measured.wrong
+    if measured.problem == "no_column":
+        return f"it has no column {measured.why}"
+    if measured.problem == "wrong_type":
+        return f"it is not a number but {measured.why}"
+    match one.check:
+        case "rows" | "sum":
+            return "" if _holds(value, one) else f"it is {value_text(value)}"
+        case "columns":
+            return _other_columns(value if isinstance(value, list) else [], one)
+        case "type":
+            same = _is_of_type(str(value), str(one.value)) == (one.op == "=")
+            return "" if same else f"it is {value}"
+    if not wrong:
+        return ""
+    rows = f"{wrong:,} of {measured.rows:,} row{'' if measured.rows == 1 else 's'}"
+    match one.check:
+        case "unique":
+            return f"{rows} repeat{'s' if wrong == 1 else ''} an earlier one"
+        case "no_missing":
+            return f"{wrong:,} {'is' if wrong == 1 else 'are'} missing"
+        case "range":
+            known = measured.low is not None
+            ends = f"; it goes from {value_text(measured.low)} to {value_text(measured.high)}"
+            return f"{rows} {'is' if wrong == 1 else 'are'} not{ends if known else ''}"
+        case "matched":
+            return (
+                f"{rows} {'has' if wrong == 1 else 'have'} no partner{_such_as(measured.examples)}"
+            )
+    return f"{rows} {'is' if wrong == 1 else 'are'} not{_such_as(measured.examples)}"
+
+
+def _holds(value: JsonValue, one: Expectation) -> bool:
+    """Compare numbers; what is off by less than the tolerance is as good as equal."""
+    if not isinstance(value, (int, float)) or not isinstance(one.value, (int, float)):
+        return False
+    exact = isinstance(value, int) and isinstance(one.value, int)
+    allowed = abs(one.value) * max(one.tolerance or 0.0, 0.0 if exact else _ROUNDING)
+    off = value - one.value
+    match one.op:
+        case "=":
+            return abs(off) <= allowed
+        case "!=":
+            return abs(off) > allowed
+        case "<":
+            return off < allowed
+        case "<=":
+            return off <= allowed
+        case ">":
+            return off > -allowed
+    return off >= -allowed
+
+
+def _other_columns(names: Sequence[JsonValue], one: Expectation) -> str:
+    if not isinstance(one.value, list):
+        return "" if _holds(len(names), one) else f"it has {len(names):,}"
+    lacking = [name for name in one.value if name not in names]
+    more = [name for name in names if name not in one.value] if one.op == "=" else []
+    said = [f"it lacks {_listed(lacking)}"] if lacking else []
+    if more:
+        said.append(f"it also has {_listed(more)}")
+    return " and ".join(said)
+
+
+def _is_of_type(found: str, wanted: str) -> bool:
+    found, wanted = found.lower(), wanted.lower().strip()
+    return found == wanted or found.startswith(_FAMILIES.get(wanted, (f"{wanted}[",)))
+
+
+def value_text(value: JsonValue) -> str:
+    """A number as people read it; a text in quotes."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, (int, float)):
+        return _plain(value)
+    return str(value)
+
+
+def _plain(number: float) -> str:
+    if isinstance(number, int) or number.is_integer():
+        return f"{int(number):,}".replace("-", "−")
+    digits = f"{number:,.4f}".rstrip("0") if abs(number) >= 1 else f"{number:.4g}"
+    return digits.replace("-", "−")
+
+
+def _listed(values: Sequence[JsonValue], most: int = 5) -> str:
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return ", ".join(map(value_text, values[:most])) + more
+
+
+def _such_as(examples: Sequence[str]) -> str:
+    return f": {', '.join(examples)}" if examples else ""

@@ -1,0 +1,193 @@
+"""Two states of a table in one line: `orders: 12,431 → 12,217 rows (−214), +1 column month`.
+
+What matters most comes first; what there is no room for is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..domain.effects import FieldState, TableState
+
+MAX_LINE = 200
+MAX_NAMES = 3
+"""Columns or categories that are named; the rest is counted."""
+MAX_NAME = 40
+_OF_A_SAMPLE = " (of a sample)"
+
+
+def difference(name: str, before: TableState | None, after: TableState | None) -> str:
+    """What became of the table, with its name; empty if nothing is known to differ."""
+    if after is None:
+        return f"{_short(name)}: removed" if before else ""
+    if before is None:
+        return f"{_short(name)}: new, {shape_text(after)}"
+    changes = list(_changes(before, after))
+    return f"{_short(name)}: {_fitting(changes, MAX_LINE - len(name))}" if changes else ""
+
+
+def shape_text(state: TableState) -> str:
+    """How large it is: `12,431 rows, 6 columns`."""
+    return f"{counted(state.rows, 'row')}, {counted(state.columns, 'column')}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, as people write it."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _changes(before: TableState, after: TableState) -> Iterator[str]:
+    if before.kind != after.kind and before.kind and after.kind:
+        yield f"{before.kind} → {after.kind}"
+    if before.rows != after.rows:
+        yield f"{before.rows:,} → {after.rows:,} rows ({_signed(after.rows - before.rows)})"
+    fields = _Fields(before, after)
+    yield from fields.columns()
+    sample = _OF_A_SAMPLE if before.sampled or after.sampled else ""
+    yield from fields.types()
+    yield from (f"{change}{sample}" for change in fields.missing())
+    if None not in (before.duplicates, after.duplicates) and before.duplicates != after.duplicates:
+        yield f"{before.duplicates:,} → {after.duplicates:,} duplicate rows"
+    yield from (f"{change}{sample}" for change in fields.values())
+
+
+class _Fields:
+    """The columns of both states, and which of them are the same."""
+
+    def __init__(self, before: TableState, after: TableState) -> None:
+        self._before, self._after = before, after
+        old = {field.name: field for field in before.fields}
+        new = {field.name: field for field in after.fields}
+        self._are_all_known = all(
+            len(state.fields) == state.columns == len(names)
+            for state, names in ((before, old), (after, new))
+        )
+        gone = [field for name, field in old.items() if name not in new]
+        came = [field for name, field in new.items() if name not in old]
+        self._renamed = list(_renamed(gone, came))
+        self._gone = _without(gone, (one for one, _ in self._renamed))
+        self._came = _without(came, (one for _, one in self._renamed))
+        self._both = [(old[name], new[name]) for name in old if name in new]
+        # Samples of tables of different sizes have different rows.
+        self._are_comparable = before.sampled == after.sampled and (
+            not before.sampled or before.rows == after.rows
+        )
+
+    def columns(self) -> Iterator[str]:
+        """Those that came, went, or are called otherwise."""
+        if not self._are_all_known:  # of a wide table only the first are known
+            more = self._after.columns - self._before.columns
+            if more:
+                yield f"{_signed(more)} column{'' if abs(more) == 1 else 's'}"
+            return
+        for sign, fields in (("−", self._gone), ("+", self._came)):
+            if fields:
+                names = _listed([field.name for field in fields])
+                yield f"{sign}{counted(len(fields), 'column')} {names}"
+        for old, new in self._renamed:
+            yield f"{_short(old.name)} renamed {_short(new.name)}"
+
+    def types(self) -> Iterator[str]:
+        """Types and time zones that are others."""
+        for old, new in self._both:
+            if old.zone != new.zone and (old.zone or new.zone):
+                yield f"{_short(old.name)} time zone {old.zone or 'none'} → {new.zone or 'none'}"
+            elif old.type != new.type:
+                yield f"{_short(old.name)} {old.type} → {new.type}"
+
+    def missing(self) -> Iterator[str]:
+        """How many values are missing."""
+        for old, new in self._both:
+            counts = _missing(old), _missing(new)
+            if None in counts or counts[0] == counts[1]:
+                continue
+            if self._are_comparable or 0 in counts:
+                yield f"{_short(old.name)} missing {counts[0]:,} → {counts[1]:,}"
+
+    def values(self) -> Iterator[str]:
+        """Categories that came or went; else sums, where no row did."""
+        if not self._are_comparable:
+            return
+        for old, new in self._both:
+            if old.values and new.values and old.total is new.total is None:
+                yield from _categories(old, new)
+            elif self._before.rows == self._after.rows:
+                yield from _sums(old, new)
+
+
+def _categories(old: FieldState, new: FieldState) -> Iterator[str]:
+    gone = [value for value in old.values if value not in new.values]
+    came = [value for value in new.values if value not in old.values]
+    parts = [f"{did} {_listed(some)}" for did, some in (("lost", gone), ("gained", came)) if some]
+    if parts:
+        yield f"{_short(old.name)} {' and '.join(parts)}"
+
+
+def _sums(old: FieldState, new: FieldState) -> Iterator[str]:
+    if old.total is not None and new.total is not None and old.total != new.total:
+        yield f"{_short(old.name)} sum {_number(old.total)} → {_number(new.total)}"
+    elif (old.low, old.high) != (new.low, new.high) and None not in (old.low, new.low):
+        ends = [f"{_short(str(one.low))} to {_short(str(one.high))}" for one in (old, new)]
+        yield f"{_short(old.name)} {ends[0]} → {ends[1]}"
+
+
+def _missing(field: FieldState) -> int | None:
+    """None where there was no time to count."""
+    return field.missing if "missing" in field.model_fields_set else None
+
+
+def _renamed(
+    gone: list[FieldState], came: list[FieldState]
+) -> Iterator[tuple[FieldState, FieldState]]:
+    """Columns with the same facts and other names, if there is no doubt which is which."""
+    for old in gone:
+        same = [new for new in came if _facts(new) == _facts(old)]
+        others = [one for one in gone if _facts(one) == _facts(old)]
+        if len(same) == len(others) == 1 and old.distinct is not None:
+            yield old, same[0]
+
+
+def _facts(field: FieldState) -> FieldState:
+    return field.model_copy(update={"name": ""})
+
+
+def _without(fields: list[FieldState], others: Iterable[FieldState]) -> list[FieldState]:
+    names = {other.name for other in others}
+    return [field for field in fields if field.name not in names]
+
+
+def _fitting(changes: list[str], room: int) -> str:
+    """As many as there is room for, at least one."""
+    kept = changes[:1]
+    for change in changes[1:]:
+        if len(", ".join([*kept, change])) > room:
+            break
+        kept.append(change)
+    more = len(changes) - len(kept)
+    return ", ".join(kept) + (f" and {counted(more, 'more change')}" if more else "")
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(_short, names[:MAX_NAMES]))
+    return f"{shown} …" if len(names) > MAX_NAMES else shown
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= MAX_NAME else f"{words[: MAX_NAME - 1]}…"
+
+
+def _signed(number: int) -> str:
+    return f"{'−' if number < 0 else '+'}{abs(number):,}"
+
+
+def _number(value: float) -> str:
+    """With as many digits as anybody reads."""
+    text = (
+        f"{value:,.0f}"
+        if value == int(value)
+        else f"{value:,.4g}"
+        if abs(value) < 1
+        else f"{value:,.2f}"
+    )
+    return text.replace("-", "−")

@@ -1,0 +1,80 @@
+"""Whether expectations are met now: measured where the tables are, then held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ..domain.errors import CoworkError
+from ..domain.expectation_rules import FILE, is_about_files, tables_of
+from ..domain.expectations import Expectation
+from ..domain.measured import Measured, unchecked
+from ..domain.roles import AgentRole
+from ..tools.base import Clearance, ToolContext
+from ..tools.kernel.state import Kernels
+from ..workspace import Workspace
+from ..workspace.sandbox.sandbox import Sandbox
+from .checking import CheckedExpectation, check
+from .file_checks import measure_file
+
+
+@dataclass(frozen=True)
+class ExpectationChecks:
+    """Checks them in a notebook's kernel, and in files that anybody may read."""
+
+    kernels: Kernels
+    workspace: Workspace
+    sandbox: Sandbox | None = None
+
+    async def check(
+        self,
+        notebook: str | None,
+        expectations: Sequence[Expectation],
+        must_exist: Collection[str] = (),
+    ) -> list[CheckedExpectation]:
+        """Each of them, in order; of those with these ids the tables must be there by now."""
+        variables = [one for one in expectations if not is_about_files(one)]
+        return await self.judged(
+            expectations, await self._measured(notebook, variables), must_exist
+        )
+
+    async def judged(
+        self,
+        expectations: Sequence[Expectation],
+        measured: Sequence[Measured],
+        must_exist: Collection[str] = (),
+    ) -> list[CheckedExpectation]:
+        """The same where a kernel has told already what its variables are like, in order."""
+        told = iter(measured)
+        facts = [
+            await self._measured_file(one)
+            if is_about_files(one)
+            else next(told, unchecked("not all cells ran"))
+            for one in expectations
+        ]
+        return [
+            check(one, known, must_exist=one.id in must_exist)
+            for one, known in zip(expectations, facts, strict=True)
+        ]
+
+    async def _measured(
+        self, notebook: str | None, expectations: Sequence[Expectation]
+    ) -> list[Measured]:
+        path = notebook or self.kernels.home
+        if not expectations:
+            return []
+        try:
+            if not path:
+                return [unchecked("there is no kernel")] * len(expectations)
+            return await self.kernels.measure(self.workspace, path, expectations)
+        except CoworkError as error:
+            why = "no kernel is running" if error.code == "no_kernel" else error.message
+            return [unchecked(why.rstrip("."))] * len(expectations)
+
+    async def _measured_file(self, one: Expectation) -> Measured:
+        if not all(table.startswith(FILE) for table in tables_of(one)):
+            return unchecked("a file can only be matched in another file")
+        # Nobody decides about this look, so it has the least rights, and sees no secrets.
+        guarded = Clearance().guard(self.workspace)
+        context = ToolContext(guarded, AgentRole.PLANNER, sandbox=self.sandbox)
+        return await measure_file(one, context)

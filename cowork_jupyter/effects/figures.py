@@ -1,0 +1,266 @@
+"""The figures in a Markdown text: what it claims in numbers, each with its precision.
+
+What is a figure: whole numbers with or without separators (English, German, Swiss), decimals,
+percentages, amounts with a currency, a unit or a scale (`1.9 M`, `3 Mio`), also in ranges and
+tables. What is none: what names or counts rather than measures. That is code, file names, links,
+dates, times, years, versions, ids, ordinals, numbers of lists, headings, cells and steps, windows
+(`last 30 days`, `5-fold`), levels (`95 % confidence`), bounds (`< 5 %`), ratios (`1:4`), and whole
+numbers up to 12 that have neither a sign nor `%`, a scale or a currency, unless the text says that
+something *is* that number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .numerals import Reading, is_german, readings_of
+
+MAX_TEXT = 20_000
+"""Characters of a text that are looked at."""
+_NO_WORDS = re.compile(r"\S{100,}|[^\S\n]{20,}|\n{3,}")
+"""Runs that nobody reads, and that would cost the patterns below more than all the rest."""
+_SMALL = 12
+_SENTENCE = 100
+"""Characters on each side in which a word may say that a number is a loss."""
+
+_MONTH = (
+    r"(?-i:Jan(?:uary|uar)?|Feb(?:ruary|ruar)?|Mar(?:ch)?|März|Apr(?:il)?|May|Mai|June?|Juni?|July?"
+    r"|Juli|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Okt(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)"
+)
+_NAMED = (
+    r"cells?|steps?|figures?|fig\.|tables?|sections?|chapters?|lines?|rows?|columns?|pages?|items?"
+    r"|folds?|clusters?|groups?|epochs?|iterations?|parts?|phases?|levels?|class|seed"
+    r"|random[_ ]state|ids?|numbers?|no\.|nr\.|issues?|tasks?|plans?|revisions?|options?|versions?"
+    r"|attempts?|index|weeks?|days?|months?|KW|Woche|Tag|Monat|ISO|RFC|Windows|iPhone"
+    r"|Zellen?|Schritte?|Abbildung(?:en)?|Tabellen?|Abschnitte?|Kapitel|Zeilen?|Spalten?|Seiten?"
+    r"|Nummern?|Gruppen?|Klassen?|Teile?|Version(?:en)?"
+)
+_SOFTWARE = (
+    r"version|Python|pandas|NumPy|polars|scikit-learn|sklearn|matplotlib|seaborn|SciPy|statsmodels|DuckDB"
+    r"|Jupyter(?:Lab)?|IPython|PyTorch|TensorFlow|Java|Node(?:\.js)?"
+)
+_NO_FIGURES = [
+    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    for pattern in (
+        r"^ {0,3}(```+|~~~+)[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)",
+        r"(`+)(?!`).+?(?<!`)\1(?!`)",
+        r"<!--[\s\S]{0,2000}?-->|</?[a-z][^<>\n]{0,500}>",
+        r"\]\([^()\n]*\)|\[\^?\d+\]",
+        r"\b(?:https?|ftp|file)://\S+|\S+@\S+\.\w+",
+        r"(?<![\w/\\.~-])[\w/\\.~-]*[A-Za-z_][\w-]*[/\\][\w/\\.-]+",
+        r"(?<![\w.-])[\w.-]*\w\.[A-Za-z]\w{1,7}\b",
+        r"\b\d{4}-\d\d?(?:-\d\d?)?(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b",
+        r"\b\d{4}/\d\d?(?:/\d\d?)?\b|\b\d\d?([./-])\d\d?\1(?:\d{4}|\d\d)\b(?![.,]?\d)",
+        r"\b\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]m)?\b|\b\d\d?\s?(?:[ap]\.?m\b|Uhr\b|o'clock)",
+        rf"\b\d\d?(?:st|nd|rd|th|\.)?\s(?:of\s)?{_MONTH}\b(?:,?\s\d{{4}}\b)?",
+        rf"\b{_MONTH}\.?\s\d\d?(?:st|nd|rd|th)?\b(?![.,:]?\d)(?!\s?%|\s(?!was|is|has)[a-z]+s\b)"
+        r"(?:,?\s\d{4}\b)?",
+        r"\b(?!\d{1,3}(?:\.\d{3})+(?!\.?\d))v?\d+(?:\.\d+){2,}\w*",
+        rf"\b(?:{_SOFTWARE}|v)\s?(?:[<>=~]=?)?\s?\d+(?:\.\d+)*\b(?!\s?%)",
+        r"\b(?:section|chapter|Abschnitt|Kapitel)s?\s\d+(?:\.\d+)+\b",
+        r"\b\d+:\d+\b|\b24/7\b|(?<=\b[A-Za-zχ])²?\(\d+(?:,\s?\d+)?\)",
+        r"(?<=[^\s>=-])\s?[<>≤≥]=?\s?[$€£]?\d[\d.,]*\b(?:\s?%)?",
+        rf"\b(?:{_NAMED})\s[#(]?\d+(?:(?:,\s|\s?(?:and|or|und|oder|to|bis|[-–—&/])\s?)\d+)*\b"
+        r"(?![.,]\d|\s?%)",
+        r"#\d+\b|§\s?\d+|\b\d{4}s\b",
+        r"\b(?:top|first|last|next|previous|past|every|erste[nr]?|letzte[nr]?|nächste[nr]?)\s\d+\b"
+        r"(?![.,]\d|\s?%)",
+        r"^[ \t>]*[-*+•]\s",
+        r"^[ \t>*_]*\d+(?:\.\d+)*[.)]\*{0,2}\s",
+        r"^[ \t>]*#+\s+\d+(?:\.\d+)*[.):]?\s",
+        r"\b\d+(?:\.\d+)?\s?-?%(?=[\s-]+(?:confidence|CI\b|credible|prediction|significance"
+        r"|Konfidenz|Vertrauens|quantile|percentile|level\b))",
+        r"\b(?:p|alpha|α)(?:-?(?:value|Wert))?\s?[<>≤≥=]\s?[01]?[.,](?:05|01|001|0001|1)\b",
+        r"\b\d+/\d+(?=[\s-]+(?:split|train|Aufteilung))",
+    )
+]
+_FORMULA = re.compile(r"\$(?=\S)([^$\n]{0,200}[=\\^_][^$\n]{0,200})(?<=\S)\$(?!\d)")
+"""Its dollars are no money."""
+_SCALES = {
+    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "tausend": 1e3,
+    "m": 1e6, "mn": 1e6, "mm": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6,
+    "b": 1e9, "bn": 1e9, "billion": 1e9, "billions": 1e9, "mrd": 1e9, "milliarde": 1e9,
+    "milliarden": 1e9, "trillion": 1e12, "trillions": 1e12,
+    "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
+}  # fmt: skip
+_OF_BYTES = {"kb": 2.0**10, "mb": 2.0**20, "gb": 2.0**30, "tb": 2.0**40}
+_NUMBER = (
+    r"\d{1,3}(?:[,.'’\u202f\u00a0\u2009\x20]\d{3}){1,6}(?![\d])(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+"
+)
+_GAP = r"[\x20\u00a0\u202f\u2009]"
+"""Between a number and its unit; a line does not end there."""
+_FIGURE = re.compile(
+    rf"""(?<![\w#/\\.,^])(?<![A-Za-z][-–])
+    (?P<sign>(?<![\w)%])(?:[-−–+]|±{_GAP}?)(?=[$€£¥.\d]))?
+    (?P<before>(?:[$€£¥]|US\$|(?:USD|EUR|GBP|CHF)\s){_GAP}?)?
+    (?P<number>{_NUMBER})(?P<power>[eE][-+]?\d+|{_GAP}?[×x·*]{_GAP}?10\^?\{{?[-−]?\d+\}}?)?
+    (?:(?P<percent>{_GAP}?%|{_GAP}(?:percentage{_GAP}points?|percent|per{_GAP}cent|Prozent(?:punkte)?n?|pp)\b)
+      |{_GAP}?(?P<scale>(?i:(?:tsd|mio|mrd)\.?|k|mn|bn|m|b|[kmgt]i?b)(?=[\s.,;:!?)*|€$£_]|$)
+        |(?i:thousand|tausend|millions?|millionen|billions?|milliarden?|trillions?)\b)
+    )?
+    (?P<after>{_GAP}?(?:€|\$|£|¥|(?:USD|EUR|GBP|CHF|dollars?|[Ee]uros?)\b))?
+    (?P<unit>{_GAP}?(?:[×x]|°[CF]|[kcm]?m²?|[kmµ]?g|t|l|ms|µs|s|min|h|kWh|MWh)(?![\w]))?
+    (?!\w|-[A-Za-z]|[.,]\d|:\d)""",
+    re.VERBOSE,
+)
+_ROUGHLY = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|some|circa|ca\.?|etwa|rund|ungefähr)"
+    r"|[~≈])\s?[*_]*$",
+    re.IGNORECASE,
+)
+_BEYOND = re.compile(
+    r"\b(?:nearly|almost|over|under|more than|less than|fewer than|above|below|at least|at most"
+    r"|knapp|fast|gut|über|unter|mehr als|weniger als|mindestens|höchstens)\s?[*_]*$",
+    re.IGNORECASE,
+)
+_LOSS = re.compile(
+    r"\b(?:f[ae]ll(?:s|en|ing)?|dr[oa]pp?(?:s|ed|ing)?|declin\w*|decreas\w*|down|lower\w*|less"
+    r"|fewer|loss\w*|lost|los(?:t|es|ing)|shr[aiu]nk\w*|reduc\w*|minus|negative\w*|below|deficit"
+    r"|dipp?\w*|removed?|sank|sunk|worse|behind|gesunken|sinkt|sank|fiel\w*|gefallen|fällt"
+    r"|Rückgang|weniger|verl[oi]\w*|Verlust\w*|negativ\w*|niedriger|abgenommen|verringer\w*"
+    r"|reduzier\w*|geschrumpft|unter)\b",
+    re.IGNORECASE,
+)
+_SAYS_IT_IS = re.compile(r"(?:[=≈:]|\b(?:is|was|equals|ist|war|beträgt|betrug))\s?[*_]*$")
+_COUNTED = re.compile(
+    r"\s(?:rows|records|orders|customers|users|values|entries|items|observations|samples|cases"
+    r"|Zeilen|Datensätze|Werte|Einträge|Kunden|Bestellungen)\b"
+)
+_RANGE = re.compile(r"\s?(?:[-–—]|to|bis)\s?")
+
+
+@dataclass(frozen=True)
+class WrittenFigure:
+    """A number that a text claims."""
+
+    text: str
+    """As it is written, with currency, sign and unit."""
+    readings: tuple[Reading, ...]
+    """What it may mean, the likeliest first: `1,234` is another number in German."""
+    is_percent: bool = False
+    scale: float = 1.0
+    """What the number is multiplied by: `1.9 M` has a million."""
+    may_be_loss: bool = False
+    """Whether words around it may say that the number it comes from is negative."""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def value(self) -> float:
+        """The likeliest; of a percentage, what stands before the sign."""
+        return self.readings[0].value * self.scale
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """All that its scale may mean: computers count bytes in two ways."""
+        return (self.scale, *(two for key, two in _OF_BYTES.items() if _SCALES[key] == self.scale))
+
+
+def find_figures(text: str) -> list[WrittenFigure]:
+    """The figures of a text, in its order."""
+    text = _NO_WORDS.sub(lambda run: "\n\n" if run[0][0] == "\n" else " ", text[:MAX_TEXT])
+    plain = _without_names(text)
+    german = is_german(text)
+    found = [
+        figure for match in _FIGURE.finditer(plain) if (figure := _figure(match, plain, german))
+    ]
+    return list(_with_common_unit(found, plain))
+
+
+def _without_names(text: str) -> str:
+    """The text with blanks where something stands in which no number is a figure."""
+    text = _FORMULA.sub(r" \1 ", text)
+    for pattern in _NO_FIGURES:
+        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    return text
+
+
+def _figure(match: re.Match[str], text: str, german: bool) -> WrittenFigure | None:
+    sign, number, power = match["sign"] or "", match["number"], match["power"] or ""
+    percent = bool(match["percent"]) or _is_in_percent_column(text, match.start())
+    currency = match["before"] or match["after"]
+    scale = _scale_of((match["scale"] or "").rstrip("."), bool(currency))
+    before = text[max(0, match.start() - 30) : match.start()]
+    is_plain = number.isdigit() and not (sign or power or percent or scale != 1 or currency)
+    if is_plain and _is_no_figure(int(number), match, text, before):
+        return None
+    factor = _power_of(power) * (-1 if sign.strip() in ("-", "−", "–") else 1)
+    widths = 1.0
+    if _ROUGHLY.search(before) and not percent:
+        widths = _trailing_unit(number)
+    elif _BEYOND.search(before):
+        widths = 2 * (1.0 if percent else _trailing_unit(number))
+    read = readings_of(number, german=german)
+    readings = tuple(one.times(factor, widths) for one in (read[:1] if widths > 1 else read))
+    around = text[max(0, match.start() - _SENTENCE) : match.end() + _SENTENCE]
+    return WrittenFigure(
+        match[0].strip(),
+        readings,
+        percent,
+        scale,
+        not sign and bool(_LOSS.search(around)),
+        match.start() + len(match[0]) - len(match[0].lstrip()),
+        match.end(),
+    )
+
+
+def _is_no_figure(number: int, match: re.Match[str], text: str, before: str) -> bool:
+    """Whether a whole number without any mark counts, or names a year."""
+    if number <= _SMALL:
+        return number < 2 or not _SAYS_IT_IS.search(before)
+    is_year = len(match["number"]) == 4 and 1900 <= number < 2100
+    return is_year and not _COUNTED.match(text, match.end()) and not match["unit"]
+
+
+def _scale_of(word: str, is_money: bool) -> float:
+    """A lone `m` or `b` is a scale only of money; else they are metres, or nothing."""
+    if word in ("m", "b", "mm") and not is_money:
+        return 1.0
+    return _SCALES.get(word.lower(), 1.0)
+
+
+def _power_of(written: str) -> float:
+    exponent = re.search(r"[-−+]?\d+\}?$", written)
+    if not exponent:
+        return 1.0
+    size = int(exponent[0].rstrip("}").replace("−", "-"))
+    return float(10.0**size) if abs(size) <= 300 else 1.0
+
+
+def _trailing_unit(number: str) -> float:
+    """Of a number that is rounded by words: what its last digit that is not zero stands for."""
+    digits = re.sub(r"\D", "", number)
+    if number[-1:] != "0" or re.search(r"[.,]\d{1,2}$", number):
+        return 1.0
+    unit, value = 10.0 ** (len(digits) - len(digits.rstrip("0"))), float(digits)
+    while unit > value / 4 and unit > 1:
+        unit /= 10
+    return unit
+
+
+def _is_in_percent_column(text: str, place: int) -> bool:
+    """Whether it stands in a table, in a column whose head says that all of it is in percent."""
+    begin = text.rfind("\n", 0, place) + 1
+    if not text[begin:place].lstrip().startswith("|"):
+        return False
+    above = text[text.rfind("\n\n", 0, begin) + 1 : begin].splitlines()
+    head = next((line for line in above if line.lstrip().startswith("|")), "").split("|")
+    column = text.count("|", begin, place)
+    return column < len(head) and "%" in head[column]
+
+
+def _with_common_unit(figures: list[WrittenFigure], text: str) -> Iterator[WrittenFigure]:
+    """In `10–20 %` and `1.2 to 1.4 million` what stands behind the second is of both."""
+    for one, following in pairwise(figures):
+        is_range = _RANGE.fullmatch(text, one.end, following.start) is not None
+        if is_range and not one.is_percent and one.scale == 1:
+            yield WrittenFigure(
+                one.text, one.readings, following.is_percent, following.scale, one.may_be_loss,
+                one.start, one.end,
+            )  # fmt: skip
+        else:
+            yield one
+    yield from figures[-1:]

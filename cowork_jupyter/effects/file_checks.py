@@ -1,0 +1,222 @@
+"""What expectations are about in data files: all rows, read by the confined process of the table
+tools; where DuckDB is not installed, plain text tables by Python's own csv.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from pydantic import JsonValue
+
+from ..domain.errors import CoworkError, NotFound
+from ..domain.expectation_rules import FILE, partner
+from ..domain.expectations import Expectation
+from ..domain.measured import Measured, unchecked
+from ..tools.base import ToolContext
+from ..tools.table_facts import MISSING, table_facts
+from ..tools.tables.confined.order import TableReply
+from ..tools.tables.tools import select
+
+_COMPARED = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_NUMBERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "U",
+    "FLOAT",
+    "DOUBLE",
+    "DECIMAL",
+)
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_MAX_TEXT = 64 * 1024 * 1024
+_HEAD = 64 * 1024
+_SIMPLE = {"rows", "columns", "unique", "no_missing", "sum", "range"}
+
+
+async def measure_file(one: Expectation, context: ToolContext) -> Measured:
+    """The facts of one expectation about a file."""
+    try:
+        if find_spec("duckdb"):
+            return await _FileQuery(one, context).measured()
+        return await asyncio.to_thread(_measured_text, one, context)
+    except NotFound as error:
+        if error.code != NotFound.code:
+            return unchecked(error.message)
+        return Measured(problem="no_table", why=one.of)
+    except CoworkError as error:
+        return unchecked(error.message)
+
+
+@dataclass(frozen=True)
+class _FileQuery:
+    """One expectation as a SELECT."""
+
+    one: Expectation
+    context: ToolContext
+
+    async def measured(self) -> Measured:
+        one = self.one
+        names = (await self._select("*", "LIMIT 0"))["columns"]
+        if one.check == "columns":
+            return Measured(value=[*names])
+        if one.column and one.column not in names:
+            return Measured(problem="no_column", why=one.column)
+        if one.check in ("sum", "range", "type"):
+            kind = await self._single(f"typeof(any_value({self._column}))")
+            if one.check == "type":
+                return Measured(value=kind)
+            if self._is_about_numbers and not str(kind).startswith(_NUMBERS):
+                return Measured(problem="wrong_type", why=str(kind).lower())
+        rows = int(await self._single("count(*)") or 0)
+        if one.check == "rows":
+            return Measured(value=rows, rows=rows)
+        if one.check == "sum":
+            return Measured(value=_number(await self._single(f"sum({self._column})")))
+        wrong = int(await self._single(self._wrong(names)) or 0)
+        if one.check != "range":
+            return Measured(wrong=wrong, rows=rows)
+        ends = [await self._single(f"{end}({self._column})") for end in ("min", "max")]
+        low, high = map(_number, ends) if self._is_about_numbers and all(ends) else ends
+        return Measured(wrong=wrong, rows=rows, low=low, high=high)
+
+    @property
+    def _is_about_numbers(self) -> bool:
+        value = self.one.value[0] if isinstance(self.one.value, list) else self.one.value
+        return self.one.check == "sum" or isinstance(value, (int, float))
+
+    @property
+    def _column(self) -> str:
+        return _quoted(self.one.column or "")
+
+    def _wrong(self, names: list[str]) -> str:
+        """How many rows are not as expected, as an aggregate."""
+        one, column = self.one, self._column
+        match one.check:
+            case "unique" if one.column:
+                return f"count(*) - count(DISTINCT {column}) - least(1, count(*) - count({column}))"
+            case "unique":
+                whole = ", ".join(map(_quoted, names))
+                return f"count(*) - count(DISTINCT ({whole}))"
+            case "no_missing":
+                some = [column] if one.column else map(_quoted, names)
+                return _counted(" OR ".join(f"{name} IS NULL" for name in some))
+            case "values":
+                listed = ", ".join(map(_literal, one.value if isinstance(one.value, list) else []))
+                return _counted(f"{column} {'NOT IN' if one.op == '=' else 'IN'} ({listed})")
+            case "matched":
+                table, other = partner(one)
+                key = _quoted(other)
+                known = f"SELECT {key} FROM {_file(table)} WHERE {key} IS NOT NULL"  # noqa: S608
+                return _counted(f"{column} IS NULL OR {column} NOT IN ({known})")
+        if isinstance(one.value, list):
+            low, high = map(_literal, one.value)
+            return _counted(f"NOT ({column} >= {low} AND {column} <= {high})")
+        return _counted(f"NOT ({column} {_COMPARED[one.op]} {_literal(one.value)})")
+
+    async def _single(self, aggregate: str) -> str | None:
+        """One value, as a text with all its digits."""
+        return (await self._select(f"CAST({aggregate} AS VARCHAR)"))["head"][0][0]
+
+    async def _select(self, what: str, behind: str = "") -> TableReply:
+        one = self.one
+        paths = [one.of, *([partner(one)[0]] if one.check == "matched" else [])]
+        sql = f"SELECT {what} FROM {_file(one.of)} {behind}"  # noqa: S608 (all of it is quoted)
+        return await select([path.removeprefix(FILE) for path in paths], sql, self.context)
+
+
+def _file(of: str) -> str:
+    return _literal(of.removeprefix(FILE))
+
+
+def _counted(condition: str) -> str:
+    return f"count(*) FILTER (WHERE {condition})"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(value: JsonValue) -> str:
+    if isinstance(value, (bool, int, float)):
+        return str(value)
+    text = value if isinstance(value, str) else json.dumps(value)
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _number(text: str | None) -> int | float:
+    text = text or "0"
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def _measured_text(one: Expectation, context: ToolContext) -> Measured:
+    """The simple checks of a table in a small text file."""
+    path = one.of.removeprefix(FILE)
+    with context.workspace.locate(path) as place:
+        if place.stat().st_size > _MAX_TEXT or one.check not in _SIMPLE:
+            return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
+        data = place.read()
+    facts = table_facts(path, data[:_HEAD], len(data))
+    if facts is None or facts.dialect.decimal_comma:
+        return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
+    text = data.decode(facts.dialect.encoding or "utf-8-sig", "replace")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=facts.dialect.separator or ",")
+    names = next(rows, [])
+    if one.check == "columns":
+        return Measured(value=[*names])
+    if one.column and one.column not in names:
+        return Measured(problem="no_column", why=one.column)
+    return _measured_rows(one, names, [row for row in rows if row])
+
+
+def _measured_rows(one: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
+    count = len(rows)
+    if one.check == "rows":
+        return Measured(value=count, rows=count)
+    place = names.index(one.column) if one.column else None
+    keys = [tuple(row) if place is None else (_cell(row, place),) for row in rows]
+    if one.check == "unique":
+        return Measured(wrong=count - len(set(keys)), rows=count)
+    if one.check == "no_missing":
+        wrong = sum(any(cell is None or _is_missing(cell) for cell in key) for key in keys)
+        return Measured(wrong=wrong, rows=count)
+    try:
+        numbers = list(_numbers(key[0] for key in keys))
+    except ValueError:
+        return Measured(problem="wrong_type", why="text")
+    if one.check == "sum":
+        return Measured(value=sum(numbers), rows=count)
+    low, high = one.value if isinstance(one.value, list) else (one.value, one.value)
+    if not isinstance(low, (int, float)) or not isinstance(high, (int, float)) or one.op == "!=":
+        return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
+    compare = _COMPARISONS.get(one.op)
+    wrong = sum(
+        not (compare(number, low) if compare else low <= number <= high) for number in numbers
+    )
+    ends = (min(numbers), max(numbers)) if numbers else (None, None)
+    return Measured(wrong=wrong, rows=count, low=ends[0], high=ends[1])
+
+
+def _cell(row: list[str], place: int) -> str:
+    return row[place] if place < len(row) else ""
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in MISSING
+
+
+def _numbers(cells: Iterator[str]) -> Iterator[float]:
+    return (_number(cell.strip()) for cell in cells if not _is_missing(cell))

@@ -1,0 +1,134 @@
+"""Data files of the workspace around a run of code: which it made, changed or removed.
+
+All of them are known by name, size and time; what is in them is read of those that the code names,
+and of those that turn out to be others afterwards. Both within a moment, and only as far as the
+call may look: the workspace is the one that it was given.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from ..domain.effects import TableState
+from ..domain.errors import CoworkError
+from ..workspace import Workspace
+from .comparing import difference, shape_text
+from .file_states import DATA_SUFFIXES, file_state
+
+SCAN_SECONDS = READ_SECONDS = 0.05
+MAX_FILES = 2_000
+MAX_READ = 8
+"""Files that are read at once."""
+_OTHERS_PLACES = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
+_NAMED = re.compile(
+    rf"[^\s\"'`,;:()\[\]<>|*?={{}}]+(?:{'|'.join(map(re.escape, DATA_SUFFIXES))})\b", re.IGNORECASE
+)
+
+Mark = tuple[float, int]
+"""When a file was changed, and how large it is."""
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """One data file that is not any more as it was."""
+
+    path: str
+    before: TableState | None
+    after: TableState | None
+    line: str
+
+
+@dataclass
+class FileWatch:
+    """The data files of a workspace, before and after."""
+
+    workspace: Workspace
+    code: str
+    """Code or a command, which may name files."""
+    folder: str = "."
+    """Where it runs."""
+    _marks: dict[str, Mark] = field(default_factory=dict)
+    _states: dict[str, TableState | None] = field(default_factory=dict)
+    _is_whole: bool = True
+    """Whether all data files were found in time."""
+
+    def begin(self) -> FileWatch:
+        """Before the run."""
+        self._marks, self._is_whole = self._scan()
+        named = [path for path in self._named() if path in self._marks]
+        self._states = dict(self._read(named))
+        return self
+
+    def end(self) -> list[FileChange]:
+        """After the run: what is different."""
+        marks, is_whole = self._scan()
+        # What was not found may be there all the same, if not everything could be looked at.
+        new = [path for path in marks if path not in self._marks] if self._is_whole else []
+        gone = [path for path in self._marks if path not in marks] if is_whole else []
+        changed = [path for path, mark in marks.items() if self._marks.get(path, mark) != mark]
+        states = dict(self._read([*new, *changed]))
+        changes = [self._change(path, states[path]) for path in (*new, *changed) if path in states]
+        removed = [
+            FileChange(path, self._states.get(path), None, f"{path}: removed")
+            for path in gone[:MAX_READ]
+            if self._may_be_seen(path)
+        ]
+        return [change for change in (*changes, *removed) if change.line]
+
+    def _change(self, path: str, after: TableState | None) -> FileChange:
+        before = self._states.get(path)
+        if after is None or (before is None and path in self._marks):
+            line = f"{path}: rewritten" + (f", {shape_text(after)}" if after else "")
+        else:
+            line = difference(path, before, after)
+        return FileChange(path, before, after, line)
+
+    def _named(self) -> Iterator[str]:
+        """Where the names in the code lead, in its folder and in the workspace."""
+        for name in dict.fromkeys(_NAMED.findall(self.code)):
+            for path in (f"{self.folder}/{name}", name):
+                with suppress(CoworkError), self.workspace.locate(path) as place:
+                    yield place.path
+
+    def _scan(self) -> tuple[dict[str, Mark], bool]:
+        end, found = time.monotonic() + SCAN_SECONDS, dict[str, Mark]()
+        folders = ["."]
+        for folder in folders:  # it grows
+            if time.monotonic() > end or len(found) >= MAX_FILES:
+                return found, False
+            with suppress(CoworkError), self.workspace.locate(folder) as place:
+                for entry in place.entries():
+                    path = entry.name if folder == "." else f"{folder}/{entry.name}"
+                    if entry.kind == "folder" and _is_users(entry.name):
+                        folders.append(path)
+                    elif entry.kind == "file" and entry.name.lower().endswith(DATA_SUFFIXES):
+                        found[path] = (entry.modified, entry.size)
+        return found, True
+
+    def _may_be_seen(self, path: str) -> bool:
+        with suppress(CoworkError), self.workspace.locate(path):
+            return True
+        return False
+
+    def _read(self, paths: Iterable[str]) -> Iterator[tuple[str, TableState | None]]:
+        """States of files that may be read; what there is no time for is left out."""
+        end = time.monotonic() + READ_SECONDS
+        for path in list(dict.fromkeys(paths))[:MAX_READ]:
+            if time.monotonic() > end:
+                return
+            with suppress(CoworkError), self.workspace.locate(path) as place, place.open() as file:
+                yield path, file_state(path, file, place.stat().st_size)
+
+
+def _is_users(folder: str) -> bool:
+    return not folder.startswith(".") and folder not in _OTHERS_PLACES
+
+
+def folder_of(notebook: str | None) -> str:
+    """Where the code of a notebook runs."""
+    return str(PurePosixPath(notebook or "").parent)

@@ -1,0 +1,126 @@
+"""The effects of a run, from what was seen before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..domain.effects import DataEffect, DataWarning, TableState
+from ..tools.kernel.state import KernelTables, Look
+from .comparing import difference
+from .files import FileChange
+from .silenced import Silenced, without_silenced
+from .warnings import warnings_for
+from .watched import WatchedRun
+
+MAX_EFFECTS = 12
+MAX_WARNINGS = 12
+MAX_FIELDS = 60
+"""Columns of a state that is kept."""
+MAX_TEXT = 1_000
+"""Characters that a model is told."""
+NOTHING_SILENCED = Silenced()
+
+
+def watched_run(
+    code: str, before: KernelTables, after: KernelTables, earlier: Sequence[str] = ()
+) -> WatchedRun:
+    """The run as warnings are found from it."""
+    return WatchedRun(
+        code=code,
+        earlier=earlier or before.history,
+        before=before.tables,
+        after=after.tables,
+        replaced=frozenset(
+            name
+            for name, identity in after.identities.items()
+            if before.identities.get(name, identity) != identity
+        ),
+        answers={**before.answers, **after.answers},
+    )
+
+
+def open_looks(looks: Iterable[Look], before: KernelTables) -> list[Look]:
+    """Those to be asked after the run: they had no answer before, and can still have one."""
+    return [look for look in looks if look not in before.answers and not look.before]
+
+
+def effects_of(
+    run: WatchedRun, files: Iterable[FileChange] = (), silenced: Silenced = NOTHING_SILENCED
+) -> list[DataEffect]:
+    """What it did to each table and file, with warnings; those about no table come last."""
+    warnings = _by_table(run, silenced)
+    effects = [
+        _effect(name, run.before.get(name), run.after.get(name), line, warnings.pop(name, []))
+        for name, line in _changed(run)
+    ]
+    effects += [
+        _effect(f"file:{change.path}", change.before, change.after, change.line, [])
+        for change in files
+    ]
+    rest = [warning for some in warnings.values() for warning in some]
+    if rest:
+        effects[MAX_EFFECTS - 1 :] = [DataEffect(of="", warnings=rest[:MAX_WARNINGS])]
+    return effects[:MAX_EFFECTS]
+
+
+def text_for_model(effects: Iterable[DataEffect]) -> str:
+    """The same for a model, in a few lines; empty if there is nothing to tell."""
+    shown = list(effects)
+    lines = [f"[data] {effect.line}" for effect in shown if effect.line]
+    warnings = [f"[{_where(one)}] {in_words(one)}" for each in shown for one in each.warnings]
+    # What may be wrong is worth more than what happened.
+    text = "\n".join(
+        [*warnings, *lines] if len("\n".join(lines)) > MAX_TEXT else [*lines, *warnings]
+    )
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+
+
+def in_words(warning: DataWarning) -> str:
+    """What is the matter, and what to do about it."""
+    return f"{warning.message} {warning.advice}".strip()
+
+
+def _where(warning: DataWarning) -> str:
+    return f"warning, line {warning.line}" if warning.line else "warning"
+
+
+def _changed(run: WatchedRun) -> list[tuple[str, str]]:
+    """Tables that came, went or became others, those that the code names first; each in a line."""
+    names = list(dict.fromkeys([*run.before, *run.after]))
+    both = run.before.keys() & run.after.keys()
+    lines = {
+        name: difference(name, run.before.get(name), run.after.get(name))
+        for name in names
+        if name not in both or name in run.replaced
+    }
+    found = [(name, line) for name, line in lines.items() if line]
+    return sorted(found, key=lambda one: one[0] not in run.code)
+
+
+def _effect(
+    of: str,
+    before: TableState | None,
+    after: TableState | None,
+    line: str,
+    warnings: list[DataWarning],
+) -> DataEffect:
+    return DataEffect(
+        of=of,
+        before=_bounded(before),
+        after=_bounded(after),
+        line=line,
+        sampled=any(state is not None and state.sampled for state in (before, after)),
+        warnings=warnings[:MAX_WARNINGS],
+    )
+
+
+def _bounded(state: TableState | None) -> TableState | None:
+    return state and state.model_copy(update={"fields": state.fields[:MAX_FIELDS]})
+
+
+def _by_table(run: WatchedRun, silenced: Silenced) -> dict[str, list[DataWarning]]:
+    found: dict[str, list[DataWarning]] = {}
+    for of, warning in warnings_for(run):
+        if without_silenced([warning], run.code, silenced):
+            found.setdefault(of, []).append(warning)
+    return found

@@ -1,0 +1,256 @@
+"""Charts that show less than the table has, or more than the difference."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from .axes import limits, meets
+from .conditions import column_of
+from .finding import Case, Found, counted, number, share, warning
+from .values import NO_CONSTANT, Value, plain, texts_of
+
+_BARS = {"bar", "barh", "barplot", "countplot"}
+_POINTS = {"scatter", "plot", "line", "scatterplot", "lineplot", "hexbin", "hist", "histplot"}
+_FIRST = {"head", "tail", "sample", "limit"}
+_CHOSEN = {
+    "sort_values", "nlargest", "nsmallest", "value_counts", "groupby", "group_by", "sort", "agg",
+    "pivot_table", "resample", "query", "top_k", "sort_index",
+}  # fmt: skip
+_SAYS_SO = re.compile(r"first|last|top|sample|head|recent|zoom|erste|letzte|auszug|detail", re.I)
+_MANY_MISSING = 0.05
+
+
+def chart_warnings(case: Case) -> Iterator[Found]:
+    """About the charts that the code draws."""
+    drawn = [call for call in case.calls() if _kind(call)]
+    if not drawn:
+        return
+    titles = " ".join(_titles(case))
+    yield from _cut_bars(case, drawn)
+    if not _SAYS_SO.search(titles):
+        for call in drawn:
+            if _kind(call) in _POINTS:
+                yield from _some_rows(case, call)
+        yield from _cut_points(case, drawn)
+
+
+def _kind(call: Value) -> str:
+    """`bar`, `scatter` and the like; empty if it draws nothing."""
+    name = call.short if call.op == "call" else call.name
+    if call.op == "call" and not call.name.startswith(("matplotlib", "seaborn", "plotly")):
+        return ""
+    if name == "plot":
+        given = call.keyword("kind")
+        return (given.text or "") if given is not None else "plot"
+    return name if name in _BARS | _POINTS else ""
+
+
+def _titles(case: Case) -> Iterator[str]:
+    for call in case.calls():
+        if call.short in ("title", "set_title", "suptitle", "xlabel", "set_xlabel"):
+            yield from (one.text for arg in call.args for one in arg.ancestry() if one.text)
+        for name in ("title", "label", "xlabel"):
+            given = call.keywords.get(name)
+            if given is not None and given.text:
+                yield given.text
+
+
+def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
+    for call in drawn:
+        kind = _kind(call)
+        if kind not in _BARS:
+            continue
+        axis = "x" if kind == "barh" else "y"
+        for limit, low, _high in limits(case, axis):
+            if not meets(case, call, limit):
+                continue
+            start, about = _start(case, low)
+            if start is None or start <= 0:
+                continue
+            message = f"The bars start at {about}, not at 0, so their lengths mislead."
+            advice = "Let the axis start at 0, or draw points instead of bars."
+            yield warning("", "bar_axis_above_zero", message, limit.line, advice, {"start": start})
+            return
+
+
+def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
+    """Where an axis starts, if the code or the table says so."""
+    value = plain(low)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value), f"{value:g}"
+    for one in low.ancestry() if low is not None else ():
+        least = one.name == "min" or (one.op == "call" and one.short == "min")
+        if not least:
+            continue
+        column = column_of(one.base) or column_of(one.args[0] if one.args else None)
+        state = case.state(column[0]) if column is not None else case.state(one.base)
+        field = state.field(column[1]) if state and column else None
+        if field is None and state is not None and len(state.fields) == 1:
+            field = state.fields[0]
+        if field is not None and isinstance(field.low, int | float) and field.low > 0:
+            scaled = _scaled(low, float(field.low))
+            if scaled is not None:
+                return scaled, f"about {scaled:.4g}"
+    return None, ""
+
+
+def _scaled(low: Value | None, least: float) -> float | None:
+    """The least value, times or minus a constant."""
+    if low is None or low.op != "operator":
+        return least
+    numbers = [plain(one) for one in low.args]
+    factor = next((one for one in numbers if isinstance(one, int | float)), None)
+    if factor is None:
+        return None
+    if low.name == "Mult":
+        return least * factor
+    return least - factor if low.name == "Sub" else None
+
+
+def _some_rows(case: Case, call: Value) -> Iterator[Found]:
+    """Charts of the first rows of a table, or of a sample."""
+    shown = [call.base] if call.op == "method" else []
+    for value in [*shown, *call.args, *call.keywords.values()]:
+        if value is None:
+            continue
+        part = _first_rows(value)
+        if part is None:
+            continue
+        whole, count = part
+        state = case.state(whole)
+        rows = state.rows if state is not None else None
+        if count is None or rows is None or count >= rows:
+            continue
+        of = case.of(whole)
+        message = f"The chart shows {count:,} of {counted(rows, 'row')} ({share(count, rows)})."
+        advice = "Draw all rows, or say in the title which ones are shown."
+        evidence = {"shown": count, "rows": rows}
+        yield warning(of, "chart_shows_fewer_points", message, call.line, advice, evidence)
+        return
+
+
+def _first_rows(value: Value) -> tuple[Value, int | None] | None:
+    """The table and how many of its rows are taken, without a choice by value."""
+    taken: tuple[Value, int | None] | None = None
+    for one in value.chain():
+        if one.op == "method" and one.name in _CHOSEN:
+            return None
+        if taken is not None or one.base is None:
+            continue
+        if one.op == "method" and one.name in _FIRST:
+            count = plain(one.keyword("n", 0)) if one.args or "n" in one.keywords else 5
+            fraction = plain(one.keyword("frac"))
+            taken = (_table(one.base), count if isinstance(count, int) else None)
+            if isinstance(fraction, float):
+                taken = (_table(one.base), -1)
+        elif one.op == "index" and one.args[0].op == "slice":
+            ends = [plain(end) for end in one.args[0].args]
+            owner = one.base.base if one.base.op == "attribute" else one.base
+            if owner is not None and isinstance(ends[1], int) and ends[0] in (None, 0):
+                taken = (_table(one.base), ends[1])
+    return taken
+
+
+def _table(value: Value) -> Value:
+    if value.op == "attribute" and value.name in ("iloc", "loc") and value.base is not None:
+        value = value.base
+    found = column_of(value)
+    return found[0] if found is not None and found[0] is not None else value
+
+
+def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
+    """Axis, table and column of what is drawn."""
+    data = call.keyword("data")
+    if call.op == "method" and call.base is not None:
+        owner = call.base.base if call.base.op == "attribute" else call.base
+        if call.base.op == "attribute" and call.base.name != "plot":
+            owner = call.base
+        names = [texts_of(call.keyword(axis, place)) for place, axis in enumerate("xy")]
+        if owner is not None and all(name and len(name) == 1 for name in names):
+            for axis, name in zip("xy", names, strict=True):
+                yield axis, data or owner, (name or [""])[0]
+            return
+    for place, axis in enumerate("xy"):
+        given = call.keyword(axis, place)
+        if given is None:
+            continue
+        if given.text and data is not None:
+            yield axis, data, given.text
+            continue
+        found = column_of(given)
+        if found is not None and found[0] is not None:
+            yield axis, found[0], found[1]
+
+
+def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
+    ends = plain(call.keyword("range"))
+    column = column_of(call.keyword("x", 0)) if call.args or "x" in call.keywords else None
+    column = column or column_of(call.base)
+    if column is None or not isinstance(ends, list) or len(ends) != 2:
+        return
+    texts = [json.dumps(one) for one in ends]
+    answer = case.ask_rows("outside", case.rows(column[0]), column[1], *texts)
+    outside, rows = (number(answer, one) if answer else 0 for one in ("outside", "rows"))
+    if answer is not None and outside:
+        message = f"The range leaves out {counted(outside, 'value')} of {rows:,}."
+        advice = "Widen the range, or say in the title what is left out."
+        of = case.of(column[0])
+        yield warning(of, "chart_shows_fewer_points", message, call.line, advice, dict(answer))
+
+
+def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
+    for call in drawn:
+        if _kind(call) == "hist":
+            yield from _cut_histogram(case, call)
+        if _kind(call) not in ("scatter", "plot", "line", "scatterplot", "lineplot"):
+            continue
+        plotted = list(_plotted(call))
+        for axis, table, column in plotted:
+            for limit, low, high in limits(case, axis):
+                ends = [plain(low), plain(high)]
+                if not meets(case, call, limit) or (NO_CONSTANT in ends and low and high):
+                    continue
+                usable = [one if isinstance(one, int | float) else None for one in ends]
+                if usable == [None, None]:
+                    continue
+                texts = [json.dumps(one) for one in usable]
+                answer = case.ask_rows("outside", case.rows(table), column, *texts)
+                outside = number(answer, "outside") if answer else 0
+                if answer is None or not outside:
+                    continue
+                rows = number(answer, "rows")
+                message = (
+                    f"The limits of the {axis} axis cut off {counted(outside, 'point')} "
+                    f"of {rows:,} ({share(outside, rows)})."
+                )
+                advice = "Widen the limits, or say in the title what is left out."
+                yield warning(
+                    case.of(table), "chart_shows_fewer_points", message, limit.line, advice,
+                    dict(answer),
+                )  # fmt: skip
+        if _kind(call) in ("scatter", "scatterplot") and len(plotted) == 2:
+            yield from _missing_points(case, call, plotted)
+
+
+def _missing_points(
+    case: Case, call: Value, plotted: list[tuple[str, Value, str]]
+) -> Iterator[Found]:
+    table = plotted[0][1]
+    if table is not plotted[1][1]:
+        return
+    columns = [column for _axis, _table, column in plotted]
+    answer = case.ask_rows("missing", case.rows(table), columns)
+    missing = number(answer, "missing") if answer else 0
+    rows = number(answer, "rows") if answer else 0
+    if answer is None or missing < _MANY_MISSING * rows or not missing:
+        return
+    message = (
+        f"The chart leaves out {counted(missing, 'row')} of {rows:,} ({share(missing, rows)}) "
+        f"without {' or '.join(columns)}."
+    )
+    advice = "Drop them on purpose and say so, or fill them."
+    yield warning(
+        case.of(table), "chart_shows_fewer_points", message, call.line, advice, dict(answer)
+    )

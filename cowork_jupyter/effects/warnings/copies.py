@@ -1,0 +1,221 @@
+"""A copy that is changed instead of the table, and results that nobody keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...domain.effects import TableState
+from .conditions import column_of
+from .expressions import DataFlow
+from .finding import Case, Found, counted, warning
+from .values import Value, texts_of
+
+_CLEANS = {
+    "dropna", "drop_duplicates", "fillna", "replace", "astype", "drop", "drop_nulls", "fill_null",
+    "fill_nan",
+}  # fmt: skip
+"""Methods whose result is worth nothing to look at."""
+_GIVES_NEW = _CLEANS | {
+    "rename", "sort_values", "sort_index", "reset_index", "set_index", "assign", "with_columns",
+    "ffill", "bfill", "clip", "query", "explode", "reindex", "round", "where", "mask", "unique",
+    "merge", "append", "interpolate", "shift", "sort",
+}  # fmt: skip
+_CHOOSES = {"query", "head", "tail", "filter", "dropna", "copy", "sort_values", "reset_index"}
+_FUNCTIONS = {"pandas.to_datetime", "pandas.to_numeric", "pandas.concat", "pandas.merge"}
+_OF_TEXT = {"strip", "lower", "upper", "title", "replace", "zfill", "lstrip", "rstrip"}
+
+
+def copy_warnings(case: Case) -> Iterator[Found]:
+    """Changes that do not reach the table."""
+    for store in case.program.current(case.program.stores):
+        yield from _chained(case, store)
+        yield from _row_of_loop(case, store)
+    for call in case.calls():
+        if call.is_true("inplace"):
+            yield from _in_place_on_copy(case, call)
+    for value in case.program.current(case.program.thrown_away):
+        if value.op == "call" and value.name in _FUNCTIONS:
+            message = f"The result of {value.short} is not kept, so it changes nothing."
+            yield warning("", "result_thrown_away", message, value.line, "Assign it to a name.")
+        yield from _thrown_away(case, value, _GIVES_NEW)
+    for value, line in _shown_and_used(case):
+        yield from _thrown_away(case, value, _CLEANS, line)
+
+
+def _is_frame(case: Case, value: Value | None) -> bool:
+    """Whether it is known to be a table of pandas."""
+    if value is None:
+        return False
+    rows = case.rows(value)
+    name = rows.table if rows is not None else None
+    state = case.run.before.get(name or "") or case.run.after.get(name or "")
+    if state is not None:
+        return state.kind.startswith("pandas")
+    made = [one for one in value.chain() if one.op == "call"]
+    return bool(made) and made[-1].name.startswith("pandas.")
+
+
+def _chained(case: Case, store: Value) -> Iterator[Found]:
+    """`df[mask]["x"] = 1`: what is between brackets first is a copy."""
+    copy = store.base
+    if copy is not None and copy.op == "attribute" and copy.name in ("loc", "iloc", "at", "iat"):
+        copy = copy.base
+    if copy is None or copy.line is None or _is_bound(case.program, copy):
+        return
+    if copy.op != "index" and not (copy.op == "method" and copy.name in _CHOOSES):
+        return
+    table = copy.base
+    if table is not None and table.op == "attribute" and table.name in ("loc", "iloc"):
+        table = table.base
+    if not _is_frame(case, table):
+        return
+    if column_of(copy) is not None and not _is_new_pandas(case):
+        return
+    of = case.of(table)
+    message = f"The assignment changes a copy; {of or 'the table'} stays as it is."
+    state = case.run.after.get(of)
+    if state is not None:
+        message = f"The assignment changes a copy; the {counted(state.rows, 'row')} of {of} stay."
+    advice = "Assign in one step: df.loc[rows, column] = value."
+    evidence = {"rows": state.rows} if state else {}
+    yield warning(of, "copy_changed", message, store.line, advice, evidence)
+
+
+def _is_bound(program: DataFlow, value: Value) -> bool:
+    """Whether a name stands for it: then it is a table of its own."""
+    return any(one.value is value for one in program.assignments)
+
+
+def _is_new_pandas(case: Case) -> bool:
+    """Since version 3, a column that was taken out is always a copy."""
+    answer = case.ask("version", "pandas")
+    version = str(answer.get("version")) if answer else ""
+    return version.split(".")[0].isdigit() and int(version.split(".")[0]) >= 3
+
+
+def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
+    row = store.base
+    if row is None or row.op != "item" or row.base is None or row.base.op != "loop":
+        return
+    source = row.base.base
+    if source is None or source.name != "iterrows" or row.name != "1":
+        return
+    written = [*case.program.calls, *case.program.stores]
+    kept = [
+        one for one in written
+        if one is not store and any(part is row or part is store for part in _given(one))
+    ]  # fmt: skip
+    if kept:
+        return
+    of = case.of(source.base)
+    state = case.run.before.get(of) or case.run.after.get(of)
+    rows = f" of {counted(state.rows, 'row')}" if state else ""
+    message = f"The loop changes copies{rows}; {of or 'the table'} stays as it is."
+    advice = "Assign to the column as a whole, or to df.loc[index, column]."
+    evidence = {"rows": state.rows} if state else {}
+    yield warning(of, "copy_changed", message, store.line, advice, evidence)
+
+
+def _given(value: Value) -> tuple[Value, ...]:
+    """What is handed on whole."""
+    direct = [*value.args[1:], *value.keywords.values()] if value.op == "set" else [
+        *value.args, *value.keywords.values()
+    ]  # fmt: skip
+    return tuple(direct)
+
+
+def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
+    copy = call.base
+    if copy is None or copy.op not in ("index", "attribute", "method") or copy.line is None:
+        return
+    if _is_bound(case.program, copy):
+        return
+    column = column_of(copy)
+    if column is not None and (not _is_new_pandas(case) or not _is_frame(case, column[0])):
+        return
+    owner = next((one for one in copy.chain() if case.locator.name(one)), None)
+    if not _is_frame(case, owner):
+        return
+    of = case.of(owner)
+    state = case.run.after.get(of)
+    missing = _missing_of(state, column[1]) if state and column else None
+    said = f" with {counted(missing, 'missing value')}" if missing else ""
+    message = f"{call.name}(inplace=True) changes a copy; {of or 'the table'} stays as it is{said}."
+    advice = "Assign the result: df[column] = df[column]." + call.name + "(…)."
+    evidence = {"missing": missing} if missing else {}
+    yield warning(of, "copy_changed", message, call.line, advice, evidence)
+
+
+def _missing_of(state: TableState, column: str) -> int | None:
+    field = state.field(column)
+    return field.missing if field is not None else None
+
+
+def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
+    """What an earlier cell only showed, if this one is the first that uses its table since."""
+    *earlier, current = case.program.cells
+    for place, cell in enumerate(earlier):
+        shown = cell.last
+        if shown is None or shown.op != "method" or shown.base is None:
+            continue
+        column = column_of(shown.base)
+        table = column[0] if column is not None and column[0] is not None else shown.base
+        between = any(id(table) in one.read for one in earlier[place + 1 :])
+        lines = [call.line for call in case.calls() if any(one is table for one in call.ancestry())]
+        if not between and id(table) in current.read and lines and lines[0] is not None:
+            yield shown, lines[0]
+
+
+def _thrown_away(
+    case: Case, value: Value, methods: set[str], line: int | None = None
+) -> Iterator[Found]:
+    if value.op != "method" or value.is_true("inplace") or value.base is None:
+        return
+    owner = value.base
+    of_text = owner.op == "attribute" and owner.name == "str" and value.name in _OF_TEXT
+    if not of_text and value.name not in methods:
+        return
+    if of_text and line is not None:
+        return
+    table = owner.base if of_text else owner
+    column = column_of(table)
+    named = column[0] if column is not None else table
+    if named is None or case.locator.name(named) is None or not _is_table(case, named):
+        return
+    of = case.locator.name(named) or ""
+    state = case.run.after.get(of)
+    if state is None or not _would_change(state, value, column[1] if column else None):
+        return
+    where = " above" if line is not None else ""
+    still = _still(state, value)
+    message = f"The result of {value.name}{where} is not kept; {of} still has {still}."
+    target = f'{of}["{column[1]}"]' if column else of
+    advice = f"Assign it: {target} = {target}.{value.name}(…)."
+    evidence = {"rows": state.rows, "columns": state.columns}
+    yield warning(of, "result_thrown_away", message, line or value.line, advice, evidence)
+
+
+def _is_table(case: Case, value: Value) -> bool:
+    name = case.locator.name(value) or ""
+    state = case.run.after.get(name) or case.run.before.get(name)
+    return state is not None and state.kind.endswith(("DataFrame", "Series"))
+
+
+def _would_change(state: TableState, value: Value, column: str | None) -> bool:
+    """Whether there is anything for the method to change."""
+    fields = [one for one in state.fields if column is None or one.name == column]
+    if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
+        subset = texts_of(value.keyword("subset"))
+        wanted = [one for one in fields if subset is None or one.name in subset]
+        return any(one.missing for one in wanted)
+    if value.name in ("drop_duplicates", "unique") and not value.args and not value.keywords:
+        return state.duplicates != 0
+    return True
+
+
+def _still(state: TableState, value: Value) -> str:
+    if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
+        return counted(sum(one.missing for one in state.fields), "missing value")
+    if value.name == "drop_duplicates" and state.duplicates:
+        return counted(state.duplicates, "repeated row")
+    return f"{counted(state.rows, 'row')} and {counted(state.columns, 'column')}"

@@ -1,0 +1,129 @@
+"""What rules get, and what they give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...domain.effects import DataWarning, TableState
+from ...tools.kernel.state import Look
+from ..watched import Answer, WatchedRun
+from .expressions import DataFlow
+from .rows import Locator, Rows, at_one_time
+from .values import Value
+
+Found = tuple[str, DataWarning]
+
+
+@dataclass
+class Case:
+    """A run of code and all that is known about it.
+
+    Rules ask for what they want to know. The first time, before the code runs, nothing is known,
+    and what they ask is what gets looked at; the second time they get the answers.
+    """
+
+    run: WatchedRun
+    program: DataFlow
+    asked: list[Look] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.locator = Locator(self.program)
+
+    def ask(self, kind: str, *arguments: str, about: Sequence[Rows] = ()) -> Answer | None:
+        """An answer about tables, if there is one."""
+        after = any(rows.after for rows in about)
+        before = not after and not all(rows.lasting for rows in about)
+        look = Look(kind, arguments, after, before)
+        if look not in self.asked:
+            self.asked.append(look)
+        return self.run.answers.get(look)
+
+    def ask_rows(self, kind: str, rows: Rows | None, *arguments: object) -> Answer | None:
+        """An answer about rows of one table; columns and the like are given as they are."""
+        if rows is None:
+            return None
+        texts = [one if isinstance(one, str) else json.dumps(one) for one in arguments]
+        return self.ask(kind, rows.text, *texts, about=[rows])
+
+    def ask_all(self, kind: str, *all_rows: Rows | None, more: Sequence[str] = ()) -> Answer | None:
+        """An answer about rows of several tables."""
+        found = at_one_time(*all_rows)
+        if found is None:
+            return None
+        return self.ask(kind, *(rows.text for rows in found), *more, about=found)
+
+    def rows(self, value: Value | None) -> Rows | None:
+        """Where the rows of a value can be looked at."""
+        return self.locator.rows(value)
+
+    def state(self, value: Value | None) -> TableState | None:
+        """The table that a value is, as it was seen."""
+        rows = self.rows(value)
+        if rows is None or rows.steps:
+            return None
+        first, second = self.run.before.get(rows.table), self.run.after.get(rows.table)
+        return second if rows.after else first or second
+
+    def calls(self) -> Iterator[Value]:
+        """Calls of this code."""
+        for call in self.program.calls:
+            if call.line is not None:
+                yield call
+
+    def rows_text(self, value: Value) -> str:
+        """` (1,204)`, if it is known how many rows it has."""
+        state = self.state(value)
+        return f" ({state.rows:,})" if state else ""
+
+    def values(self) -> Iterator[Value]:
+        """All values of this code."""
+        program = self.program
+        roots = [*(one.value for one in program.assignments), *program.calls, *program.stores,
+                 *program.thrown_away, *program.decisions]  # fmt: skip
+        waiting = [*roots, *([program.last] if program.last is not None else [])]
+        seen: set[int] = set()
+        while waiting:
+            value = waiting.pop(0)
+            if value.line is not None and id(value) not in seen:
+                seen.add(id(value))
+                yield value
+                waiting.extend(value.parts())
+
+    def of(self, value: Value | None) -> str:
+        """The name of the table it is about."""
+        rows = self.rows(value)
+        return rows.table if rows else ""
+
+
+Rule = Callable[[Case], Iterator[Found]]
+
+
+def warning(
+    of: str,
+    code: str,
+    message: str,
+    line: int | None,
+    advice: str,
+    evidence: Mapping[str, object] | None = None,
+) -> Found:
+    """A warning with the table it is about."""
+    facts = {"code": code, "message": message, "line": line, "advice": advice}
+    return of, DataWarning.model_validate({**facts, "evidence": dict(evidence or {})})
+
+
+def number(answer: Answer, name: str) -> int:
+    """A count in an answer."""
+    value = answer.get(name)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 row`, `1,204 rows`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """`1.7 %`."""
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"

@@ -1,0 +1,295 @@
+"""Joins: rows that are multiplied or lost, and keys that are missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...domain.effects import TableState
+from ..watched import Answer
+from .conditions import column_of
+from .finding import Case, Found, counted, number, share, warning
+from .rows import Rows, at_one_time
+from .values import Value, texts_of
+
+INDEX = "@index"
+FEW = 0.25
+"""Up to this share of repeated keys, a table is meant to have each key once."""
+MANY_ALONE = 0.3
+"""From this share of rows without a partner on, a left join deserves a look."""
+_HANDLES = {"fillna", "fill_null", "isna", "isnull", "notna", "dropna", "is_null", "drop_nulls"}
+
+
+@dataclass(frozen=True)
+class _Join:
+    call: Value
+    left: Value
+    right: Value
+    left_on: list[str] | None
+    right_on: list[str] | None
+    """None: the columns that both have."""
+    how: str
+    polars: bool
+
+    @property
+    def keys(self) -> str:
+        names = self.left_on or self.right_on or []
+        return ", ".join("the index" if name == INDEX else name for name in names) or "the keys"
+
+
+def join_warnings(case: Case) -> Iterator[Found]:
+    """About every join of the code."""
+    for call in case.calls():
+        join = _join_of(case, call)
+        if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
+            continue
+        left, right = case.rows(join.left), case.rows(join.right)
+        if at_one_time(left, right) is None:
+            yield from _by_sides(case, join, left, right)
+            continue
+        keys = (json.dumps(join.left_on), json.dumps(join.right_on))
+        answer = case.ask_all("join", left, right, more=keys)
+        if answer is not None and answer["left_table"] != answer["right_table"]:
+            yield from _judged(case, join, answer)
+    yield from _misaligned(case)
+    yield from _lookups(case)
+
+
+def _join_of(case: Case, call: Value) -> _Join | None:
+    if call.op == "call" and call.name == "pandas.merge":
+        left, right, rest = call.keyword("left", 0), call.keyword("right", 1), 2
+    elif call.op == "method" and call.name in ("merge", "join") and call.base is not None:
+        left, right, rest = call.base, call.keyword("right", 0) or call.keyword("other", 0), 1
+    else:
+        return None
+    if left is None or right is None or left.known or right.op == "list":
+        return None
+    kinds = [state.kind for one in (left, right) if (state := case.state(one))]
+    polars = any(kind.startswith("polars") for kind in kinds)
+    by_index = call.name == "join" and call.op == "method" and not polars
+    if call.name == "join" and ("left_on" in call.keywords or _from_polars(left)):
+        by_index, polars = False, True
+    how = call.keyword("how", rest + (0 if not by_index and not polars else 1))
+    named = (how.text if how is not None else None) or ("left" if by_index else "inner")
+    if how is not None and how.text is None:
+        return None
+    on = call.keyword("on", rest + (1 if not by_index and not polars else 0))
+    left_on, right_on = call.keyword("left_on"), call.keyword("right_on")
+    if by_index:
+        ours = texts_of(on) if on is not None else [INDEX]
+        return _Join(call, left, right, ours, [INDEX], named, polars) if ours else None
+    ours, theirs = texts_of(left_on or on), texts_of(right_on or on)
+    if call.is_true("left_index"):
+        ours = [INDEX]
+    if call.is_true("right_index"):
+        theirs = [INDEX]
+    if (ours is None) != (theirs is None) or (ours is None and (on or left_on)):
+        return None
+    return _Join(call, left, right, ours, theirs, named, polars)
+
+
+def _from_polars(value: Value) -> bool:
+    return any(one.op == "call" and one.name.startswith("polars.") for one in value.ancestry())
+
+
+def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
+    left_unique = number(answer, "left_repeated") == 0
+    swapped = join.how == "right" or (
+        join.how != "left" and left_unique and number(answer, "right_repeated") > 0
+    )
+    main, other = ("right", "left") if swapped else ("left", "right")
+    table, lookup = str(answer.get(main + "_table")), str(answer.get(other + "_table"))
+    rows, alone = number(answer, main + "_rows"), number(answer, main + "_alone")
+    missing = number(answer, main + "_missing")
+    yield from _multiplied(join, answer, left_unique, _enriches(case, join, answer))
+    if missing:
+        yield _missing_keys(join, table, lookup, missing, rows, number(answer, other + "_missing"))
+    if "indicator" in join.call.keywords or alone <= missing:
+        return
+    said = f"{counted(alone, 'row')} of {table} ({share(alone, rows)})"
+    verb = "has" if alone == 1 else "have"
+    evidence = {"rows": rows, "without_partner": alone, "table": table, "other": lookup}
+    if join.how == "inner":
+        message = f"The join lost rows. {said} {verb} no partner in {lookup}."
+        advice = (
+            f'Look at those keys; use how="left" to keep the rows, or filter {table} on purpose.'
+        )
+        yield warning(table, "join_lost_rows", message, join.call.line, advice, evidence)
+    elif (
+        join.how in ("left", "right")
+        and alone >= MANY_ALONE * rows
+        and not _is_handled(case, join.call)
+    ):
+        message = f"{said} {verb} no partner in {lookup}, so the joined columns are missing there."
+        advice = f"Compare the keys of {table} and {lookup}: type, case, spaces, leading zeros."
+        yield warning(table, "join_without_partner", message, join.call.line, advice, evidence)
+
+
+def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
+    """Whether the result takes the place of the left table, whose rows are then meant to stay."""
+    result = case.program.final.get(str(answer["left_table"]))
+    return result is not None and any(one is join.call for one in result.chain())
+
+
+def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) -> Iterator[Found]:
+    if "validate" in join.call.keywords:
+        return
+    repeated = {side: number(answer, side + "_repeated") for side in ("left", "right")}
+    parts = {side: repeated[side] / max(1, number(answer, side + "_keys")) for side in repeated}
+    both = repeated["left"] > 0 and repeated["right"] > 0
+    guilty = min(parts, key=lambda side: parts[side]) if both else "right"
+    if join.how == "right" and not both:
+        guilty = "left"
+    if not both and not (repeated[guilty] and (enriches or parts[guilty] <= FEW)):
+        return
+    rows = number(answer, ("left" if guilty == "right" else "right") + "_rows")
+    alone = number(answer, ("left" if guilty == "right" else "right") + "_alone")
+    added = number(answer, "joined") - (rows - alone)
+    if added <= 0 or (not left_unique and not both and guilty == "left"):
+        return
+    table = str(answer.get(guilty + "_table"))
+    evidence = {"repeated_keys": repeated[guilty], "rows_added": added, "table": table}
+    yield _added(join, table, repeated[guilty], number(answer, guilty + "_most"), added, evidence)
+
+
+def _added(
+    join: _Join, table: str, repeated: int, most: int, added: int, evidence: dict[str, object]
+) -> Found:
+    times = "twice" if most == 2 else f"up to {most:,} times"
+    verb = "appears" if repeated == 1 else "appear"
+    message = f"The join multiplied rows. {counted(repeated, 'key')} {verb} {times} in {table}"
+    message += f"; {counted(added, 'row was', 'rows were')} added." if added else "."
+    advice = f'Remove the repeated keys of {table} first, or add validate="many_to_one".'
+    if join.polars:
+        advice = f'Remove the repeated keys of {table} first, or add validate="m:1".'
+    return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
+
+
+def _missing_keys(
+    join: _Join, table: str, other: str, missing: int, rows: int, partners: int
+) -> Found:
+    verb = "has" if missing == 1 else "have"
+    message = f"{counted(missing, 'row')} of {table} ({share(missing, rows)}) {verb} no {join.keys}"
+    if partners and not join.polars:
+        message += f"; the join paired them with {counted(partners, 'row')} of {other} without one."
+    else:
+        message += ", so the join finds no partner for them."
+    advice = f"Drop or fill missing keys of {table} before the join."
+    evidence = {"missing_keys": missing, "rows": rows, "partners_without_key": partners}
+    return warning(table, "join_missing_keys", message, join.call.line, advice, evidence)
+
+
+def _is_handled(case: Case, call: Value) -> bool:
+    """Whether the code looks after rows without a partner."""
+    return any(
+        one.name in _HANDLES and any(part is call for part in one.ancestry())
+        for one in case.calls()
+    )
+
+
+def _by_sides(case: Case, join: _Join, left: Rows | None, right: Rows | None) -> Iterator[Found]:
+    """Where both sides are never there at the same time: each alone, and the result."""
+    theirs = case.ask_rows("key", right, join.right_on) if join.right_on else None
+    ours = case.ask_rows("key", left, join.left_on) if join.left_on else None
+    result = case.state(join.call)
+    if join.how == "left" and ours is None and result is not None:
+        yield from _missing_after(case, join, result)
+    if theirs is None or join.how == "right" or right is None:
+        return
+    rows = number(ours, "rows") if ours else None
+    repeated, keys = number(theirs, "repeated"), number(theirs, "keys")
+    few = repeated <= FEW * max(1, keys)
+    added = result.rows - rows if result is not None and rows is not None else 0
+    many = ours is not None and number(ours, "repeated") > 0
+    likely = repeated and (few or many) and "validate" not in join.call.keywords
+    if likely and (added > 0 or (ours is None and few)):
+        evidence: dict[str, object] = {"repeated_keys": repeated, "rows_added": added}
+        most = number(theirs, "most")
+        yield _added(join, right.table, repeated, most, max(0, added), evidence)
+    if ours is None or left is None or rows is None:
+        return
+    missing = number(ours, "missing")
+    if missing:
+        partners = number(theirs, "missing")
+        yield _missing_keys(join, left.table, right.table, missing, rows, partners)
+    if (
+        join.how == "inner"
+        and not repeated
+        and -added > missing
+        and "indicator" not in (join.call.keywords)
+    ):
+        message = (
+            f"The join lost rows. {counted(-added, 'row')} of {left.table} "
+            f"({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner "
+            f"in {right.table}."
+        )
+        advice = 'Look at those keys; use how="left" to keep the rows.'
+        evidence = {"rows": rows, "without_partner": -added}
+        yield warning(left.table, "join_lost_rows", message, join.call.line, advice, evidence)
+
+
+def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Found]:
+    """Where the left side is gone: columns of the right that are missing in the result only."""
+    right = case.state(join.right)
+    for field in right.fields if right is not None else ():
+        joined = result.field(field.name)
+        if joined is None or field.missing or field.name in (join.right_on or []):
+            continue
+        if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join.call):
+            of = case.of(join.right)
+            message = (
+                f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)}) "
+                f"found no partner in {of}, so {field.name} is missing there."
+            )
+            advice = f"Compare the keys with those of {of}: type, case, spaces, leading zeros."
+            evidence = {"rows": result.rows, "without_partner": joined.missing}
+            yield warning(of, "join_without_partner", message, join.call.line, advice, evidence)
+            return
+
+
+def _misaligned(case: Case) -> Iterator[Found]:
+    """Tables put side by side whose indexes differ."""
+    for call in case.calls():
+        axis = call.keyword("axis")
+        if call.name != "pandas.concat" or axis is None or axis.constant not in (1, "columns"):
+            continue
+        parts = call.args[0].args if call.args and call.args[0].op == "list" else ()
+        states = [case.state(part) for part in parts]
+        result = case.state(call)
+        known = [state.rows for state in states if state is not None]
+        if result is None or not known or len(known) < len(states) or result.rows <= max(known):
+            continue
+        added = result.rows - max(known)
+        message = f"The tables have other indexes: side by side they have {added:,} more rows."
+        yield warning(
+            case.of(parts[0]), "join_multiplied_rows", message, call.line,
+            "Reset the indexes first, or merge on a key.", {"rows_added": added},
+        )  # fmt: skip
+
+
+def _lookups(case: Case) -> Iterator[Found]:
+    """Dictionaries made of a table: of a key that is there twice only the last value stays."""
+    for call in case.calls():
+        table, column = _keyed(call)
+        answer = case.ask_rows("key", case.rows(table), [column]) if table is not None else None
+        repeated = number(answer, "repeated") if answer else 0
+        if answer is None or not repeated or repeated > FEW * number(answer, "keys"):
+            continue
+        of, verb = case.of(table), "appears" if repeated == 1 else "appear"
+        message = f"{counted(repeated, 'key')} of {column} {verb} more than once in {of}; "
+        message += "the dictionary keeps the last value of each."
+        advice = f"Remove the repeated keys of {of} first."
+        yield warning(of, "keys_repeated", message, call.line, advice, dict(answer))
+
+
+def _keyed(call: Value) -> tuple[Value | None, str]:
+    if call.op == "call" and call.name == "dict" and call.args and call.args[0].name == "zip":
+        found = column_of(call.args[0].args[0]) if call.args[0].args else None
+        return found if found is not None else (None, "")
+    if call.op == "method" and call.name == "to_dict":
+        index = next((one for one in call.chain() if one.name == "set_index"), None)
+        keys = texts_of(index.keyword("keys", 0)) if index is not None else None
+        if index is not None and keys and len(keys) == 1:
+            return index.base, keys[0]
+    return None, ""

@@ -1,0 +1,169 @@
+"""Leakage by a split: what was fitted before it, and rows that are on its wrong side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..watched import Answer
+from .conditions import column_of, own_expression
+from .finding import Case, Found, counted, number, share, warning
+from .learning import (
+    CROSS_VALIDATES,
+    SEARCHES,
+    TRANSFORMERS,
+    Fit,
+    Learning,
+    Split,
+    estimator_of,
+    trail,
+    undivided,
+)
+from .values import Value
+
+_STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
+
+
+def fit_warnings(case: Case) -> Iterator[Found]:
+    """What was fitted on all rows before they were split."""
+    learning = Learning(case.program)
+    transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
+    for fit in transformers:
+        if fit.call.line is not None and learning.role(fit.data) == "test":
+            message = f"{fit.name} is fitted on the test rows{case.rows_text(fit.data)}."
+            advice = "Fit it on the training rows and only transform the test rows."
+            yield warning(case.of(fit.data), "fit_on_test", message, fit.call.line, advice)
+    whole = [fit for fit in transformers if not learning.role(fit.data)]
+    for split in learning.splits:
+        for fit in whole:
+            line = fit.call.line or split.line
+            if line is not None and (fit.call.line or split.line) and _leaks(fit, split):
+                yield _fitted(case, fit, split, line)
+        if split.line is not None:
+            yield from _by_hand(case, split)
+    for later in learning.fits:
+        checks = later.call.short in CROSS_VALIDATES or later.name in SEARCHES
+        if later.call.line is None or not checks or learning.role(later.data):
+            continue
+        for fit in whole:
+            if fit.call is not later.call and _made_by(fit, later.data):
+                yield _fitted(case, fit, None, fit.call.line or later.call.line)
+
+
+def _leaks(fit: Fit, split: Split) -> bool:
+    """Whether the rows of the fit are those of the split, test rows included."""
+    if any(_made_by(fit, data) for data in split.inputs):
+        return True
+    if split.call is None and any(_made_by(fit, part) for part in split.train):
+        return True
+    inputs = [id(one) for data in split.inputs for one in trail(data)]
+    return any(id(one) in inputs for one in undivided(fit.data))
+
+
+def _made_by(fit: Fit, data: Value) -> bool:
+    for one in data.ancestry():
+        if one is fit.call:
+            return True
+        transforms = one.op == "method" and one.name == "transform" and one.base is not None
+        if transforms and one.base is not None and estimator_of(one.base) is fit.estimator:
+            return True
+    return False
+
+
+def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Found:
+    state = case.state(fit.data)
+    rows = f"all {state.rows:,} rows" if state else "all rows"
+    tests = [case.state(one) for one in split.test] if split is not None else []
+    test = next((one.rows for one in tests if one is not None), None)
+    included = f", the {test:,} test rows included" if test else ""
+    when = "before the split" if split is not None else "before the cross-validation"
+    message = f"{fit.name} was fitted on {rows} {when}{included}."
+    advice = "Split first and fit it on the training rows, or put it into a Pipeline."
+    evidence = {"rows": state.rows if state else None, "test_rows": test, "class": fit.name}
+    return warning(case.of(fit.data), "fit_before_split", message, line, advice, evidence)
+
+
+def _by_hand(case: Case, split: Split) -> Iterator[Found]:
+    """Columns scaled or filled with statistics of all rows."""
+    for data in split.inputs:
+        for one in data.ancestry():
+            if one.op != "set" or len(one.args) != 2 or not one.args[0].text:
+                continue
+            used = _statistic(one.args[1], one.args[0].text)
+            if used is None:
+                continue
+            tests = [case.state(part) for part in split.test]
+            test = next((state.rows for state in tests if state is not None), None)
+            included = f", the {test:,} test rows included" if test else ""
+            column = one.args[0].text
+            message = f"{column} was computed with the {used} of all rows{included}."
+            advice = f"Split first, and take the {used} of the training rows alone."
+            evidence = {"column": column, "statistic": used, "test_rows": test}
+            line = one.line or split.line
+            yield warning(case.of(data), "fit_before_split", message, line, advice, evidence)
+
+
+def _statistic(value: Value, column: str) -> str | None:
+    """The statistic of a column that it is filled or scaled with itself."""
+    fills = any(one.op == "method" and one.name == "fillna" for one in value.chain())
+    scales = value.op == "operator" and value.name in ("Sub", "Div")
+    if not fills and not scales:
+        return None
+    for one in own_expression(value):
+        if one.op == "method" and one.name in _STATISTICS:
+            found = column_of(one.base)
+            if found is not None and found[1] == column:
+                return one.name
+    return None
+
+
+def split_warnings(case: Case) -> Iterator[Found]:
+    """Rows that are on both sides of a split, and rows of the future in training."""
+    for split in Learning(case.program).splits:
+        if split.line is None or not split.train or not split.test:
+            continue
+        train, test = case.rows(split.train[0]), case.rows(split.test[0])
+        of = train.table if train is not None else ""
+        answer = case.ask_all("overlap", train, test)
+        if answer is not None and _is_no_chance(answer):
+            shared, rows = number(answer, "shared"), number(answer, "rows")
+            message = (
+                f"{counted(shared, 'test row')} of {rows:,} ({share(shared, rows)}) "
+                f"{'is' if shared == 1 else 'are'} among the training rows too."
+            )
+            advice = "Drop duplicates before the split."
+            yield warning(of, "duplicates_across_split", message, split.line, advice, dict(answer))
+        yield from _future(case, split, of)
+
+
+def _is_no_chance(answer: Answer) -> bool:
+    """Rows that are equal by chance are no duplicates: few columns with few values have many."""
+    train, possible = number(answer, "train"), number(answer, "possible")
+    mostly_unique = number(answer, "distinct") >= train / 2
+    several = number(answer, "shared") >= max(2, number(answer, "rows") / 100)
+    # Measurements that nearly all differ are not often equal, and all other columns with them.
+    sharp = number(answer, "most_different") >= train / 2
+    many = number(answer, "shared") >= number(answer, "rows") / 10
+    return several and mostly_unique and (possible >= 20 * train or (sharp and many))
+
+
+def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
+    shuffle = split.call.keyword("shuffle") if split.call is not None else None
+    if shuffle is not None and shuffle.constant is False:
+        return
+    tables = [one for one in trail(split.inputs[0]) if case.locator.name(one)]
+    train, test = case.rows(split.train[0]), case.rows(split.test[0])
+    answer = None
+    for table in reversed(tables):
+        answer = answer or case.ask_all("order", train, test, case.rows(table), more=("",))
+    if answer is None or not number(answer, "later") or number(answer, "distinct") < 10:
+        return
+    if split.call is not None and answer.get("ordered") is not True:
+        return
+    later, rows = number(answer, "later"), number(answer, "rows")
+    column = str(answer.get("column")).replace("@index", "the index")
+    message = (
+        f"{counted(later, 'training row')} of {rows:,} ({share(later, rows)}) "
+        f"{'is' if later == 1 else 'are'} later than the first test row, by {column}."
+    )
+    advice = "Split by time: shuffle=False on ordered rows, or TimeSeriesSplit."
+    yield warning(of, "future_in_training", message, split.line, advice, dict(answer))

@@ -1,0 +1,117 @@
+"""Random steps whose result nobody can repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .finding import Case, Found, warning
+from .values import Value
+
+_BY_STATE = {
+    "train_test_split", "RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier",
+    "ExtraTreesRegressor", "BaggingClassifier", "BaggingRegressor", "KMeans", "MiniBatchKMeans",
+    "MLPClassifier", "MLPRegressor", "SGDClassifier", "SGDRegressor", "ShuffleSplit",
+    "StratifiedShuffleSplit", "TSNE", "IsolationForest", "RandomizedSearchCV", "GaussianMixture",
+    "permutation_importance", "make_classification", "make_regression", "make_blobs", "make_moons",
+    "resample", "SMOTE", "RandomOverSampler",
+}  # fmt: skip
+_IF_SHUFFLED = {"KFold", "StratifiedKFold", "GroupKFold"}
+_NOT_DRAWN = {
+    "seed", "default_rng", "RandomState", "SeedSequence", "Generator", "PCG64", "get_state",
+    "set_state", "Random", "getstate", "setstate",
+}  # fmt: skip
+
+
+def seed_warnings(case: Case) -> Iterator[Found]:
+    """One warning for all of them in a cell."""
+    seeded: set[str] = set()
+    drawn: list[tuple[int, str]] = []
+    for call in case.program.calls:
+        seeded |= _seeds(call)
+        step = _random_step(case, call)
+        if step is None or call.line is None:
+            continue
+        kind, name = step
+        if kind not in seeded:
+            drawn.append((call.line, name))
+    if not drawn:
+        return
+    line, first = drawn[0]
+    names = list(dict.fromkeys(name for _, name in drawn))
+    others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    message = (
+        f"{first}{others} draws at random without a seed, so the result changes with each run."
+    )
+    if len(names) > 1:
+        message = message.replace(" draws", " draw")
+    advice = "Give random_state= or seed=, or seed the generator once at the top."
+    yield warning("", "no_seed", message, line, advice, {"steps": len(drawn), "calls": list(names)})
+
+
+def _seeds(call: Value) -> set[str]:
+    if call.name == "numpy.random.seed" and call.args and call.args[0].constant is not None:
+        return {"numpy"}
+    if call.name == "random.seed" and call.args and call.args[0].constant is not None:
+        return {"python"}
+    if call.name == "polars.set_random_seed":
+        return {"polars"}
+    return {"torch"} if call.name in ("torch.manual_seed",) else set()
+
+
+def _is_given(call: Value, *names: str) -> bool:
+    """Whether a seed is given; what is unpacked may have one."""
+    for name in (*names, "**"):
+        value = call.keywords.get(name)
+        if value is not None and value.constant is not None:
+            return True
+    return False
+
+
+def _random_step(case: Case, call: Value) -> tuple[str, str] | None:
+    """Which generator it draws from, and what to call it; None if it is not random."""
+    if (call.op == "call" and call.name.startswith("sklearn")) or call.name.startswith("imblearn"):
+        shuffled = call.short in _IF_SHUFFLED and call.is_true("shuffle")
+        if call.name == "sklearn.utils.shuffle":
+            shuffled = True
+        if call.short not in _BY_STATE and not shuffled:
+            return None
+        shuffle = call.keywords.get("shuffle")
+        if shuffle is not None and shuffle.constant is False:
+            return None
+        return None if _is_given(call, "random_state") else ("numpy", call.short)
+    if call.op == "method" and call.name == "sample":
+        return _sampled(case, call)
+    if call.op == "method" and call.name == "shuffle" and call.base is not None:
+        return None
+    if call.op != "call":
+        return None
+    if call.name.startswith("numpy.random."):
+        if call.short in ("default_rng", "RandomState"):
+            given = (call.args and call.args[0].constant is not None) or _is_given(call, "seed")
+            return None if given else ("none", f"np.random.{call.short}()")
+        return None if call.short in _NOT_DRAWN else ("numpy", f"np.random.{call.short}")
+    if call.name.startswith("random.") and call.short not in _NOT_DRAWN:
+        return "python", f"random.{call.short}"
+    return None
+
+
+def _sampled(case: Case, call: Value) -> tuple[str, str] | None:
+    if _is_given(call, "random_state", "seed") or call is case.program.last:
+        return None
+    if call.base is None or call.base.name == "random" or call.base.op == "path":
+        return None
+    if any(one.op == "call" and one.short in ("Random", "default_rng") for one in call.chain()):
+        return None
+    shown = [
+        one for one in case.program.calls
+        if one.name in ("print", "display") and any(arg is call for arg in one.args)
+    ]  # fmt: skip
+    frac = call.keywords.get("frac")
+    if shown:
+        return None
+    thrown = any(one is call for one in case.program.thrown_away)
+    if thrown:
+        return None
+    polars = any(one.name.startswith("polars.") for one in call.ancestry() if one.op == "call")
+    name = "sample(frac=…)" if frac is not None else "sample"
+    return ("polars" if polars else "numpy"), name

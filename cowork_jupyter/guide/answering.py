@@ -1,0 +1,121 @@
+"""Answers plain questions with numbers, reading only: the question as understood, then a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .heads import query
+from .queries import Select, comparison, select_for
+from .request import Request
+from .script import Script
+from .tables import Table
+from .understanding.sentences import measure
+from .understanding.understand import capitalised
+
+MAX_ROWS = 20
+_MAX_CELL = 60
+_MAX_CHANGED = 6
+
+
+def answer(script: Script, request: Request) -> str:
+    """The answer; empty where it cannot be had by reading only."""
+    if request.chart:
+        return ""
+    if request.verb == "columns":
+        return _said(request, _columns(request.table))
+    if request.verb == "compare":
+        return _compared(script, request)
+    select = select_for(request, MAX_ROWS)
+    if select is None:
+        return ""
+    rows, why = query(script, [request.table.path], select.sql)
+    if why:
+        return ""
+    return _said(request, _shown(select, rows))
+
+
+def _said(request: Request, result: str) -> str:
+    return f"**{capitalised(request)}**\n\n{result}"
+
+
+def _shown(select: Select, rows: Sequence[dict[str, Any]]) -> str:
+    if not rows:
+        return "No row fits."
+    if select.is_single and len(rows) == 1:
+        value = rows[0].get("value")
+        return f"{number(value)}{select.unit}" if value is not None else "There is no value."
+    more = len(rows) > MAX_ROWS
+    text = as_table(rows[:MAX_ROWS], select.unit)
+    return f"{text}\n\nOnly the first {MAX_ROWS} are shown." if more else text
+
+
+def _columns(table: Table) -> str:
+    rows = [
+        {"column": one.name, "holds": f"{one.kind}s" if one.kind != "empty" else "nothing yet",
+         "for example": ", ".join(one.values[:3]) or one.first}
+        for one in table.columns[:100]
+    ]  # fmt: skip
+    more = len(table.columns) - 100
+    size = f"{len(table.columns)} columns:\n\n{as_table(rows)}"
+    return f"{size}\n\nAnd {more} more." if more > 0 else size
+
+
+def _compared(script: Script, request: Request) -> str:
+    """Both sides, and the groups that changed most."""
+    assert request.between is not None
+    first, second = request.between
+    totals, changes = comparison(request)
+    rows, why = query(script, [request.table.path], totals)
+    if why or not rows:
+        return ""
+    low, high = rows[0].get("a"), rows[0].get("b")
+    lines = [as_table([{"": measure(request), first: low, second: high, **_change(low, high)}])]
+    if changes:
+        rows, why = query(script, [request.table.path], changes)
+        changed = [
+            {"changed most": f"{row['name']}: {row['part']}", first: row["a"], second: row["b"],
+             "change": row["change"]}
+            for row in rows[:_MAX_CHANGED]
+        ]  # fmt: skip
+        lines += [as_table(changed)] if changed else []
+    return _said(request, "\n\n".join(lines))
+
+
+def _change(low: Any, high: Any) -> dict[str, Any]:
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return {"change": None}
+    share = f" ({(high - low) / abs(low):+.1%})" if low else ""
+    return {"change": f"{number(high - low)}{share}"}
+
+
+def as_table(rows: Sequence[dict[str, Any]], unit: str = "") -> str:
+    """Rows as a table of Markdown."""
+    head = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [_line(head), _line(["---"] * len(head))]
+    for row in rows:
+        cells = [number(row.get(name)) + (unit if name == "value" else "") for name in head]
+        lines.append(_line(cells))
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _cell(text: str) -> str:
+    short = " ".join(text.split())
+    short = short if len(short) <= _MAX_CELL else f"{short[: _MAX_CELL - 1]}…"
+    return short.replace("\\", "\\\\").replace("|", "\\|").replace("`", "\\`").replace("<", "&lt;")
+
+
+def number(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    value = float(f"{value:.12g}")  # sums of fractions end in dust
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"

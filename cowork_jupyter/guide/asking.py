@@ -1,0 +1,192 @@
+"""From the words of a user to requests; the user is asked where it is not clear what is meant."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from . import words
+from .code import output_of
+from .heads import with_values
+from .looking import all_files, tables_for
+from .request import Request
+from .script import Script
+from .tables import Table
+from .understanding import Understanding, sentence, understand
+from .understanding.flags import yes_and_no
+from .understanding.language import language_of
+
+NEITHER = "neither"
+_MAX_OFFERED = 8
+_MAX_LENGTH = 20_000
+_MAX_QUESTIONS = 3
+"""Of one request."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a text wants."""
+
+    requests: tuple[Request, ...]
+    alternatives: tuple[Request, ...] = ()
+    """What it may have meant instead."""
+    notes: tuple[str, ...] = ()
+    """What was assumed or left out, in sentences."""
+    tables: tuple[Table, ...] = field(default=(), repr=False)
+
+
+def requests_for(script: Script, text: str) -> list[Request]:
+    """What is wanted of which tables; asks the user where that is open."""
+    return list(wish_for(script, text).requests)
+
+
+def wish_for(script: Script, text: str) -> Wish:
+    """The same, with what else could be meant and what was assumed."""
+    text, *more = re.split(r"\n\s*\n", text[:_MAX_LENGTH].strip(), maxsplit=1)
+    files = all_files(script)
+    tables = tables_for(script, text, files)
+    language = language_of(text)
+    found = understand(text, tables, language=language)
+    if _needs_values(found):
+        tables = [_with_values(script, table) for table in _likely(found, tables)]
+        found = understand(text, tables, language=language, is_whole=True)
+    for _question in range(_MAX_QUESTIONS):
+        if not found.requests:
+            found = _settled(script, text, tables, found)
+    if not found.requests:
+        script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
+    requests = _on_cleaned(found.requests, files)
+    read = ["I read only the first paragraph of the request."] if more else []
+    notes = [*([found.unclear] if found.unclear else []), *read, *_untidy(requests)]
+    return Wish(tuple(requests), found.alternatives, tuple(notes), tuple(tables))
+
+
+def _needs_values(found: Understanding) -> bool:
+    """Whether more must be known of the tables than their heads tell."""
+    about_time = any(one.between or one.filters or one.period for one in found.requests)
+    tables = {one.table.path for one in found.alternatives}
+    only_table = not found.requests and 1 < len(tables) == len(found.alternatives)
+    return about_time or (bool(found.unclear) and not only_table)
+
+
+def _with_values(script: Script, table: Table) -> Table:
+    """DuckDB reads yes and no as true and false: such columns stay as the file writes them."""
+    known = with_values(script, table)
+    pairs = zip(table.columns, known.columns, strict=True)
+    kept = (old if all(yes_and_no(old)) and all(yes_and_no(new)) else new for old, new in pairs)
+    return replace(known, columns=tuple(kept))
+
+
+def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
+    """The tables that it is about, as far as that is known."""
+    meant = [one.table.path for one in (*found.requests, *found.alternatives)]
+    others = [one.other.path for one in found.requests if one.other]
+    likely = [table for table in tables if table.path in (*meant, *others)]
+    return likely if found.requests and likely else list(tables)
+
+
+def _settled(
+    script: Script, text: str, tables: Sequence[Table], found: Understanding
+) -> Understanding:
+    """What the user chooses where it was not clear."""
+    if not found.alternatives:
+        wanted = _target(script, text, tables)
+        if wanted:
+            return Understanding((wanted,))
+        script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
+    by_table = {one.table.path: one for one in found.alternatives[:_MAX_OFFERED]}
+    if len(by_table) == len(found.alternatives) > 1:
+        return _of_table(script, text, tables, by_table)
+    options = {sentence(one): sentence(one) for one in found.alternatives[:_MAX_OFFERED]}
+    options[NEITHER] = "None of these"
+    answer = script.ask("What do you mean?", found.unclear, options)
+    if answer == NEITHER:
+        script.fail(f"Nothing was done. {found.unclear}")
+    return understand(found.settled(answer), tables, language=language_of(text))
+
+
+def _of_table(
+    script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
+) -> Understanding:
+    """The same request for the table that the user means: the one beside their notebook, if it is
+    the only one there.
+    """
+    folder = posixpath.dirname(script.here.notebook or "")
+    beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
+    if len(beside) == 1:
+        answer = beside[0]
+    else:
+        options = {path: sentence(request) for path, request in by_table.items()}
+        context = f"The workspace has {len(by_table)} tables that fit."
+        answer = script.ask("Which table do you mean?", context, options)
+    chosen = [table for table in tables if table.path == answer]
+    return understand(text, chosen or tables, language=language_of(text))
+
+
+def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:
+    """A model needs to know what it predicts."""
+    if not any(word in text.lower() for word in ("model", "predict", "vorhersag")):
+        return None
+    table = tables[0]
+    options = {column.name: column.name for column in table.columns if column.kind != "empty"}
+    if not options:
+        script.fail(f"Every column of `{table.path}` is empty.")
+    target = script.ask(
+        "Which column should I predict?",
+        f"A baseline model on {table.path} needs a target column.",
+        dict(list(options.items())[:12]),
+        default=list(options)[:12][-1],
+    )
+    return Request("model", table, (target,)) if target in table.names else None
+
+
+def _on_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
+    """What comes after cleaning works on what was cleaned, unless a file of that name is there
+    already: then it is not sure which of the two it would be.
+    """
+    cleaned: dict[str, Table] = {}
+    done = []
+    for request in requests:
+        request = replace(request, table=cleaned.get(request.table.path, request.table))
+        done.append(request)
+        if request.verb == "clean" and output_of(request) not in files:
+            cleaned[request.table.path] = _cleaned(request)
+    return done
+
+
+def _cleaned(request: Request) -> Table:
+    """The table that cleaning writes; the original, where that cannot be told in advance."""
+    table = request.table
+    if any("%H" in column.date_format for column in table.columns):
+        return table
+    columns = tuple(
+        replace(
+            column,
+            date_format="%Y-%m-%d" if column.kind == "date" else "",
+            swapped=False,
+            decimal=".",
+            thousands="",
+            missing_sign="",
+            padded=False,
+        )
+        for column in table.columns
+        if column.kind != "empty"
+    )
+    return Table(output_of(request), ",", columns, has_header=True, first_line=1)
+
+
+def _untidy(requests: Sequence[Request]) -> list[str]:
+    """Which values are taken for one although they are written in several ways."""
+    notes = []
+    for request in requests:
+        names = {*request.groups, *(one.column for one in request.filters)}
+        for column in request.table.columns:
+            if column.name in names and column.untidy:
+                some = ", ".join(f"“{value}”" for value in column.untidy[:3])
+                notes.append(
+                    f"Some values of `{column.name}` are written in several ways ({some}); they "
+                    "count as one."
+                )
+    return list(dict.fromkeys(notes))

@@ -1,0 +1,192 @@
+"""Looking at tables, cleaning and joining them, with polars."""
+
+from __future__ import annotations
+
+from . import polars_charts
+from .pandas_changes import output_of
+from .reading import loaded
+from .sheet import call, literal
+from .with_polars import PolarsWriter, chain
+
+_USUAL_ROWS = 10
+
+
+def profile(writer: PolarsWriter) -> None:
+    """Size, then types, gaps and ranges."""
+    pl, rows = writer.pl, writer.rows
+    size = {
+        "rows": f"len({rows})",
+        "columns": f"{rows}.width",
+        "duplicate rows": f"len({rows}) - {rows}.n_unique()",
+        "missing values": f"{rows}.null_count().sum_horizontal().item()",
+    }
+    inside = [f"    {literal(name)}: {code}," for name, code in size.items()]
+    result = "\n".join([f"{pl}.DataFrame({{", *inside, "}).unpivot()"])
+    writer.sheet.add(result=result, kind="frame")
+    writer.sheet.add(result=f"{rows}.describe()", kind="frame")
+
+
+def columns(writer: PolarsWriter) -> None:
+    """Which columns there are."""
+    rows = writer.rows
+    found = [f'"column": {rows}.columns', f'"type": [str(kind) for kind in {rows}.dtypes]']
+    result = call(f"{writer.pl}.DataFrame({{", found, "})")
+    writer.sheet.add(result=result, kind="frame")
+
+
+def preview(writer: PolarsWriter) -> None:
+    """The first rows, or those that a filter keeps."""
+    request, lines = writer.request, writer.selection()
+    shown = writer.rows
+    shown += f".select({literal(request.columns)})" if request.columns else ""
+    if request.limit or not request.filters:
+        shown += f".head({request.limit or _USUAL_ROWS})"
+    writer.sheet.add(*lines, result=shown, kind="frame")
+
+
+def distribution(writer: PolarsWriter) -> None:
+    """How values spread: as numbers, then as a chart."""
+    lines = writer.selection()
+    for name in writer.request.columns:
+        values = f"{writer.rows}[{literal(name)}]"
+        if writer.is_number(name):
+            result = f"{values}.describe()"
+            if writer.request.groups:
+                result = _within_groups(writer, name, writer.request.groups[0])
+            writer.sheet.add(*lines, result=result, kind="frame")
+            polars_charts.spread(writer.sheet, writer.request, writer.rows, name)
+        else:
+            result = f"{values}.drop_nulls().value_counts(sort=True)"
+            writer.sheet.add(*lines, result=result, kind="frame")
+        lines = []
+
+
+def _within_groups(writer: PolarsWriter, name: str, group: str) -> str:
+    value = f"{writer.pl}.col({literal(name)})"
+    found = [f"{how}={value}.{how}()" for how in ("min", "median", "mean", "max")]
+    return call(f"{writer.rows}.group_by({literal(group)}).agg(", found)
+
+
+def relate(writer: PolarsWriter) -> None:
+    """How two columns go together, or all that are numbers."""
+    lines, names = writer.selection(), writer.request.columns
+    if len(names) < 2:
+        numbers = [one.name for one in writer.request.table.of_kind("number")]
+        result = f"{writer.rows}.select({literal(numbers)}).drop_nulls().corr()"
+        writer.sheet.add(*lines, result=result, kind="frame")
+        return
+    first, second = names[:2]
+    numbers = [name for name in (first, second) if writer.is_number(name)]
+    if len(numbers) == 2:
+        pair = literal([first, second])
+        both = f"{writer.pl}.corr({literal(first)}, {literal(second)})"
+        result = f"{writer.rows}.drop_nulls({pair}).select({both}).item()"
+        writer.sheet.add(*lines, result=result, kind="value")
+        polars_charts.scatter(writer.sheet, writer.request, writer.rows)
+    elif numbers:
+        result = _within_groups(writer, numbers[0], second if numbers[0] == first else first)
+        writer.sheet.add(*lines, result=result, kind="frame")
+    else:
+        result = f"{writer.rows}.group_by({literal([first, second])}).len()"
+        writer.sheet.add(*lines, result=result, kind="frame")
+
+
+def outliers(writer: PolarsWriter) -> None:
+    """By the rule of box plots."""
+    sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
+    names = [name for name in writer.request.columns if writer.is_number(name)]
+    names = names or [one.name for one in writer.request.table.of_kind("number")]
+    low, high = sheet.name("q1", "lower_quartile"), sheet.name("q3", "upper_quartile")
+    reach, found = sheet.name("reach"), sheet.name("outliers")
+    values = f"{pl}.col({literal(names[0])})"
+    if len(names) > 1:
+        values = sheet.name("numbers")
+        lines.append(call(f"{values} = {pl}.col(", map(literal, names)))
+    lines += [
+        f'{low} = {values}.quantile(0.25, "linear")',
+        f'{high} = {values}.quantile(0.75, "linear")',
+        f"{reach} = 1.5 * ({high} - {low})  # the rule of box plots",
+    ]
+    beyond = f"({values} < {low} - {reach}) | ({values} > {high} + {reach})"
+    if len(names) == 1:
+        lines.append(f"{found} = {writer.rows}.filter({beyond})")
+        result = f"{found}.sort({literal(names[0])}, descending=True)"
+    else:
+        lines.append(f"{found} = {writer.rows}.select(({beyond}).sum()).unpivot()")
+        result = found
+    sheet.add(*lines, result=result, kind="frame")
+
+
+def missing(writer: PolarsWriter) -> None:
+    """Gaps, column by column; of one column, the rows that have one."""
+    lines, names = writer.selection(), writer.request.columns
+    if len(names) == 1:
+        result = f"{writer.rows}.filter({writer.pl}.col({literal(names[0])}).is_null())"
+    else:
+        chosen = f".select({literal(names)})" if names else ""
+        result = f"{writer.rows}{chosen}.null_count().unpivot()"
+    writer.sheet.add(*lines, result=result, kind="frame")
+
+
+def duplicates(writer: PolarsWriter) -> None:
+    """Rows that are there more than once, side by side."""
+    lines, names = writer.selection(), writer.request.columns
+    chosen = f".select({literal(names)})" if names else ""
+    rows = writer.rows
+    count = f"len({rows}) - {rows}{chosen}.n_unique()"
+    writer.sheet.add(*lines, result=count, kind="value")
+    by = literal(names) if names else f"{rows}.columns"
+    every = f"{rows}.filter({rows}{chosen}.is_duplicated()).sort({by})"
+    writer.sheet.add(result=every, kind="frame")
+
+
+def clean(writer: PolarsWriter) -> None:
+    """Spaces, empty and double rows; then the gaps, as the user wants them."""
+    sheet, pl, request = writer.sheet, writer.pl, writer.request
+    stem = request.table.stem.lower()
+    name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
+    empty = [one.name for one in request.table.of_kind("empty")]
+    known = f".filter(~{pl}.all_horizontal({pl}.all().is_null()))"
+    gaps = {"keep": [known], "drop": [".drop_nulls()"], "fill": [known]}[request.gaps]
+    if request.gaps == "fill":
+        for kind, whole in (("Float64", ""), ("Int64", f".round().cast({pl}.Int64)")):
+            column = f"{pl}.col({pl}.{kind})"
+            gaps.append(f".with_columns({column}.fill_null({column}.median(){whole}))")
+        frequent = f"{pl}.all().drop_nulls().mode().first()"
+        gaps.append(f".with_columns({pl}.all().fill_null({frequent}))")
+    lines = [
+        f"{name} = (",
+        f"    {writer.rows}.drop({literal(empty)})" if empty else f"    {writer.rows}",
+        f'    .with_columns({pl}.col({pl}.String).str.strip_chars().replace("", None))',
+        *(f"    {step}" for step in gaps),
+        "    .unique(maintain_order=True)",
+        ")",
+    ]
+    shapes = f"{writer.rows}.shape, {name}.shape"
+    sheet.add(*lines, result=shapes, kind="value")
+    path = sheet.choices.output or sheet.style.path(output_of(request))
+    sheet.add(f"{name}.write_csv({literal(path)})")
+
+
+def join(writer: PolarsWriter) -> None:
+    """Every row of the first table with what belongs to it in the second."""
+    sheet, request, pl = writer.sheet, writer.request, writer.pl
+    assert request.other is not None
+    other = loaded(sheet, request.other)
+    left, right = request.columns
+    name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
+    first, second = writer.rows, other.name
+    if sheet.choices.keys_as_text:
+        first = f"{first}.with_columns({pl}.col({literal(left)}).cast({pl}.String))"
+        second = f"{second}.with_columns({pl}.col({literal(right)}).cast({pl}.String))"
+    on = (
+        [f"on={literal(left)}"]
+        if left == right
+        else [f"left_on={literal(left)}", f"right_on={literal(right)}"]
+    )
+    validate = [] if sheet.choices.repeated_keys else ['validate="m:1"']
+    step = call(".join(", [second, 'how="left"', *on, *validate])
+    alone = call(f"len({writer.rows}.join(", [other.name, 'how="anti"', *on], "))")
+    sheet.add(chain(name, first, [step]), result=alone, kind="value")
+    path = sheet.choices.output or sheet.style.path(output_of(request))
+    sheet.add(f"{name}.write_csv({literal(path)})", result=f"{name}.shape", kind="value")

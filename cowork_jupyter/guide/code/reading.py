@@ -1,0 +1,195 @@
+"""Code that reads a table once, with just those options that its file needs."""
+
+from __future__ import annotations
+
+from ..columns import ColumnFacts
+from ..tables import Table
+from .sheet import Sheet, call, literal
+from .style import TableVariable
+
+_NEXT = ",\n    "
+_ISO = ("%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d ")
+
+
+def engine_for(table: Table) -> str:
+    """The package that reads this kind of file for pandas; empty where none is needed."""
+    if table.path.lower().endswith((".xlsx", ".xlsm")):
+        return "openpyxl"
+    return "pyarrow" if table.format == "parquet" else ""
+
+
+def loaded(sheet: Sheet, table: Table) -> TableVariable:
+    """The variable with the table; a cell that reads it comes first if nothing holds it yet."""
+    if table.path not in sheet.tables:
+        stem = table.stem.lower()
+        name = sheet.name(stem, f"{stem}_table")
+        if sheet.style.frames == "polars":
+            lines = _with_polars(sheet, table, name)
+        else:
+            lines = _with_pandas(sheet, table, name)
+        sheet.add(*lines)
+        dates = frozenset(column.name for column in table.of_kind("date"))
+        sheet.tables[table.path] = TableVariable(name, dates, frozenset(table.names))
+    return sheet.tables[table.path]
+
+
+def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
+    pd = sheet.module("pandas")
+    path = literal(sheet.style.path(table.path))
+    texts = table.of_kind("date")
+    match table.format:
+        case "text":
+            reading = call(f"{name} = {pd}.read_csv(", [path, *_csv_options(sheet, table)])
+            texts = texts if sheet.choices.coerce else []
+        case "excel" | "parquet" as kind:
+            reading = f"{name} = {pd}.read_{kind}({path})"
+            texts = texts if sheet.choices.coerce else []
+        case "json":
+            reading = f"{name} = {pd}.read_json({path})"
+        case "json lines":
+            reading = f"{name} = {pd}.read_json({path}, lines=True)"
+    lines = [reading]
+    if sheet.choices.coerce:
+        numbers = table.of_kind("number")
+        lines += ["# Some values are no numbers or dates: they count as missing."]
+        lines += [_coerced(pd, name, column) for column in numbers]
+    wrong = ', errors="coerce"' if sheet.choices.coerce else ""
+    for column in texts:
+        lines.append(_assigned(name, column, f"{pd}.to_datetime({{}}{_form(column)}{wrong})"))
+    lines += [_assigned(name, column, f"{{}}{tidy(column)}") for column in table.columns
+              if tidy(column)]  # fmt: skip
+    return lines
+
+
+def _coerced(pd: str, name: str, column: ColumnFacts) -> str:
+    return _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")')
+
+
+def _assigned(name: str, column: ColumnFacts, code: str) -> str:
+    place = f"{name}[{literal(column.name)}]"
+    before, _, after = code.partition("{}")
+    return f"{place} = {before}{place}{after}"
+
+
+def tidy(column: ColumnFacts) -> str:
+    """What makes one value of those that differ only in spaces or case."""
+    if column.kind != "text":
+        return ""
+    return ".str.strip()" * column.padded + ".str.title()" * column.mixed_case
+
+
+def _form(column: ColumnFacts) -> str:
+    """Formats that pandas finds out by itself are left out."""
+    return "" if column.date_format.startswith(_ISO) else f", format={literal(column.date_format)}"
+
+
+def _csv_options(sheet: Sheet, table: Table) -> list[str]:
+    given: dict[str, str] = {}
+    if table.separator != ",":
+        given["sep"] = literal(table.separator)
+    if table.encoding != "utf-8-sig":
+        given["encoding"] = literal(table.encoding)
+    before = table.first_line - table.header_lines if table.has_header else table.first_line
+    if not table.has_header or table.renamed:
+        # A header's line breaks are one row to pandas, so it reads the header and drops it.
+        given |= {"header": "0" if table.has_header else "None", "names": literal(table.names)}
+    if before:
+        given["skiprows"] = str(before)
+    numbers = table.of_kind("number")
+    if any(number.decimal == "," for number in numbers):
+        given["decimal"] = '","'
+    thousands = next((number.thousands for number in numbers if number.thousands), "")
+    if thousands:
+        given["thousands"] = literal(thousands)
+    signs = sorted({column.missing_sign for column in table.columns if column.missing_sign})
+    if signs:
+        given["na_values"] = literal(signs)
+    codes = {column.name: "str" for column in table.columns if column.is_code}
+    if codes:
+        given["dtype"] = literal(codes)
+    given |= _date_options(table) if not sheet.choices.coerce else {}
+    if sheet.choices.replace_bytes:
+        given["encoding_errors"] = '"replace"'
+    if table.uneven or sheet.choices.cut_lines:
+        cut = f"lambda fields: fields[:{len(table.names)}]"
+        given |= {"index_col": "False", "engine": '"python"', "on_bad_lines": cut}
+    return [f"{name}={value}" for name, value in given.items()]
+
+
+def _date_options(table: Table) -> dict[str, str]:
+    dates = table.of_kind("date")
+    if not dates:
+        return {}
+    odd = {one.name: one.date_format for one in dates if _form(one)}
+    formats: object = next(iter(odd.values())) if len(dates) == len(odd) == 1 else odd
+    given = {"parse_dates": literal([one.name for one in dates])}
+    return given | ({"date_format": literal(formats)} if odd else {})
+
+
+def _with_polars(sheet: Sheet, table: Table, name: str) -> list[str]:
+    pl = sheet.module("polars")
+    path = literal(sheet.style.path(table.path))
+    texts = table.of_kind("date")
+    match table.format:
+        case "text":
+            reading = call(f"{name} = {pl}.read_csv(", [path, *_polars_csv(sheet, table)])
+            texts = [one for one in texts if _form(one)]
+        case "excel":
+            reading, texts = f'{name} = {pl}.read_excel({path}, engine="openpyxl")', []
+        case "parquet":
+            reading, texts = f"{name} = {pl}.read_parquet({path})", []
+        case "json":
+            reading = f"{name} = {pl}.read_json({path})"
+        case "json lines":
+            reading = f"{name} = {pl}.read_ndjson({path})"
+    changes = [
+        f"{pl}.col({literal(one.name)}).str.to_datetime({literal(one.date_format)}, strict=False)"
+        for one in texts
+    ]
+    if sheet.choices.coerce:
+        numbers = table.of_kind("number")
+        changes += [
+            f"{pl}.col({literal(one.name)}).cast({pl}.Float64, strict=False)" for one in numbers
+        ]
+    changes += [
+        f"{pl}.col({literal(one.name)})"
+        + ".str.strip_chars()" * one.padded
+        + ".str.to_titlecase()" * one.mixed_case
+        for one in table.columns
+        if tidy(one)
+    ]
+    return [f"{reading}.with_columns(\n    {_NEXT.join(changes)},\n)" if changes else reading]
+
+
+def _polars_csv(sheet: Sheet, table: Table) -> list[str]:
+    given: dict[str, str] = {}
+    if table.separator != ",":
+        given["separator"] = literal(table.separator)
+    if table.encoding != "utf-8-sig":
+        given["encoding"] = literal(table.encoding)
+    elif sheet.choices.replace_bytes:
+        given["encoding"] = '"utf8-lossy"'
+    before = table.first_line - table.header_lines if table.has_header else table.first_line
+    if not table.has_header:
+        given["has_header"] = "False"
+    if not table.has_header or table.renamed:
+        given["new_columns"] = literal(table.names)
+    if before:
+        given["skip_rows"] = str(before)
+    if any(number.decimal == "," for number in table.of_kind("number")):
+        given["decimal_comma"] = "True"
+    signs = sorted({column.missing_sign for column in table.columns if column.missing_sign})
+    if signs:
+        given["null_values"] = literal(signs)
+    codes = [column.name for column in table.columns if column.is_code]
+    if codes:
+        pl = sheet.module("polars")
+        inside = ", ".join(f"{literal(name)}: {pl}.String" for name in codes)
+        given["schema_overrides"] = f"{{{inside}}}"
+    if any(not _form(one) for one in table.of_kind("date")):
+        given["try_parse_dates"] = "True"
+    if sheet.choices.coerce:
+        given["infer_schema_length"] = "None"
+    if table.uneven or sheet.choices.cut_lines:
+        given["truncate_ragged_lines"] = "True"
+    return [f"{name}={value}" for name, value in given.items()]

@@ -1,0 +1,132 @@
+"""Cells as they are written one after another: their imports, names and results."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .style import Choices, Style, TableVariable
+
+ResultKind = Literal["none", "value", "series", "frame", "chart"]
+LINE_LENGTH = 88
+_MAX_NAME = 30
+_RESERVED = frozenset(dir(builtins)) | set(keyword.kwlist) | {"In", "Out", "display"}
+USUAL_NAMES = {
+    "pandas": "pd",
+    "polars": "pl",
+    "seaborn": "sns",
+    "plotly.express": "px",
+    "matplotlib.pyplot": "plt",
+}
+
+
+@dataclass(frozen=True)
+class CodeCell:
+    """One idea in code."""
+
+    body: str
+    result: str = ""
+    """The last expression, which shows what came of it."""
+    kind: ResultKind = "none"
+    imports: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """What it leaves behind for later cells."""
+    saved: str = ""
+    """The file that a chart is written to."""
+
+    @property
+    def source(self) -> str:
+        """All of it, as it stands in a notebook."""
+        code = "\n".join(part for part in (self.body, self.result) if part)
+        return "\n\n".join(part for part in ("\n".join(self.imports), code) if part)
+
+
+class Sheet:
+    """The cells for one request."""
+
+    def __init__(self, style: Style, choices: Choices) -> None:
+        self.style = style
+        self.choices = choices
+        self.cells: list[CodeCell] = []
+        self.tables: dict[str, TableVariable] = dict(style.loaded)
+        self._modules: dict[str, str] = dict(style.modules)
+        self._imports: list[str] = []
+        self._names: list[str] = []
+        self._made: set[str] = set()
+
+    def module(self, module: str) -> str:
+        """What code calls a module, imported if it has not been."""
+        if module not in self._modules:
+            usual = USUAL_NAMES[module]
+            alias = usual if usual not in self.style.taken else module.split(".")[0]
+            self._modules[module] = alias
+            self._imports.append(f"import {module}" + (f" as {alias}" if alias != module else ""))
+        return self._modules[module]
+
+    def import_from(self, module: str, *names: str) -> None:
+        """Import names that are used as they are."""
+        line = f"from {module} import {', '.join(names)}"
+        if not self._imports or line not in self._imports:
+            self._imports.append(line)
+
+    def name(self, *wanted: str) -> str:
+        """A name for a variable: the first of those wanted that is free."""
+        usable = [one if one.isidentifier() else identifier(one) for one in wanted]
+        numbered = (f"{usable[0]}_{number}" for number in range(2, 1000))
+        for one in (*usable, *numbered):
+            if one not in self.style.taken and one not in self._made and one not in _RESERVED:
+                self._made.add(one)
+                self._names.append(one)
+                return one
+        raise AssertionError("a thousand names are taken")
+
+    def add(
+        self, *lines: str, result: str = "", kind: ResultKind = "none", saved: str = ""
+    ) -> None:
+        """End a cell."""
+        body = "\n".join(line for line in lines if line)
+        # In the order that import sorters put them: `import` before `from`.
+        imports = tuple(sorted(self._imports, key=lambda line: (line.startswith("from"), line)))
+        self.cells.append(CodeCell(body, result, kind, imports, tuple(self._names), saved))
+        self._imports, self._names = [], []
+
+
+def identifier(text: str) -> str:
+    """A name for a variable out of any text."""
+    plain = re.sub(r"\W+", "_", text.lower()).strip("_")[:_MAX_NAME].strip("_")
+    if not plain.isidentifier():
+        plain = f"table_{plain}".strip("_")
+    return plain if plain.isidentifier() and not keyword.iskeyword(plain) else "table"
+
+
+def literal(value: object) -> str:
+    """A value as code, whatever it contains; texts in the quotes that formatters choose."""
+    if isinstance(value, str):
+        plain = value.isprintable() and '"' not in value and "\\" not in value
+        return f'"{value}"' if plain else repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
+    return repr(value)
+
+
+def options(values: Mapping[str, str]) -> str:
+    """Keyword arguments, given as code."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def call(begin: str, arguments: Iterable[str], end: str = ")") -> str:
+    """A call on one line, or with a line for its arguments if that would be long."""
+    inside = [one for one in arguments if one]
+    line = f"{begin}{', '.join(inside)}{end}"
+    if len(line) <= LINE_LENGTH:
+        return line
+    middle = f"    {', '.join(inside)}"
+    if len(middle) <= LINE_LENGTH:
+        return f"{begin}\n{middle}\n{end}"
+    return "\n".join([begin, *(f"    {one}," for one in inside), end])

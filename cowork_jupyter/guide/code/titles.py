@@ -1,0 +1,90 @@
+"""Names for what code makes, and what charts say of it."""
+
+from __future__ import annotations
+
+from ..request import Filter, Period, Request
+
+_HOW = {
+    "sum": "Total",
+    "mean": "Mean",
+    "median": "Median",
+    "min": "Smallest",
+    "max": "Largest",
+    "std": "Standard deviation of",
+    "count": "Known values of",
+    "distinct": "Different values of",
+    "share": "Share of",
+}
+_NAMES: dict[Period, str] = {
+    "day": "daily",
+    "week": "weekly",
+    "month": "monthly",
+    "quarter": "quarterly",
+    "year": "yearly",
+    "weekday": "by_weekday",
+    "hour": "by_hour",
+}
+_SIGNS = {"=": "", "!=": "not ", "contains": "with "}
+
+
+def measure_of(request: Request) -> str:
+    """The column that is measured; empty where rows are counted."""
+    return request.columns[0] if request.columns else ""
+
+
+def subject(request: Request) -> str:
+    """What is measured, in words."""
+    measure = measure_of(request)
+    if not measure:
+        return "Share of rows" if request.aggregate == "share" else "Number of rows"
+    return f"{_HOW[request.aggregate]} {measure}"
+
+
+def axis_label(request: Request) -> str:
+    """What an axis with the measure says: the column, which names its unit if anything does."""
+    if request.aggregate == "share":
+        return f"share of {measure_of(request) or 'rows'}"
+    if request.aggregate == "distinct":
+        return f"different values of {measure_of(request)}"
+    return measure_of(request) or "rows"
+
+
+def title(request: Request) -> str:
+    """The title of a chart."""
+    by = [*([request.period] if request.period else []), *request.groups]
+    words = f"{subject(request)} by {' and '.join(by)}" if by else subject(request)
+    return f"{words}{where(request)}"
+
+
+def where(request: Request) -> str:
+    """Which rows count, for a title."""
+    return f" ({', '.join(map(_condition, request.filters))})" if request.filters else ""
+
+
+def _condition(one: Filter) -> str:
+    values = [" ".join(value.split()) for value in one.values]
+    if one.operator in ("missing", "known"):
+        return f"{one.column} {one.operator}"
+    if one.operator == "between":
+        return f"{one.column} {'–'.join(values)}"
+    if one.operator in (">", ">=", "<", "<="):
+        return f"{one.column} {one.operator} {values[0]}"
+    return _SIGNS.get(one.operator, "") + " or ".join(dict.fromkeys(v.casefold() for v in values))
+
+
+def result_names(request: Request) -> tuple[str, ...]:
+    """What a grouped result is called: `by_region`, or longer if that is taken."""
+    groups = f"by_{'_and_'.join(request.groups)}"
+    short = _NAMES[request.period] if request.period else groups
+    return short.lower(), f"{axis_label(request)}_{short}".lower()
+
+
+def selection_name(request: Request) -> str:
+    """What the rows are called that a filter keeps."""
+    only = request.filters[0]
+    alone = len(request.filters) == 1 and _names_rows(only)
+    return only.values[0].lower() if alone else "selected"
+
+
+def _names_rows(one: Filter) -> bool:
+    return one.operator in ("=", "in") and one.values[0][:1].isalpha()

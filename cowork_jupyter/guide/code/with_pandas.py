@@ -1,0 +1,274 @@
+"""What pandas does for each request, as an analyst would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..columns import ColumnFacts
+from ..request import Filter, Period, Request
+from . import charts
+from .reading import loaded, tidy
+from .sheet import Sheet, call, literal
+from .style import TableVariable
+from .titles import measure_of, result_names, selection_name
+from .values import filter_values, frequency, moment, sides_of
+
+WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+PERIODS: dict[Period, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
+_MANY = 20
+"""Groups that a chart still shows."""
+
+
+class PandasWriter:
+    """Writes the cells for one request."""
+
+    def __init__(self, sheet: Sheet, request: Request) -> None:
+        self.sheet = sheet
+        self.request = request
+        self.table: TableVariable = loaded(sheet, request.table)
+        self.rows = self.table.name
+        """The variable with the rows that count."""
+
+    def column(self, name: str) -> str:
+        """A column as code."""
+        return f"{self.rows}[{literal(name)}]"
+
+    def facts(self, name: str) -> ColumnFacts | None:
+        """What is known of a column."""
+        return self.request.table.column(name)
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column can be computed with."""
+        facts = self.facts(name)
+        return facts is not None and facts.kind == "number"
+
+    def text(self, name: str) -> str:
+        """A column whose values may have to be tidied first, in a table that is not ours."""
+        facts = self.facts(name)
+        needs = tidy(facts) if facts and name not in self.table.tidied else ""
+        return f"{self.column(name)}{needs}"
+
+    def dates(self, name: str) -> str:
+        """A column as dates, also of a table that was read without them."""
+        if name in self.table.dates:
+            return self.column(name)
+        return f"{self.sheet.module('pandas')}.to_datetime({self.column(name)})"
+
+    def periods(self, name: str, period: Period) -> str:
+        """The period that each row belongs to."""
+        if period == "weekday":
+            return f"{self.dates(name)}.dt.day_name()"
+        if period == "hour":
+            return f"{self.dates(name)}.dt.hour"
+        return f'{self.dates(name)}.dt.to_period("{PERIODS[period]}")'
+
+    # Which rows count
+
+    def selection(self) -> list[str]:
+        """A line that keeps the rows that count, if not all do."""
+        conditions = [self.condition(one) for one in self.request.filters]
+        if not conditions:
+            return []
+        name = self.sheet.name(selection_name(self.request), "selected")
+        if len(conditions) > 1:
+            conditions = [f"({one})" for one in conditions]
+        line = f"{name} = {self.rows}[{' & '.join(conditions)}]"
+        if len(line) > 88:
+            inside = "\n    & ".join(conditions)
+            line = f"{name} = {self.rows}[\n    {inside}\n]"
+        self.rows = name
+        return [line]
+
+    def condition(self, one: Filter) -> str:
+        """A filter as code."""
+        facts = self.facts(one.column)
+        kind = facts.kind if facts else "text"
+        if one.operator == "missing":
+            return f"{self.column(one.column)}.isna()"
+        if one.operator == "known":
+            return f"{self.column(one.column)}.notna()"
+        if kind == "date" or one.column == self.request.time:
+            return self._in_time(one)
+        values = filter_values(one, facts)
+        subject = self.text(one.column)
+        match one.operator:
+            case "contains":
+                return f"{subject}.str.contains({values[0]}, case=False, regex=False, na=False)"
+            case "between":
+                return f"{subject}.between({values[0]}, {values[1]})"
+            case "=" | "in" if len(values) > 1:
+                return f"{subject}.isin([{', '.join(values)}])"
+            case "!=" if len(values) > 1:
+                return f"~{subject}.isin([{', '.join(values)}])"
+            case "=" | "in":
+                return f"{subject} == {values[0]}"
+            case sign:
+                return f"{subject} {sign} {values[0]}"
+
+    def _in_time(self, one: Filter) -> str:
+        """Dates are compared as the periods that are meant: `2024-03` is all of March."""
+        values = [literal(moment(value)) for value in one.values]
+        subject = f"{self.dates(one.column)}.dt.to_period({literal(frequency(one.values[0]))})"
+        match one.operator:
+            case "between":
+                return f"{subject}.between({values[0]}, {values[1]})"
+            case "=" | "in" | "contains" if len(values) > 1:
+                return f"{subject}.astype(str).isin([{', '.join(values)}])"
+            case "=" | "in" | "contains":
+                return f"{subject} == {values[0]}"
+            case sign:
+                return f"{subject} {sign} {values[0]}"
+
+    # What is computed
+
+    def keys(self) -> list[str]:
+        """What rows are grouped by."""
+        request = self.request
+        groups = []
+        for name in request.groups:
+            tidied = self.text(name)
+            groups.append(literal(name) if tidied == self.column(name) else tidied)
+        if request.period:
+            groups.insert(0, self.periods(request.time, request.period))
+        return groups
+
+    def grouped(self, keys: Sequence[str]) -> str:
+        """The aggregate for each group."""
+        by = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+        return f"{self.rows}.groupby({by}){self.aggregated()}"
+
+    def aggregated(self) -> str:
+        """The aggregate, after groups or a table."""
+        measure, how = measure_of(self.request), self.request.aggregate
+        if not measure:
+            return ".size()"
+        names = self.request.columns
+        of = f"[{literal(measure)}]" if len(names) == 1 else f"[{literal(names)}]"
+        return f"{of}.{ {'distinct': 'nunique', 'share': 'sum'}.get(how, how) }()"
+
+    def aggregate(self) -> None:
+        """A measure, whole or for each group."""
+        lines, keys = self.selection(), self.keys()
+        if not keys:
+            self._whole(lines)
+        elif len(keys) == 2 and not self.request.limit and len(self.request.columns) < 2:
+            self._crossed(lines, keys)
+        else:
+            self._by_group(lines, keys)
+
+    def _whole(self, lines: list[str]) -> None:
+        request, measure = self.request, measure_of(self.request)
+        if request.aggregate == "share":
+            part = f"{self.column(measure)}.sum()" if measure else f"len({self.rows})"
+            result = f"{part} / {part.replace(self.rows, self.table.name, 1)}"
+        elif not measure:
+            result = f"len({self.rows})"
+        else:
+            result = f"{self.rows}{self.aggregated()}"
+        if request.chart in ("histogram", "box") and measure:
+            self.sheet.add(*lines)
+            charts.spread(self.sheet, request, self.rows)
+            return
+        several = bool(measure) and len(request.columns) > 1
+        self.sheet.add(*lines, result=result, kind="series" if several else "value")
+
+    def _by_group(self, lines: list[str], keys: Sequence[str]) -> None:
+        request = self.request
+        name = self.sheet.name(*result_names(request))
+        by_time = request.period is not None
+        counts = not measure_of(request) and len(keys) == 1 and keys[0].startswith('"')
+        code = f"{self.rows}[{keys[0]}].value_counts()" if counts else self.grouped(keys)
+        if request.aggregate == "share":
+            lines.append(f"{name} = {code}")
+            code = f"{name} / {name}.sum()"
+        several = len(request.columns) > 1 and bool(measure_of(request))
+        by = f"{literal(request.columns[0])}, " if several else ""
+        if request.limit:
+            way = "nsmallest" if request.ascending else "nlargest"
+            order = f".{way}({request.limit}{', ' + by.rstrip(', ') if by else ''})"
+        elif request.period == "weekday" and len(keys) == 1:
+            days = self.sheet.name("days", "weekdays")
+            lines.append(call(f"{days} = [", map(literal, WEEKDAYS), "]"))
+            order = f".reindex({days})"
+        elif by_time or (counts and not request.ascending and request.aggregate != "share"):
+            order = ""
+        else:
+            order = f".sort_values({by}ascending={request.ascending})"
+        if request.aggregate == "share":
+            code = f"({code})" if order else code
+        lines += _chained(name, code, order)
+        self.sheet.add(*lines, result=name, kind="frame" if several else "series")
+        if request.chart and len(keys) == 1 and not several:
+            ordered = by_time and not request.limit
+            many = not request.limit and not by_time and self._has_many(request.groups[0])
+            charts.grouped(self.sheet, request, name, ordered=ordered, most=_MANY if many else 0)
+        elif request.chart and several:
+            charts.crossed(self.sheet, request, name)
+
+    def _crossed(self, lines: list[str], keys: Sequence[str]) -> None:
+        """Two groups: one goes down, the other across."""
+        request = self.request
+        name = self.sheet.name(*result_names(request))
+        lines += _chained(name, self.grouped(keys), ".unstack()")
+        if request.aggregate == "share":
+            lines.append(f"{name} = {name} / {name}.sum().sum()")
+        self.sheet.add(*lines, result=name, kind="frame")
+        if request.chart:
+            charts.crossed(self.sheet, request, name)
+
+    def _has_many(self, name: str) -> bool:
+        facts = self.facts(name)
+        return facts is not None and facts.distinct > _MANY
+
+    def compare(self) -> None:
+        """Two periods or groups, and what changed most between them."""
+        request = self.request
+        assert request.between is not None
+        lines = self.selection()
+        first, second = sides_of(request)
+        others = [one for one in request.groups if one != self._compared()]
+        if request.time:
+            period = frequency(first)
+            key, label = self.sheet.name("period", "period_of_row"), ""
+            part = f'{self.dates(request.time)}.dt.to_period("{period}").astype(str)'
+            lines.append(f"{key} = {part}")
+            first, second = moment(first), moment(second)
+        else:
+            key, label = literal(self._compared()), self._compared()
+        sides = literal([first, second])
+        name = self.sheet.name("compared", f"{label}_compared")
+        lines += _chained(name, self.grouped([key]), f".reindex({sides})")
+        self.sheet.add(*lines, result=name, kind="series")
+        others = others or [
+            one.name for one in request.table.categories if one.name != self._compared()
+        ]
+        for group in others[:2]:
+            self._change(key, group, first, second)
+
+    def _compared(self) -> str:
+        return "" if self.request.time or not self.request.groups else self.request.groups[0]
+
+    def _change(self, key: str, group: str, first: str, second: str) -> None:
+        name = self.sheet.name(f"by_{group}".lower(), f"change_by_{group}".lower())
+        fill = "fill_value=0" if self.request.aggregate in ("sum", "count") else ""
+        sides = f"columns={literal([first, second])}"
+        lines = _chained(name, self.grouped([literal(group), key]), f".unstack({fill})")
+        lines.append(f"{name} = {name}.reindex({', '.join(filter(None, [sides, fill]))})")
+        change = f"{name}[{literal(second)}] - {name}[{literal(first)}]"
+        lines.append(f'{name}["change"] = {change}')
+        result = f'{name}.sort_values("change", key=abs, ascending=False)'
+        self.sheet.add(*lines, result=result, kind="frame")
+
+
+def _chained(name: str, code: str, order: str) -> list[str]:
+    """An assignment on one line, or in brackets with a line for each method."""
+    line = f"{name} = {code}{order}"
+    if len(line) <= 88:
+        return [line]
+    return [f"{name} = {code}", *([f"{name} = {name}{order}"] if order else [])]
+
+
+def write_file(sheet: Sheet, frame: str, path: str) -> str:
+    """A line that writes a table; a file that might be there is not written over."""
+    mode = "" if sheet.choices.overwrite else 'mode="x"'
+    return call(f"{frame}.to_csv(", [literal(path), "index=False", mode])

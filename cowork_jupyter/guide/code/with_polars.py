@@ -1,0 +1,234 @@
+"""What polars does for each request, in notebooks that are written with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..request import Filter, Period, Request
+from . import polars_charts
+from .reading import loaded, tidy
+from .sheet import Sheet, call, literal
+from .style import TableVariable
+from .titles import measure_of, result_names, selection_name
+from .values import filter_values, frequency, sides_of
+
+_EVERY: dict[Period, str] = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q",
+                             "year": "1y"}  # fmt: skip
+_FORMS = {"Y": "%Y", "M": "%Y-%m", "D": "%Y-%m-%d"}
+_COUNT = "len"
+"""What polars calls a column with numbers of rows."""
+
+
+class PolarsWriter:
+    """Writes the cells for one request."""
+
+    def __init__(self, sheet: Sheet, request: Request) -> None:
+        self.sheet = sheet
+        self.request = request
+        self.table: TableVariable = loaded(sheet, request.table)
+        self.rows = self.table.name
+        """The variable with the rows that count."""
+
+    @property
+    def pl(self) -> str:
+        """The name of the module."""
+        return self.sheet.module("polars")
+
+    def column(self, name: str) -> str:
+        """A column as an expression, tidied if that has not been done."""
+        facts = self.request.table.column(name)
+        untidy = facts is not None and bool(tidy(facts)) and name not in self.table.tidied
+        strip = ".str.strip_chars()" if untidy else ""
+        return f"{self.pl}.col({literal(name)}){strip}"
+
+    def dates(self, name: str) -> str:
+        """A column as dates, also of a table that was read without them."""
+        parsed = name in self.table.dates
+        return f"{self.pl}.col({literal(name)})" + ("" if parsed else ".str.to_datetime()")
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column can be computed with."""
+        facts = self.request.table.column(name)
+        return facts is not None and facts.kind == "number"
+
+    def selection(self) -> list[str]:
+        """A line that keeps the rows that count, if not all do."""
+        if not self.request.filters:
+            return []
+        name = self.sheet.name(selection_name(self.request), "selected")
+        conditions = [self.condition(one) for one in self.request.filters]
+        line = call(f"{name} = {self.rows}.filter(", conditions)
+        self.rows = name
+        return [line]
+
+    def condition(self, one: Filter) -> str:
+        """A filter as code."""
+        facts = self.request.table.column(one.column)
+        subject = self.column(one.column)
+        if one.operator in ("missing", "known"):
+            return f"{subject}.{'is_null' if one.operator == 'missing' else 'is_not_null'}()"
+        values = filter_values(one, facts)
+        if (facts and facts.kind == "date") or one.column == self.request.time:
+            subject, values = self._moment(one), list(map(literal, one.values))
+        match one.operator:
+            case "contains":
+                lower = literal(one.values[0].lower())
+                return f"{subject}.str.to_lowercase().str.contains({lower}, literal=True)"
+            case "between":
+                # A bare text would be the name of a column there.
+                sides = [f"{self.pl}.lit({one})" if '"' in one else one for one in values]
+                return f"{subject}.is_between({', '.join(sides)})"
+            case "=" | "in" if len(values) > 1:
+                return f"{subject}.is_in([{', '.join(values)}])"
+            case "!=" if len(values) > 1:
+                return f"~{subject}.is_in([{', '.join(values)}])"
+            case "=" | "in":
+                return f"{subject} == {values[0]}"
+            case sign:
+                return f"{subject} {sign} {values[0]}"
+
+    def _moment(self, one: Filter) -> str:
+        """Dates as texts that are as long as what is meant: `2024-03` is all of March."""
+        return self.moments(one.column, one.values[0])
+
+    def moments(self, name: str, value: str) -> str:
+        """The period of each row, written as `value` is."""
+        dates, period = self.dates(name), frequency(value)
+        if period == "Q":
+            return f'{self.pl}.format("{{}}-Q{{}}", {dates}.dt.year(), {dates}.dt.quarter())'
+        return f"{dates}.dt.strftime({literal(_FORMS[period])})"
+
+    # What is computed
+
+    def value(self) -> str:
+        """What the column with the aggregate is called."""
+        return measure_of(self.request) or _COUNT
+
+    def expression(self, name: str = "") -> str:
+        """The aggregate."""
+        how = self.request.aggregate
+        if not name:
+            return f"{self.pl}.len()"
+        column = f"{self.pl}.col({literal(name)})"
+        if how == "distinct":
+            return f"{column}.drop_nulls().n_unique()"
+        return f"{column}.{'sum' if how == 'share' else how}()"
+
+    def aggregate(self) -> None:
+        """A measure, whole or for each group."""
+        lines, request = self.selection(), self.request
+        if not request.groups and not request.period:
+            self._whole(lines)
+            return
+        name = self.sheet.name(*result_names(request))
+        keys, labels = self._keys()
+        measured = [self.expression(one) for one in request.columns or ("",)]
+        order = f".sort({literal(labels)})" if request.period else self._sorted()
+        head = f".head({request.limit})" if request.limit else ""
+        if request.limit:
+            order = self._sorted()
+        steps = [
+            f".drop_nulls({literal(request.groups)})" if request.groups else "",
+            f".group_by({', '.join(keys)})",
+            f".agg({', '.join(measured)})",
+            self._share() if request.aggregate == "share" else "",
+            order + head,
+        ]
+        lines.append(chain(name, self.rows, steps))
+        self.sheet.add(*lines, result=name, kind="frame")
+        if request.chart:
+            polars_charts.grouped(self.sheet, request, name, labels, self.value())
+
+    def _keys(self) -> tuple[list[str], list[str]]:
+        """Expressions that rows are grouped by, and what the columns with them are called."""
+        keys = [
+            literal(name) if self.column(name).endswith(")") else self.column(name)
+            for name in self.request.groups
+        ]
+        labels = list(self.request.groups)
+        period, time = self.request.period, self.request.time
+        if period in ("weekday", "hour"):
+            keys.insert(0, f'{self.dates(time)}.dt.{period}().alias("{period}")')
+            labels.insert(0, period)
+        elif period:
+            keys.insert(0, f'{self.dates(time)}.dt.truncate("{_EVERY[period]}")')
+            labels.insert(0, time)
+        return keys, labels
+
+    def _sorted(self) -> str:
+        return f".sort({literal(self.value())}, descending={not self.request.ascending})"
+
+    def _share(self) -> str:
+        column = f"{self.pl}.col({literal(self.value())})"
+        return f".with_columns({column} / {column}.sum())"
+
+    def _whole(self, lines: list[str]) -> None:
+        request, measure = self.request, measure_of(self.request)
+        if request.aggregate == "share":
+            part = f"{self.rows}[{literal(measure)}].sum()" if measure else f"len({self.rows})"
+            result = f"{part} / {part.replace(self.rows, self.table.name, 1)}"
+        elif not measure:
+            result = f"len({self.rows})"
+        elif len(request.columns) > 1:
+            measured = ", ".join(map(self.expression, request.columns))
+            self.sheet.add(*lines, result=f"{self.rows}.select({measured})", kind="frame")
+            return
+        elif request.aggregate == "distinct":
+            result = f"{self.rows}[{literal(measure)}].drop_nulls().n_unique()"
+        else:
+            result = f"{self.rows}[{literal(measure)}].{request.aggregate}()"
+        self.sheet.add(*lines, result=result, kind="value")
+
+    def compare(self) -> None:
+        """Two periods or groups, and what changed most between them."""
+        request = self.request
+        assert request.between is not None
+        lines, (first, second) = self.selection(), sides_of(request)
+        if request.time:
+            label = "period"
+            key = f'{self.moments(request.time, first)}.alias("period")'
+        else:
+            label, key = request.groups[0], literal(request.groups[0])
+        sides = literal([first, second])
+        measure = measure_of(request)
+        name = self.sheet.name("compared")
+        steps = [
+            f".group_by({key})",
+            f".agg({self.expression(measure)})",
+            f".filter({self.pl}.col({literal(label)}).is_in({sides}))",
+            f".sort({literal(label)})",
+        ]
+        lines.append(chain(name, self.rows, steps))
+        self.sheet.add(*lines, result=name, kind="frame")
+        others = [one for one in request.groups if one != label] or [
+            one.name for one in request.table.categories if one.name != label
+        ]
+        for group in others[:2]:
+            self._change(key, label, group, (first, second))
+
+    def _change(self, key: str, label: str, group: str, sides: tuple[str, str]) -> None:
+        name = self.sheet.name(f"by_{group}".lower(), f"change_by_{group}".lower())
+        before, after = (f"{self.pl}.col({literal(side)})" for side in sides)
+        fill = ".fill_null(0)" if self.request.aggregate in ("sum", "count") else ""
+        measure = measure_of(self.request)
+        steps = [
+            f".group_by({literal(group)}, {key})",
+            f".agg({self.expression(measure)})",
+            f".filter({self.pl}.col({literal(label)}).is_in({literal(sides)}))",
+            f".sort({literal(label)})",  # which is the order of the columns then
+            f".pivot({literal(label)}, index={literal(group)}, values={literal(self.value())})",
+            f"{fill}.with_columns(change={after} - {before})",
+            f'.sort({self.pl}.col("change").abs(), descending=True)',
+        ]
+        self.sheet.add(chain(name, self.rows, steps), result=name, kind="frame")
+
+
+def chain(name: str, start: str, steps: Sequence[str]) -> str:
+    """An assignment on one line, or in brackets with a line for each method."""
+    steps = [step for step in steps if step]
+    line = f"{name} = {start}{''.join(steps)}"
+    if len(line) <= 88:
+        return line
+    return "\n".join(
+        [f"{name} = (", f"    {start}{steps[0]}", *(f"    {s}" for s in steps[1:]), ")"]
+    )

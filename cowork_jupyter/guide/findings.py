@@ -1,0 +1,210 @@
+"""The key numbers of a report, taken from what the cells have shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .code.titles import subject
+from .outputs import Shown, as_text, number_in
+from .request import Request
+
+_MAX_NAMED = 12
+_NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?)"
+_COLUMN = re.compile(rf"^\s+'(.+?)'\s.*\bmin {_NUMBER}, mean \S+, max {_NUMBER}$", re.MULTILINE)
+"""How a look at a variable tells of a column."""
+
+
+def findings(request: Request, shown: Sequence[Shown], path: str = "") -> list[str]:
+    """A few lines; `path` is the file that was written, if one was."""
+    if not shown:
+        return []
+    first, rest = shown[0], shown[1:]
+    match request.verb:
+        case "aggregate":
+            return _aggregate(request, first)
+        case "compare":
+            return _compare(first, rest)
+        case "profile":
+            return _profile(first, rest)
+        case "columns":
+            return _listed([f"`{row[0]}` ({row[-1]})" for row in first.rows])
+        case "preview" if request.filters:
+            return [] if first.row_count is None else [_rows(first.row_count)]
+        case "distribution" if not request.groups:
+            return [line for one in shown for line in _distribution(one)]
+        case "relate":
+            return [] if first.number is None else [f"correlation {first.number:.3g}"]
+        case "outliers":
+            return _outliers(request, first)
+        case "missing":
+            return _counted(request, first, "missing values")
+        case "duplicates":
+            return [] if first.number is None else [f"{as_text(first.number)} duplicate rows"]
+        case "clean" if len(first.shapes) == 2:
+            (before, _), (rows, columns) = first.shapes
+            return [
+                f"{before:,} rows read",
+                f"{rows:,} rows, {columns:,} columns written to {path}",
+            ]
+        case "join":
+            return _join(first, rest, path)
+        case "model":
+            return _model(first, rest)
+    return []
+
+
+def _aggregate(request: Request, first: Shown) -> list[str]:
+    if first.number is not None:
+        return [_value(request, subject(request), first.number)]
+    if first.lines == ["nan"] or first.lines == ["None"]:
+        return ["nothing to compute: no row has a value"]
+    if len(request.groups) + bool(request.period) > 1 and not request.limit:
+        return _highest_cell(request, first)
+    pairs = first.pairs
+    if not pairs:
+        return []
+    if len(pairs) == 1:
+        return [_value(request, *pairs[0])]
+    by_time = request.period is not None
+    if not first.is_whole and (by_time or request.limit):
+        return []  # the highest may be among what is not shown
+    high, low = (extreme(pairs, key=lambda one: one[1]) for extreme in (max, min))
+    lines = [f"highest {_value(request, *high)}; lowest {_value(request, *low)}"]
+    if high[1] == low[1]:
+        lines = [_value(request, "each of them", high[1])]
+    if by_time and not request.limit and request.period not in ("weekday", "hour"):
+        lines.insert(0, f"{request.period}s from {pairs[0][0]} to {pairs[-1][0]}")
+    return lines
+
+
+def _highest_cell(request: Request, first: Shown) -> list[str]:
+    """Of a table with groups down and across, if all of it can be seen."""
+    if not first.is_whole:
+        return []
+    cells = [
+        (number, f"{column}, {label}")
+        for label, row in first.columns()
+        for column, text in row.items()
+        if not first.is_ruled and (number := number_in(text)) is not None
+    ]
+    if first.is_ruled:  # polars has a row for each pair of groups
+        cells = [(number_in(row[-1]) or 0.0, ", ".join(row[:-1])) for row in first.rows]
+    if not cells:
+        return []
+    number, name = max(cells, key=lambda cell: cell[0])
+    return [f"highest {_value(request, name, number)}"]
+
+
+def ranges(looked: Shown) -> list[str]:
+    """The extremes among the columns of a table, from a look at it."""
+    found = _COLUMN.findall(looked.text)
+    if len(found) < 2:
+        return []
+    low = min(found, key=lambda one: float(one[1]))
+    high = max(found, key=lambda one: float(one[2]))
+    lowest, highest = as_text(float(low[1])), as_text(float(high[2]))
+    return [f"highest value of {high[0]}: {highest}; lowest of {low[0]}: {lowest}"]
+
+
+def _value(request: Request, label: str, number: float) -> str:
+    told = f"{number:.1%}" if request.aggregate == "share" else as_text(number)
+    return f"{label}: {told}"
+
+
+def _compare(first: Shown, rest: Sequence[Shown]) -> list[str]:
+    sides = [f"{label}: {as_text(number)}" for label, number in first.pairs]
+    lines = ["; ".join(sides)] if sides else []
+    for one in rest:
+        rows = [row for row in one.rows if len(row) > 1]
+        changes = [row for row in rows if _is_number(row[-1])]
+        if changes and Shown(changes[0][-1]).number:
+            label = changes[0][0].split("  ")[0].strip()
+            of = f" of {one.index_name}" if one.index_name else ""
+            lines.append(f"changed most{of}: {label} ({_signed(changes[0][-1])})")
+    return lines
+
+
+def _is_number(text: str) -> bool:
+    return Shown(text).number is not None
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}" if count else "no rows"
+
+
+def _signed(text: str) -> str:
+    number = Shown(text).number or 0.0
+    return f"{'+' if number > 0 else ''}{as_text(number)}"
+
+
+def _profile(first: Shown, rest: Sequence[Shown]) -> list[str]:
+    size = dict(first.pairs)
+    names = ("rows", "columns", "duplicate rows")
+    lines = [", ".join(f"{as_text(size[name])} {name}" for name in names if name in size)]
+    table = rest[0].columns() if rest else []
+    gaps = [(label, row.get("missing", "0")) for label, row in table]
+    gaps = [(label, count) for label, count in gaps if count not in ("0", "")]
+    total = as_text(size.get("missing values", 0))
+    named = ", ".join(f"{label} {as_text(float(count))}" for label, count in gaps[:_MAX_NAMED])
+    told = all("missing" in row for _label, row in table)
+    whole = bool(table) and told and rest[0].is_whole and len(gaps) <= _MAX_NAMED
+    lines.append(f"missing values: {named or 'none'}" if whole else f"missing values: {total}")
+    return lines
+
+
+def _distribution(one: Shown) -> list[str]:
+    facts = dict(one.pairs)
+    if {"mean", "min", "max", "50%"} <= set(facts):
+        low, high, mean, middle = (as_text(facts[name]) for name in ("min", "max", "mean", "50%"))
+        count = as_text(facts["count"])
+        return [f"{count} values from {low} to {high}", f"mean {mean}, median {middle}"]
+    if not one.pairs:
+        return []
+    label, count_of_label = one.pairs[0]
+    return [f"most frequent: {label} ({as_text(count_of_label)})"]
+
+
+def _outliers(request: Request, first: Shown) -> list[str]:
+    rule = "beyond 1.5 interquartile ranges from the quartiles"
+    if len(request.columns) != 1:
+        found = [f"{label} {as_text(number)}" for label, number in first.pairs if number]
+        return _listed(found, f"values {rule}: ") or [f"no values {rule}"]
+    count = first.row_count
+    if count is None:
+        return []
+    return [f"{_rows(count)} {rule}"]
+
+
+def _counted(request: Request, first: Shown, what: str) -> list[str]:
+    if len(request.columns) == 1:
+        count = first.row_count
+        return [] if count is None else [f"{count:,} {what}" if count else f"no {what}"]
+    found = [f"{label} {as_text(number)}" for label, number in first.pairs]
+    return _listed(found, f"{what}: ") or [f"no {what}"]
+
+
+def _join(first: Shown, rest: Sequence[Shown], path: str) -> list[str]:
+    counts = {label: as_text(number) for label, number in first.pairs}
+    both, alone = counts.get("both", "0"), counts.get("left_only", "0")
+    lines = [f"{both} rows with a match, {alone} without"]
+    if rest and rest[-1].shapes:
+        rows, columns = rest[-1].shapes[-1]
+        lines.append(f"{rows:,} rows, {columns:,} columns written to {path}")
+    return lines
+
+
+def _model(first: Shown, rest: Sequence[Shown]) -> list[str]:
+    lines = []
+    if len(first.shapes) == 2:
+        lines.append(f"{first.shapes[0][0]:,} rows to fit, {first.shapes[1][0]:,} to score")
+    if rest:
+        lines += [f"{label}: {rest[0].name} {as_text(n)}" for label, n in rest[0].pairs]
+    return lines
+
+
+def _listed(found: Sequence[str], begin: str = "") -> list[str]:
+    if not found:
+        return []
+    more = len(found) - _MAX_NAMED
+    return [begin + ", ".join(found[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")]

@@ -1,0 +1,238 @@
+"""Arguments that a function does not take, or not any more, or needs and did not get."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+
+from .cell import FailingCell, Fix
+from .code import CellCode, called
+from .nearest import nearest
+
+_UNEXPECTED = re.compile(
+    r"(?:(\w+)\(\) )?got an unexpected keyword argument '(\w+)'"
+    r"|(\w+)\(\) got multiple values for (?:keyword )?argument '(\w+)'"
+)
+_UNKNOWN_PROPERTY = re.compile(r"(?:Unknown property |has no property '?)(\w+)")
+_TOO_MANY = re.compile(
+    r"(?:\w+\.)*(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+)"
+)
+_MISSING = re.compile(
+    r"(?:[\w<>]+\.)*(\w+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.+)"
+)
+
+_RENAMED: Mapping[str, str] = {
+    "line_terminator": "lineterminator", "sheetname": "sheet_name", "sparse": "sparse_output",
+    "normed": "density", "base_estimator": "estimator", "b": "visible", "rot_angle": "rotation",
+    "fontSize": "fontsize", "colour": "color", "colors": "color", "linewidths_": "linewidths",
+    "labels_": "labels", "cols": "columns", "column": "columns", "ascend": "ascending",
+    "delimeter": "delimiter", "seperator": "sep", "separator": "sep", "affinity": "metric",
+    "n_jobs_": "n_jobs", "shade": "fill", "ci": "errorbar", "by_": "by", "skip_rows": "skiprows",
+    "figsize_": "figsize", "titel": "title", "legends": "legend", "aplha": "alpha",
+}  # fmt: skip
+_DROPPED = {
+    "infer_datetime_format": "pandas finds the format by itself now.",
+    "datetime_is_numeric": "Dates always count as numbers here now.",
+    "warn_bad_lines": "Bad lines are governed by `on_bad_lines` now.",
+    "mangle_dupe_cols": "Columns of the same name are always told apart now.",
+    "verbose": "It says less now.",
+    "encoding": "The encoding is always UTF-8 here.",
+    "squeeze": "",
+    "inplace": "",
+    "axis": "",
+    "normalize": "Scale the data with `StandardScaler` in a pipeline instead.",
+    "presort": "It is decided by itself now.",
+    "use_inf_as_na": "Infinite values are no missing values any more.",
+}
+_KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    "read_csv": ("sep", "delimiter", "header", "names", "index_col", "usecols", "dtype",
+                 "parse_dates", "skiprows", "nrows", "na_values", "encoding", "decimal",
+                 "thousands", "chunksize", "on_bad_lines", "comment", "compression", "quotechar"),
+    "sort_values": ("by", "ascending", "inplace", "na_position", "ignore_index", "key", "axis"),
+    "merge": ("right", "how", "on", "left_on", "right_on", "left_index", "right_index", "suffixes",
+              "indicator", "validate", "sort"),
+    "groupby": ("by", "level", "as_index", "sort", "dropna", "observed", "group_keys"),
+    "plot": ("x", "y", "kind", "title", "figsize", "color", "alpha", "legend", "grid", "marker",
+             "linestyle", "linewidth", "label", "rot", "fontsize", "xlabel", "ylabel", "ax"),
+    "to_csv": ("sep", "index", "columns", "header", "encoding", "decimal", "lineterminator"),
+    "to_excel": ("sheet_name", "index", "columns", "header", "startrow", "startcol", "engine"),
+    "pivot_table": ("values", "index", "columns", "aggfunc", "fill_value", "margins", "observed"),
+    "fillna": ("value", "inplace", "limit", "axis"),
+    "dropna": ("axis", "how", "thresh", "subset", "inplace", "ignore_index"),
+    "rename": ("columns", "index", "inplace", "errors", "axis"),
+    "drop_duplicates": ("subset", "keep", "inplace", "ignore_index"),
+    "scatter": ("x", "y", "s", "c", "marker", "cmap", "alpha", "linewidths", "edgecolors", "label"),
+    "subplots": ("nrows", "ncols", "figsize", "sharex", "sharey", "constrained_layout", "dpi"),
+    "train_test_split": ("test_size", "train_size", "random_state", "shuffle", "stratify"),
+    "reset_index": ("level", "drop", "inplace", "names"),
+    "sample": ("n", "frac", "replace", "weights", "random_state", "axis"),
+    "print": ("sep", "end", "file", "flush"),
+    "sorted": ("key", "reverse"),
+    "open": ("mode", "encoding", "newline", "errors"),
+}  # fmt: skip
+
+
+def unexpected_argument(cell: FailingCell) -> Fix | None:
+    """A keyword that was renamed, removed, or misspelled."""
+    found = _UNEXPECTED.search(cell.message)
+    unknown = _UNKNOWN_PROPERTY.search(cell.message)
+    if not (found or unknown) or not cell.code.parses:
+        return None
+    name = (found[2] or found[4]) if found else unknown[1] if unknown else ""
+    for call in cell.code.find(ast.Call, cell.lines):
+        keyword = cell.code.keyword(call, name or "")
+        if keyword is not None:
+            rewrite = _REWRITTEN.get((called(call), name)) or _REWRITTEN.get(("", name))
+            return (rewrite(cell, call, keyword) if rewrite else None) or _other(
+                cell, call, keyword
+            )
+    return None
+
+
+def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    code, function, name = cell.code, called(call), keyword.arg or ""
+    known = _KEYWORDS.get(function, _defined(code, function))
+    new = nearest(name, known, 0.6) or _RENAMED.get(name)
+    if new and not code.keyword(call, new):
+        start = code.span(keyword)[0]
+        edit = (start, start + len(name), new)
+        return Fix(f"`{function}` calls this argument `{new}`, not `{name}`.", code.edited(edit))
+    if name in _DROPPED or known:
+        why = f"`{function}` has no argument `{name}`{' any more' if name in _DROPPED else ''}."
+        edit = code.without_argument(keyword)
+        return Fix(f"{why} {_DROPPED.get(name, '')}".strip(), code.edited(edit))
+    return Fix(
+        f"`{function}` takes no argument `{name}`. `{function}?` in a cell shows those that "
+        "it takes."
+    )
+
+
+def _defined(code: CellCode, function: str) -> tuple[str, ...]:
+    """The parameters of a function that the cell defines."""
+    for node in code.find(ast.FunctionDef):
+        if node.name == function:
+            return tuple(one.arg for one in [*node.args.args, *node.args.kwonlyargs])
+    return ()
+
+
+def _fill(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    """`fillna(method="ffill")` is `ffill()`."""
+    method = keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
+    new = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}.get(str(method))
+    if new is None or not isinstance(call.func, ast.Attribute):
+        return None
+    code = cell.code
+    edits = [code.attribute(call.func, new), code.without_argument(keyword)]
+    return Fix(f"Filling has a method of its own now: `{new}`.", code.edited(*edits))
+
+
+def _bad_lines(cell: FailingCell, _call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    code = cell.code
+    is_off = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+    new = f'on_bad_lines="{"skip" if is_off else "error"}"'
+    return Fix(
+        "Lines that do not fit are governed by `on_bad_lines` now.",
+        code.edited((*code.span(keyword), new)),
+    )
+
+
+def _white_space(cell: FailingCell, _call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    edit = (*cell.code.span(keyword), 'sep=r"\\s+"')
+    return Fix('White space as separator is `sep=r"\\s+"` now.', cell.code.edited(edit))
+
+
+def _squeeze(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    code, end = cell.code, cell.code.span(call)[1]
+    edits = [code.without_argument(keyword), (end, end, '.squeeze("columns")')]
+    return Fix("A table of one column becomes a Series with `.squeeze`.", code.edited(*edits))
+
+
+def _root(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    """`mean_squared_error(…, squared=False)`."""
+    code = cell.code
+    edits = [
+        code.without_argument(keyword),
+        code.replaced(call.func, "root_mean_squared_error"),
+    ]
+    text = code.edited(*edits)
+    line = "from sklearn.metrics import root_mean_squared_error"
+    return Fix("The root has a function of its own now.", CellCode(text).with_line_on_top(line))
+
+
+def _level(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    """`df.sum(level=0)` is `df.groupby(level=0).sum()`."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    code, place = cell.code, cell.code.span(call.func.value)[1]
+    edits = [code.without_argument(keyword),
+             (place, place, f".groupby(level={code.source(keyword.value)})")]  # fmt: skip
+    return Fix("Levels of the index are grouped with `groupby` now.", code.edited(*edits))
+
+
+def _how(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    """`resample("D", how="mean")` is `resample("D").mean()`."""
+    code, end = cell.code, cell.code.span(call)[1]
+    how = str(keyword.value.value) if isinstance(keyword.value, ast.Constant) else ""
+    if not how.isidentifier():
+        return None
+    edits = [code.without_argument(keyword), (end, end, f".{how}()")]
+    return Fix("What to do with each period is a method now.", code.edited(*edits))
+
+
+_REWRITTEN: Mapping[
+    tuple[str, str | None], Callable[[FailingCell, ast.Call, ast.keyword], Fix | None]
+] = {
+    ("fillna", "method"): _fill,
+    ("read_csv", "error_bad_lines"): _bad_lines,
+    ("read_csv", "delim_whitespace"): _white_space,
+    ("read_csv", "squeeze"): _squeeze,
+    ("read_excel", "squeeze"): _squeeze,
+    ("mean_squared_error", "squared"): _root,
+    ("resample", "how"): _how,
+    ("", "level"): _level,
+}
+
+
+def missing_argument(cell: FailingCell) -> Fix | None:
+    """What a call needs beside what it got, or got too much."""
+    if cell.error.name != "TypeError" or not cell.code.parses:
+        return None
+    if found := _TOO_MANY.search(cell.message):
+        return _too_many(cell, found[1], int(found[3]))
+    if found := _MISSING.search(cell.message):
+        names = re.findall(r"'(\w+)'", found[2])
+        said = " and ".join(f"`{name}`" for name in names)
+        function = found[1]
+        if names == ["self"]:
+            return Fix(
+                f"`{function}` is called on the class itself: make an object of it first, "
+                f"with `()` behind the class."
+            )
+        if function == "sort_values":
+            return Fix('`sort_values` must know by which column: add `by="…"`.')
+        return Fix(
+            f"`{function}` also needs {said}. Give it in the call, or give the parameter a default."
+        )
+    return None
+
+
+def _too_many(cell: FailingCell, function: str, given: int) -> Fix | None:
+    code = cell.code
+    for call in code.find(ast.Call, cell.lines):
+        if called(call) != function:
+            continue
+        if function == "concat" and len(call.args) > 1:
+            first, last = code.span(call.args[0])[0], code.span(call.args[-1])[1]
+            inner = ", ".join(code.source(one) for one in call.args)
+            return Fix(
+                "`concat` takes its tables as one list.", code.edited((first, last, f"[{inner}]"))
+            )
+        if function in ("drop", "dropna", "sum", "mean", "max", "min") and len(call.args) == 2:
+            start = code.span(call.args[1])[0]
+            return Fix("The axis must be named.", code.edited((start, start, "axis=")))
+        return Fix(
+            f"`{function}` got {given} values, more than it takes. Name them, as in "
+            f"`{function}(x=…)`, or leave some out."
+        )
+    return None

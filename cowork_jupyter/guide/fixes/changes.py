@@ -1,0 +1,324 @@
+"""What libraries have renamed, moved or removed: pandas, numpy, scikit-learn, matplotlib."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+
+from .cell import FailingCell, Fix
+from .code import CellCode, Edit, base_name
+
+_NO_ATTRIBUTE = re.compile(
+    r"(?:'([\w.]+)' object|module '([\w.]+)'|type object '([\w.]+)') has no attribute '(\w+)'"
+)
+_REMOVED = re.compile(r"`np\.(\w+)` was removed in the NumPy 2\.0 release\. Use `np\.(\w+)`")
+_INSTEAD = re.compile(r"['\"]?(\w+)['\"]? is no longer supported[^.]*\. Please use '(\w+)'")
+_INVALID_FREQUENCY = re.compile(r"Invalid frequency: (\S+?)[,. ]")
+_FREQUENCIES = {"M": "ME", "Q": "QE", "Y": "YE", "A": "YE", "H": "h", "T": "min", "S": "s",
+                "L": "ms", "U": "us", "N": "ns", "BM": "BME", "BQ": "BQE", "BH": "bh",
+                "SM": "SME", "BY": "BYE", "BA": "BYE", "CBM": "CBME"}  # fmt: skip
+
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "DataFrame": {
+        "iteritems": "items", "applymap": "map", "as_matrix": "to_numpy", "get_values": "to_numpy",
+        "sort": "sort_values", "pad": "ffill", "backfill": "bfill", "tshift": "shift",
+        "convert_objects": "infer_objects", "to_numeric": "astype", "as_type": "astype",
+        "drop_duplicate": "drop_duplicates", "group_by": "groupby", "tolist": "values.tolist",
+        "unique": "drop_duplicates", "fillnan": "fillna", "dropnan": "dropna", "length": "__len__",
+        "filter_by": "query", "with_columns": "assign", "read_csv": "to_csv",
+    },
+    "Series": {
+        "iteritems": "items", "as_matrix": "to_numpy", "get_values": "to_numpy",
+        "sort": "sort_values", "order": "sort_values", "pad": "ffill", "backfill": "bfill",
+        "reshape": "to_numpy().reshape", "ravel": "to_numpy().ravel", "is_monotonic":
+        "is_monotonic_increasing", "as_type": "astype", "valuecounts": "value_counts",
+        "applymap": "map", "tshift": "shift", "flatten": "to_numpy().flatten", "avg": "mean",
+        "average": "mean", "to_array": "to_numpy",
+    },
+    "numpy": {
+        "product": "prod", "cumproduct": "cumprod", "alltrue": "all", "sometrue": "any",
+        "in1d": "isin", "trapz": "trapezoid", "row_stack": "vstack", "float_": "float64",
+        "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "NaN": "nan",
+        "NAN": "nan", "Inf": "inf", "Infinity": "inf", "infty": "inf", "PINF": "inf",
+        "round_": "round", "bool8": "bool_", "int0": "intp", "mat": "asmatrix", "average_": "mean",
+        "longfloat": "longdouble", "issubclass_": "issubdtype", "asscalar": "item",
+    },
+    "pandas": {
+        "Int64Index": "Index", "Float64Index": "Index", "UInt64Index": "Index",
+        "scatter_matrix": "plotting.scatter_matrix", "read_table_": "read_csv", "dataframe":
+        "DataFrame", "Dataframe": "DataFrame", "DateFrame": "DataFrame", "series": "Series",
+        "to_date": "to_datetime", "todatetime": "to_datetime", "readcsv": "read_csv",
+        "read_xlsx": "read_excel", "datetools": "tseries.offsets", "TimeGrouper": "Grouper",
+    },
+    "ndarray": {"append": "", "as_type": "astype", "length": "size"},
+    "dict": {"iteritems": "items", "itervalues": "values", "iterkeys": "keys"},
+    "list": {"push": "append", "add": "append", "length": "__len__", "size": "__len__"},
+    "str": {"contains": "__contains__", "decode": "", "length": "__len__", "trim": "strip",
+            "toUpperCase": "upper", "toLowerCase": "lower", "substring": ""},
+    "plotting": {"set_axis_bgcolor": "set_facecolor", "set_color_cycle": "set_prop_cycle"},
+    "estimator": {"get_feature_names": "get_feature_names_out", "grid_scores_": "cv_results_"},
+    "seaborn": {"distplot": "histplot", "factorplot": "catplot", "tsplot": "lineplot"},
+}  # fmt: skip
+_PLAIN_NAMES = {"float": "float", "int": "int", "bool": "bool", "object": "object", "str": "str",
+                "complex": "complex", "long": "int", "unicode": "str"}  # fmt: skip
+
+
+def changed_attribute(cell: FailingCell) -> Fix | None:
+    """An attribute or method that an object or module does not have any more."""
+    if removed := _REMOVED.search(cell.message):
+        for node in cell.code.find(ast.Attribute, cell.lines):
+            if node.attr == removed[1]:
+                new = cell.code.edited(cell.code.attribute(node, removed[2]))
+                return Fix(f"numpy calls it `{removed[2]}` now.", new)
+    found = _NO_ATTRIBUTE.search(cell.message)
+    if cell.error.name != "AttributeError" or not found or not cell.code.parses:
+        return None
+    owner = (found[1] or found[2] or found[3]).rpartition(".")[2]
+    name = found[4]
+    for node in cell.code.find(ast.Attribute, cell.lines):
+        if node.attr == name:
+            return _special(cell, owner, name, node) or _renamed(cell, owner, name, node)
+    return None
+
+
+def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> Fix | None:
+    code = cell.code
+    if owner == "numpy" and name in _PLAIN_NAMES:
+        edits = [
+            code.replaced(one, _PLAIN_NAMES[name])
+            for one in code.find(ast.Attribute)
+            if one.attr == name and base_name(one) == base_name(node)
+        ]
+        return Fix(
+            f"numpy has no `{name}` of its own any more; Python's does.", code.edited(*edits)
+        )
+    kinds = [owner, "plotting" if owner.startswith("Axes") else "estimator"]
+    new = next((RENAMED[kind][name] for kind in kinds if name in RENAMED.get(kind, {})), "")
+    if not new:
+        return None
+    if new == "__len__":
+        target = code.parents[node] if _is_called(code, node) else node
+        text = code.edited(code.replaced(target, f"len({code.source(node.value)})"))
+        return Fix("The length of something is `len(…)` in Python.", text)
+    if new == "__contains__":
+        call = code.parents.get(node)
+        if not isinstance(call, ast.Call) or len(call.args) != 1:
+            return None
+        text = f"{code.source(call.args[0])} in {code.source(node.value)}"
+        return Fix(
+            "Whether a text is in another is asked with `in`.",
+            code.edited(code.replaced(call, text)),
+        )
+    edits = [
+        code.attribute(one, new)
+        for one in code.find(ast.Attribute)
+        if one.attr == name and (one is node or base_name(one) == base_name(node))
+    ]
+    return Fix(
+        f"`{name}` is called `{new.replace('().', '` and then `')}` here.", code.edited(*edits)
+    )
+
+
+def _special(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> Fix | None:
+    """What is not only called otherwise, but written otherwise."""
+    special = _SPECIAL.get((owner, name))
+    call = cell.code.parents.get(node)
+    return special(cell, node, call) if special else None
+
+
+def _is_called(code: CellCode, node: ast.AST) -> bool:
+    parent = code.parents.get(node)
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    """`a.append(b)` is `pd.concat([a, b])`."""
+    if not isinstance(call, ast.Call) or not call.args:
+        return None
+    code, pandas = cell.code, cell.alias("pandas", "pd")
+    added = call.args[0]
+    text = code.source(added)
+    is_row = isinstance(added, ast.Dict) or cell.type_of(text) == "dict"
+    if is_row:
+        text = f"{pandas}.DataFrame([{text}])"
+    elif isinstance(added, ast.List) or cell.type_of(text) == "list":
+        text = f"*{text}"
+    more = [code.source(one) for one in [*call.args[1:], *call.keywords]]
+    if is_row and not code.keyword(call, "ignore_index"):
+        more.append("ignore_index=True")
+    new = f"{pandas}.concat([{', '.join([code.source(node.value), text])}]"
+    new += "".join(f", {one}" for one in more) + ")"
+    edit = code.replaced(call, new)
+    statement = code.statement_of(call)
+    if (
+        isinstance(statement, ast.Expr)
+        and statement.value is call
+        and isinstance(node.value, ast.Name)
+    ):
+        edit = code.replaced(call, f"{node.value.id} = {new}")
+    fixed = cell.with_import(code.edited(edit), "pandas", "pd")
+    return Fix("pandas has no `append` any more; `concat` does the same.", fixed)
+
+
+def _ix(cell: FailingCell, node: ast.Attribute, parent: ast.AST | None) -> Fix | None:
+    """By labels if there is one, else by place."""
+    text = cell.code.source(parent) if isinstance(parent, ast.Subscript) else ""
+    by_label = bool(re.search(r"['\"]|==|[<>]", text.partition("[")[2]))
+    new = "loc" if by_label else "iloc"
+    how = "labels" if by_label else "places"
+    return Fix(
+        f"`ix` was removed; `{new}` takes rows and columns by their {how}.",
+        cell.code.edited(cell.code.attribute(node, new)),
+    )
+
+
+def _at(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    """`get_value(row, column)` and `set_value(row, column, value)`."""
+    if not isinstance(call, ast.Call) or len(call.args) < 2:
+        return None
+    code = cell.code
+    given = [code.source(one) for one in call.args]
+    new = f"{code.source(node.value)}.at[{given[0]}, {given[1]}]"
+    if node.attr == "set_value":
+        new += f" = {given[2]}"
+    return Fix(
+        f"`{node.attr}` was removed; `at` reads and writes one value.",
+        code.edited(code.replaced(call, new)),
+    )
+
+
+def _sorted_values(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    """A column is sorted by itself: it needs no name."""
+    if not isinstance(call, ast.Call):
+        return None
+    code = cell.code
+    more = ", ".join(code.source(one) for one in call.keywords)
+    new = f"{code.source(node.value)}.sort_values({more})"
+    return Fix(
+        f"`{node.attr}` is called `sort_values` here.", code.edited(code.replaced(call, new))
+    )
+
+
+def _lookup(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    if not isinstance(call, ast.Call) or len(call.args) != 2:
+        return None
+    code, table = cell.code, cell.code.source(node.value)
+    rows, columns = map(code.source, call.args)
+    new = (
+        f"{table}.to_numpy()[{table}.index.get_indexer({rows}), "
+        f"{table}.columns.get_indexer({columns})]"
+    )
+    return Fix(
+        "`lookup` was removed; this finds the same values.", code.edited(code.replaced(call, new))
+    )
+
+
+def _own_numpy(cell: FailingCell, node: ast.Attribute, _parent: ast.AST | None) -> Fix | None:
+    numpy = cell.alias("numpy", "np")
+    edits = [cell.code.replaced(one, numpy) for one in cell.code.find(ast.Attribute)
+             if one.attr == "np" and base_name(one) == base_name(node)]  # fmt: skip
+    text = cell.with_import(cell.code.edited(*edits), "numpy", "np")
+    return Fix("pandas does not carry numpy with it any more: it is imported itself.", text)
+
+
+def _value_counts(cell: FailingCell, _node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    if not isinstance(call, ast.Call) or not call.args:
+        return None
+    code = cell.code
+    more = ", ".join(code.source(one) for one in [*call.args[1:], *call.keywords])
+    new = f"{code.source(call.args[0])}.value_counts({more})"
+    return Fix("`value_counts` is a method of the column.", code.edited(code.replaced(call, new)))
+
+
+def _panel(_cell: FailingCell, _node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
+    return Fix(
+        "`Panel` was removed from pandas. Use a table with a MultiIndex "
+        "(`df.set_index([…])`), or the xarray package for more than two dimensions."
+    )
+
+
+def _array_append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    if not isinstance(call, ast.Call) or len(call.args) != 1:
+        return None
+    code, numpy = cell.code, cell.alias("numpy", "np")
+    array, added = code.source(node.value), code.source(call.args[0])
+    new = f"{numpy}.append({array}, {added})"
+    if isinstance(code.statement_of(call), ast.Expr) and isinstance(node.value, ast.Name):
+        new = f"{array} = {new}"
+    return Fix(
+        "Arrays do not grow: `np.append` makes a new one.",
+        cell.with_import(code.edited(code.replaced(call, new)), "numpy", "np"),
+    )
+
+
+def _has_key(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
+    if not isinstance(call, ast.Call) or len(call.args) != 1:
+        return None
+    new = f"{cell.code.source(call.args[0])} in {cell.code.source(node.value)}"
+    return Fix(
+        "Whether a key is there is asked with `in`.",
+        cell.code.edited(cell.code.replaced(call, new)),
+    )
+
+
+def _negative_infinity(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
+    new = f"-{cell.code.source(node.value)}.inf"
+    return Fix("`NINF` was removed from numpy.", cell.code.edited(cell.code.replaced(node, new)))
+
+
+def _week(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
+    edit = cell.code.attribute(node, "isocalendar().week")
+    return Fix("The week is in `isocalendar()` now.", cell.code.edited(edit))
+
+
+def _colormap(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
+    plt = cell.alias("matplotlib.pyplot", "plt")
+    return Fix(
+        "`get_cmap` is in pyplot now.",
+        cell.code.edited(cell.code.replaced(node, f"{plt}.get_cmap")),
+    )
+
+
+_SPECIAL: Mapping[
+    tuple[str, str], Callable[[FailingCell, ast.Attribute, ast.AST | None], Fix | None]
+] = {
+    ("DataFrame", "append"): _append,
+    ("Series", "append"): _append,
+    ("Series", "sort"): _sorted_values,
+    ("Series", "order"): _sorted_values,
+    ("DataFrame", "ix"): _ix,
+    ("Series", "ix"): _ix,
+    ("DataFrame", "get_value"): _at,
+    ("DataFrame", "set_value"): _at,
+    ("DataFrame", "lookup"): _lookup,
+    ("pandas", "np"): _own_numpy,
+    ("pandas", "value_counts"): _value_counts,
+    ("pandas", "Panel"): _panel,
+    ("ndarray", "append"): _array_append,
+    ("dict", "has_key"): _has_key,
+    ("numpy", "NINF"): _negative_infinity,
+    ("DatetimeProperties", "week"): _week,
+    ("DatetimeProperties", "weekofyear"): _week,
+    ("cm", "get_cmap"): _colormap,
+}
+
+
+def frequency(cell: FailingCell) -> Fix | None:
+    """Letters for times that pandas has renamed: `M` is `ME`."""
+    found = _INSTEAD.search(cell.message)
+    old, new = (found[1], found[2]) if found else ("", "")
+    if not found and (invalid := _INVALID_FREQUENCY.search(cell.message + " ")):
+        number = re.match(r"\d*", invalid[1])
+        old = invalid[1][number.end() if number else 0 :].partition("-")[0]
+        new = _FREQUENCIES.get(old, "")
+    if not new:
+        return None
+    edits: list[Edit] = []
+    for node in cell.code.find(ast.Constant, cell.lines):
+        if isinstance(node.value, str) and re.fullmatch(rf"\d*{old}(?:-[A-Z]{{3}})?", node.value):
+            text = cell.code.source(node)
+            edits.append(cell.code.replaced(node, text.replace(old, new, 1)))
+    if not edits:
+        return None
+    return Fix(f"pandas writes the frequency `{old}` as `{new}` now.", cell.code.edited(*edits))

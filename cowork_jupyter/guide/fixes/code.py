@@ -1,0 +1,185 @@
+"""A cell's code with the places of its parts, and edits at exactly those places."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+N = TypeVar("N", bound=ast.AST)
+Edit = tuple[int, int, str]
+"""From where to where in the text, and what comes there."""
+
+_LINE_MAGIC = re.compile(r"^(\s*)(?:[\w., ]{1,200}=\s*)?[%!].*$")
+_PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
+MAX_SOURCE = 100_000
+
+
+@dataclass(frozen=True)
+class CellCode:
+    """The source of a cell. Lines that are magics count as doing nothing."""
+
+    text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """None if it is not Python."""
+        if len(self.text) > MAX_SOURCE:
+            return None
+        try:
+            return ast.parse(self._without_magics)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    @property
+    def parses(self) -> bool:
+        return self.tree is not None
+
+    @cached_property
+    def _without_magics(self) -> str:
+        lines = [_LINE_MAGIC.sub(r"\1pass", line) if _is_magic(line) else line
+                 for line in self.lines]  # fmt: skip
+        return "\n".join(lines)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each part is part of."""
+        nodes = ast.walk(self.tree) if self.tree else ()
+        return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+
+    def find(self, kind: type[N], lines: Iterable[int] = ()) -> Iterator[N]:
+        """The parts of this kind, in their order: in the innermost statements at these lines
+        first, then everywhere else.
+        """
+        seen: set[ast.AST] = set()
+        for line in lines:
+            for statement in self._statements(line):
+                yield from self._within(statement, kind, seen)
+        if self.tree:
+            yield from self._within(self.tree, kind, seen)
+
+    def _within(self, node: ast.AST, kind: type[N], seen: set[ast.AST]) -> Iterator[N]:
+        found = [one for one in ast.walk(node) if isinstance(one, kind) and one not in seen]
+        seen.update(found)
+        yield from sorted(found, key=lambda one: self.span(one))
+
+    def _statements(self, line: int) -> list[ast.stmt]:
+        found = [
+            node
+            for node in (ast.walk(self.tree) if self.tree else ())
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        return sorted(found, key=lambda node: (node.end_lineno or 0) - node.lineno)[:1]
+
+    def statement_of(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement that a part belongs to."""
+        while node in self.parents and not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node if isinstance(node, ast.stmt) else None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [0]
+        for line in self.lines:
+            starts.append(starts[-1] + len(line) + 1)
+        return starts
+
+    def offset(self, line: int, column: int) -> int:
+        """A place as Python counts it (lines from 1, columns in bytes), as one in the text."""
+        if line > len(self.lines):
+            return len(self.text)
+        before = self.lines[line - 1].encode()[:column]
+        return self._starts[line - 1] + len(before.decode("utf-8", "replace"))
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Where a part stands in the text."""
+        start = getattr(node, "lineno", None)
+        if start is None:
+            return (0, len(self.text))
+        node_end = (node.end_lineno or start, node.end_col_offset or 0)  # type: ignore[attr-defined]
+        return self.offset(start, node.col_offset), self.offset(*node_end)  # type: ignore[attr-defined]
+
+    def source(self, node: ast.AST) -> str:
+        """The text of a part."""
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def replaced(self, node: ast.AST, text: str) -> Edit:
+        """The edit that puts something else in the place of a part."""
+        return (*self.span(node), text)
+
+    def attribute(self, node: ast.Attribute, name: str) -> Edit:
+        """The edit that gives another name to what stands behind the last dot."""
+        end = self.span(node)[1]
+        return (end - len(node.attr), end, name)
+
+    def keyword(self, call: ast.Call, name: str) -> ast.keyword | None:
+        return next((one for one in call.keywords if one.arg == name), None)
+
+    def without_argument(self, argument: ast.AST) -> Edit:
+        """The edit that takes an argument out of a call, with its comma."""
+        start, end = self.span(argument)
+        behind = re.compile(r"\s*,\s*").match(self.text, end)
+        if behind:
+            return (start, behind.end(), "")
+        before = self.text[:start].rstrip()
+        return (len(before) - 1 if before.endswith(",") else start, end, "")
+
+    def edited(self, *edits: Edit) -> str:
+        """The text after all edits; of two that overlap, the first one counts."""
+        text, last = self.text, len(self.text) + 1
+        for start, end, new in sorted(set(edits), key=lambda edit: -edit[0]):
+            if end <= last:
+                text, last = text[:start] + new + text[end:], start
+        return text
+
+    def with_line_on_top(self, line: str) -> str:
+        """The text with a line before its first one that does something."""
+        place = 0
+        while place < len(self.lines) and (
+            self.lines[place].startswith(("#", "%%", "from __future__"))
+            or not self.lines[place].strip()
+        ):
+            place += 1
+        return "\n".join([*self.lines[:place], line, *self.lines[place:]])
+
+
+def _is_magic(line: str) -> bool:
+    return bool(_LINE_MAGIC.match(line)) and (
+        not line.startswith("%%") or line.startswith(_PYTHON_MAGICS)
+    )
+
+
+def base_name(node: ast.AST) -> str:
+    """The variable that an expression begins with: `df` of `df.groupby("a")["b"].sum()`."""
+    while True:
+        match node:
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
+                node = inner
+            case ast.Name(id=name):
+                return name
+            case _:
+                return ""
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called: `read_csv` of `pd.read_csv(…)`."""
+    match call.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def quoted(text: str, like: str) -> str:
+    """A string literal with the quotes of another one."""
+    quote = "'" if like.lstrip("rRbBuUfF").startswith("'") else '"'
+    if quote in text or "\\" in text or "\n" in text:
+        return repr(text)
+    return f"{quote}{text}{quote}"

@@ -1,0 +1,240 @@
+"""Columns and keys that are not there: the nearest name that is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from .cell import FailingCell, Fix
+from .code import CellCode, Edit, base_name, called, quoted
+from .nearest import listed, nearest
+
+_QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
+_FOUND_NOT = re.compile(r"Column not found: ([^\n'\"]{1,200})")
+_OF_ATTRIBUTE = re.compile(r"'(?:DataFrame|LazyFrame)' object has no attribute '(\w+)'")
+_OF_QUERY = re.compile(r"name '(\w+)' is not defined")
+_DTYPE = re.compile(r"dtype='[^']*'|dtype=\w+")
+_LABEL = re.compile(r"-?\d+")
+_ERRORS = ("KeyError", "ColumnNotFoundError", "UndefinedVariableError", "SchemaFieldNotFoundError")
+
+
+def missing_column(cell: FailingCell) -> Fix | None:
+    """A column, or another key, that is spelled differently or not there at all."""
+    if cell.error.name not in _ERRORS:
+        return None
+    if cell.error.name == "UndefinedVariableError":
+        return _in_query(cell)
+    if _LABEL.fullmatch(cell.message.strip()):
+        return _by_position(cell, int(cell.message))
+    names = list(_missing(cell.message))
+    if not names or not cell.code.parses:
+        return None
+    return _axis(cell, names) or _merge(cell, names) or _renamed(cell, names) or _key(cell, names)
+
+
+def missing_attribute(cell: FailingCell) -> Fix | None:
+    """`df.Region` for a column that is called otherwise."""
+    found = _OF_ATTRIBUTE.match(cell.message)
+    if cell.error.name != "AttributeError" or not found:
+        return None
+    name, code = found[1], cell.code
+    for node in code.find(ast.Attribute, cell.lines):
+        table = base_name(node)
+        columns = cell.tables.get(table)
+        if node.attr != name or not columns or isinstance(node.ctx, ast.Store):
+            continue
+        near = nearest(name, columns, 0.75)
+        if near is None:
+            return None
+        edit = code.attribute(node, near)
+        if not near.isidentifier():
+            start, end = edit[0] - 1, edit[1]
+            edit = (start, end, f"[{quoted(near, chr(34))}]")
+        return Fix(f"`{table}` has no column `{name}`; it is called `{near}`.", code.edited(edit))
+    return None
+
+
+def _missing(message: str) -> Iterator[str]:
+    if message[:1] in "\"'":  # a KeyError shows what it says as a literal
+        with suppress(SyntaxError, ValueError):
+            whole = str(ast.literal_eval(message))
+            message = whole if "'" in whole or ":" in whole else message
+    if found := _FOUND_NOT.search(message):
+        yield found[1].strip()
+        return
+    # Polars lists the columns that there are behind the one that is missing.
+    text = _DTYPE.sub("", message.partition("valid columns")[0].partition("\n")[0])
+    found_names = [one or other for one, other in _QUOTED.findall(text)]
+    yield from found_names or ([text.strip()] if text.strip() else [])
+
+
+def _strings(code: CellCode, lines: Iterable[int], name: str) -> Iterator[ast.Constant]:
+    for node in code.find(ast.Constant, lines):
+        if node.value == name and not _is_stored(code, node):
+            yield node
+
+
+def _is_stored(code: CellCode, node: ast.AST) -> bool:
+    """Whether it names a column that the code makes: `df["new"] = …`."""
+    parent = code.parents.get(node)
+    return isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
+
+
+def _table_of(cell: FailingCell, node: ast.AST) -> str:
+    """The table whose column a literal names: the one that the expression around it begins with."""
+    code = cell.code
+    while node in code.parents and not isinstance(node, ast.stmt):
+        if isinstance(node, (ast.Subscript, ast.Call)):
+            name = base_name(node)
+            if name in cell.tables:
+                return name
+        node = code.parents[node]
+    return ""
+
+
+def _columns_for(cell: FailingCell, node: ast.AST) -> tuple[str, list[str]]:
+    table = _table_of(cell, node)
+    if table:
+        return table, list(cell.tables[table])
+    names = dict.fromkeys(name for columns in cell.tables.values() for name in columns)
+    return (next(iter(cell.tables)) if len(cell.tables) == 1 else ""), list(names)
+
+
+def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
+    edits: list[Edit] = []
+    said: list[str] = []
+    unknown: tuple[str, str, list[str]] | None = None
+    for name in names:
+        for node in _strings(cell.code, cell.lines, name):
+            table, columns = _columns_for(cell, node)
+            if name in columns:
+                continue
+            near = nearest(name, columns, parts=True)
+            if near is None:
+                unknown = unknown or (name, table, columns)
+                continue
+            edits.append(cell.code.replaced(node, quoted(near, cell.code.source(node))))
+            whose = f"`{table}` has no column" if table else "There is no column"
+            said.append(f"{whose} `{name}`; the nearest is `{near}`.")
+    if edits:
+        return Fix(" ".join(dict.fromkeys(said)), cell.code.edited(*edits))
+    if unknown and unknown[2]:
+        name, table, columns = unknown
+        whose = f"`{table}`" if table else "The table"
+        return Fix(f"{whose} has no column `{name}`. It has {listed(columns)}.")
+    return None
+
+
+def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
+    """`df.drop("a")` looks for a row."""
+    for call in cell.code.find(ast.Call, cell.lines):
+        columns = cell.tables.get(base_name(call), {})
+        if called(call) != "drop" or cell.code.keyword(call, "columns") or not call.args:
+            continue
+        if "not found in axis" in cell.message and all(name in columns for name in names):
+            start = cell.code.span(call.args[0])[0]
+            edits = [(start, start, "columns=")]
+            if axis := cell.code.keyword(call, "axis"):
+                edits.append(cell.code.without_argument(axis))
+            why = "`drop` looks for rows; say `columns=` to drop columns."
+            return Fix(why, cell.code.edited(*edits))
+    return None
+
+
+def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
+    """Two tables that call the same column differently."""
+    code = cell.code
+    for call in code.find(ast.Call, cell.lines):
+        key = code.keyword(call, "on")
+        if called(call) != "merge" or key is None or not isinstance(key.value, ast.Constant):
+            continue
+        tables = [
+            name for node in (call.func, *call.args) if (name := base_name(node)) in cell.tables
+        ]
+        name = str(key.value.value)
+        if len(tables) < 2 or name not in names:
+            continue
+        keys = [name if name in cell.tables[table] else nearest(name, cell.tables[table])
+                for table in tables[:2]]  # fmt: skip
+        left, right = keys
+        if left is None or right is None or left == right:
+            return None
+        like = code.source(key.value)
+        sides = f"left_on={quoted(left, like)}, right_on={quoted(right, like)}"
+        why = f"The key is `{left}` in `{tables[0]}` and `{right}` in `{tables[1]}`."
+        return Fix(why, code.edited((*code.span(key), sides)))
+    return None
+
+
+def _in_query(cell: FailingCell) -> Fix | None:
+    """Columns in the text of `query` and `eval`."""
+    found = _OF_QUERY.search(cell.message)
+    if not found:
+        return None
+    for call in cell.code.find(ast.Call, cell.lines):
+        columns = cell.tables.get(base_name(call), {})
+        if called(call) not in ("query", "eval") or not call.args or not columns:
+            continue
+        near = nearest(found[1], columns)
+        if near is None:
+            return Fix(f"The table has no column `{found[1]}`. It has {listed(columns)}.")
+        spelled = near if near.isidentifier() else f"`{near}`"
+        text = re.sub(rf"\b{re.escape(found[1])}\b", spelled, cell.code.source(call.args[0]))
+        why = f"There is no column `{found[1]}`; the nearest is `{near}`."
+        return Fix(why, cell.code.edited(cell.code.replaced(call.args[0], text)))
+    return None
+
+
+def _by_position(cell: FailingCell, number: int) -> Fix | None:
+    """`df[0]` and `s[0]` look for a label; a place is asked for with `iloc`."""
+    for node in cell.code.find(ast.Subscript, cell.lines):
+        is_number = isinstance(node.slice, ast.Constant) and node.slice.value == number
+        if isinstance(node.slice, ast.UnaryOp) and isinstance(node.slice.operand, ast.Constant):
+            is_number = node.slice.operand.value == -number
+        if not is_number:
+            continue
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "loc":
+            return Fix(
+                f"No row has the label {number}. `.iloc[{number}]` takes a row by its place; "
+                "`.index` shows the labels."
+            )
+        owner = cell.type_of(base_name(node))
+        if owner in ("DataFrame", "Series"):
+            end = cell.code.span(node.value)[1]
+            why = f"`[{number}]` looks for something labelled {number}; `.iloc` takes it by place."
+            return Fix(why, cell.code.edited((end, end, ".iloc")))
+    return None
+
+
+def _key(cell: FailingCell, names: list[str]) -> Fix | None:
+    """A key of a dictionary that a cell of the notebook writes down."""
+    name = names[0]
+    for node in _strings(cell.code, cell.lines, name):
+        parent = cell.code.parents.get(node)
+        if not isinstance(parent, ast.Subscript):
+            continue
+        keys = list(_written_keys(cell, parent.value))
+        near = nearest(name, keys)
+        whose = cell.code.source(parent.value)
+        if near:
+            edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
+            return Fix(
+                f"There is no key `{name}`; the nearest is `{near}`.", cell.code.edited(edit)
+            )
+        return Fix(f"`{whose}` has no key `{name}`. `list({whose})` shows the keys that it has.")
+    return None
+
+
+def _written_keys(cell: FailingCell, owner: ast.AST) -> Iterator[str]:
+    sources = [cell.code, *(CellCode(one.source) for _, one in cell.earlier())]
+    for code in sources:
+        for node in code.find(ast.Dict):
+            parent = code.parents.get(node)
+            targets = parent.targets if isinstance(parent, ast.Assign) else []
+            named = [one.id for one in targets if isinstance(one, ast.Name)]
+            if node is owner or (isinstance(owner, ast.Name) and owner.id in named):
+                for key in node.keys:
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        yield key.value

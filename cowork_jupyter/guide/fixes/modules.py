@@ -1,0 +1,187 @@
+"""Modules that cannot be imported: what to install, or where a thing has moved to."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+
+from .cell import FailingCell, Fix
+from .nearest import nearest
+
+_MISSING = re.compile(
+    r"No module named '([\w.]+)'|(?:Missing optional dependency '|`Import )([\w.-]+)['`]"
+)
+_NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_PACKAGES = {
+    "sklearn": "scikit-learn", "cv2": "opencv-python", "PIL": "pillow", "yaml": "pyyaml",
+    "bs4": "beautifulsoup4", "skimage": "scikit-image", "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv", "docx": "python-docx", "pptx": "python-pptx", "fitz": "pymupdf",
+    "Crypto": "pycryptodome", "serial": "pyserial", "usb": "pyusb", "MySQLdb": "mysqlclient",
+    "psycopg2": "psycopg2-binary", "mpl_toolkits": "matplotlib", "OpenSSL": "pyopenssl",
+    "jwt": "pyjwt", "git": "gitpython", "umap": "umap-learn", "igraph": "python-igraph",
+    "Levenshtein": "levenshtein", "magic": "python-magic", "slugify": "python-slugify",
+    "imblearn": "imbalanced-learn", "sentence_transformers": "sentence-transformers",
+    "google.cloud": "google-cloud", "wx": "wxpython", "kaggle_environments": "kaggle-environments",
+    "ffmpeg": "ffmpeg-python", "community": "python-louvain", "shapefile": "pyshp",
+    "pkg_resources": "setuptools", "attr": "attrs", "odf": "odfpy", "xlsxwriter": "XlsxWriter",
+}  # fmt: skip
+_KNOWN = {
+    "numpy", "pandas", "polars", "matplotlib", "seaborn", "plotly", "scipy", "sklearn", "requests",
+    "statsmodels", "torch", "tensorflow", "keras", "xgboost", "lightgbm", "nltk", "spacy", "altair",
+    "duckdb", "pyarrow", "openpyxl", "networkx", "geopandas", "shapely", "sympy", "tqdm", "dask",
+    "sqlalchemy", "yaml", "bs4", "transformers", "datasets", "pydantic", "ipywidgets", "bokeh",
+}  # fmt: skip
+_MOVED = {
+    "sklearn.cross_validation": "sklearn.model_selection",
+    "sklearn.grid_search": "sklearn.model_selection",
+    "sklearn.learning_curve": "sklearn.model_selection",
+    "sklearn.externals.joblib": "joblib",
+    "sklearn.datasets.samples_generator": "sklearn.datasets",
+    "sklearn.ensemble.forest": "sklearn.ensemble",
+    "sklearn.metrics.ranking": "sklearn.metrics",
+    "sklearn.utils.testing": "sklearn.utils._testing",
+    "pandas.tools.plotting": "pandas.plotting",
+    "pandas.util.testing": "pandas.testing",
+    "pandas.io.json": "pandas",
+    "matplotlib.finance": "mplfinance",
+    "urllib2": "urllib.request",
+    "ConfigParser": "configparser",
+    "Queue": "queue",
+    "cPickle": "pickle",
+    "StringIO": "io",
+    "tensorflow.keras": "keras",
+    "keras.utils.np_utils": "keras.utils",
+}
+_NAMES_MOVED: dict[tuple[str, str], str | tuple[str, str]] = {
+    **dict.fromkeys(
+        (("collections", name) for name in ("Mapping", "MutableMapping", "Iterable", "Sequence",
+         "Callable", "Iterator", "Hashable", "Sized", "Container", "Set", "MutableSequence")),
+        "collections.abc",
+    ),
+    ("sklearn.preprocessing", "Imputer"): ("sklearn.impute", "SimpleImputer"),
+    ("scipy.misc", "imread"): "imageio",
+    ("scipy.misc", "comb"): "scipy.special",
+    ("scipy.misc", "factorial"): "scipy.special",
+    ("scipy.integrate", "simps"): ("scipy.integrate", "simpson"),
+    ("scipy.integrate", "trapz"): ("scipy.integrate", "trapezoid"),
+    ("scipy.integrate", "cumtrapz"): ("scipy.integrate", "cumulative_trapezoid"),
+    ("sklearn.metrics", "plot_confusion_matrix"): ("sklearn.metrics", "ConfusionMatrixDisplay"),
+    ("sklearn.metrics", "plot_roc_curve"): ("sklearn.metrics", "RocCurveDisplay"),
+    ("fractions", "gcd"): "math",
+}  # fmt: skip
+_MAKERS = {"plot_confusion_matrix": "from_estimator", "plot_roc_curve": "from_estimator"}
+
+
+def missing_module(cell: FailingCell) -> Fix | None:
+    """A package that is not installed, moved, or spelled differently."""
+    found = _MISSING.search(cell.message)
+    if cell.error.name not in ("ModuleNotFoundError", "ImportError") or not found:
+        return None
+    name = found[1] or found[2]
+    top = name.partition(".")[0]
+    if name in _MOVED:
+        return _moved(cell, name, _MOVED[name])
+    if top in _MOVED:
+        return _moved(cell, top, _MOVED[top])
+    known = _KNOWN | set(_PACKAGES) | set(sys.stdlib_module_names)
+    near = None if top in known else nearest(top, known, 0.82)
+    if near:
+        return _moved(cell, top, near, f"There is no module `{top}`; it is called `{near}`.")
+    if top in known and "." in name and top not in sys.stdlib_module_names:
+        return Fix(
+            f"`{top}` has no module `{name}` in the installed version. See its documentation "
+            "for where it has moved."
+        )
+    if any(file.rpartition("/")[2] == f"{top}.py" for file in cell.files):
+        return Fix(f"`{top}.py` is in another folder. Add that folder to `sys.path` first.")
+    package = _PACKAGES.get(name) or _PACKAGES.get(top, top)
+    called = f" The package is called `{package}`." if package != top else ""
+    why = f"`{top}` is not installed in this kernel.{called} The new first line installs it."
+    return Fix(why, f"%pip install {package}\n{cell.source}")
+
+
+def moved_name(cell: FailingCell) -> Fix | None:
+    """A name that a module does not have any more."""
+    if cell.error.name != "ImportError":
+        return None
+    if "load_boston" in cell.message:
+        edits = _names(cell, "load_boston", "fetch_california_housing")
+        why = (
+            "`load_boston` was removed from scikit-learn. `fetch_california_housing` is the "
+            "dataset that its documentation suggests; it is downloaded once."
+        )
+        return Fix(why, edits)
+    found = _NO_NAME.search(cell.message)
+    if not found:
+        return None
+    name, module = found[1], found[2]
+    if f"{module}.{name}" in _MOVED:
+        return _moved(cell, f"{module}.{name}", _MOVED[f"{module}.{name}"])
+    target = _NAMES_MOVED.get((module, name))
+    if target:
+        return _moved_name(cell, name, module, target)
+    top = module.partition(".")[0]
+    return Fix(
+        f"The installed `{top}` has no `{name}` in `{module}`. It may have moved or been "
+        f"renamed: see the release notes of `{top}`."
+    )
+
+
+def _moved_name(
+    cell: FailingCell, name: str, module: str, target: str | tuple[str, str]
+) -> Fix | None:
+    place, new = target if isinstance(target, tuple) else (target, name)
+    code = cell.code
+    for node in code.find(ast.ImportFrom, cell.lines):
+        if node.module != module or not any(one.name == name for one in node.names):
+            continue
+        others = [_alias(one) for one in node.names if one.name != name]
+        own = next(one for one in node.names if one.name == name)
+        lines = [f"from {module} import {', '.join(others)}"] if others else []
+        lines.append(f"from {place} import {new}" + (f" as {own.asname}" if own.asname else ""))
+        edits = [code.replaced(node, "\n".join(lines))]
+        if new != name and not own.asname:
+            instead = f"{new}.{_MAKERS[name]}" if name in _MAKERS else new
+            edits += [code.replaced(one, instead) for one in code.find(ast.Name) if one.id == name]
+        where = f"is `{new}` in `{place}`" if new != name else f"is in `{place}`"
+        return Fix(f"`{name}` {where} now.", code.edited(*edits))
+    return None
+
+
+def _alias(one: ast.alias) -> str:
+    return f"{one.name} as {one.asname}" if one.asname else one.name
+
+
+def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
+    code, edits = cell.code, []
+    for node in code.find(ast.ImportFrom):
+        if node.module and (node.module == old or node.module.startswith(f"{old}.")):
+            start = code.span(node)[0] + len("from ")
+            edits.append((start, start + len(old), new))
+        elif node.module and f"{node.module}.{node.names[0].name}" == old:
+            edits.append(code.replaced(node, f"import {new}"))
+    for plain in code.find(ast.Import):
+        for one in plain.names:
+            if one.name == old or one.name.startswith(f"{old}."):
+                start, end = code.span(one)
+                name = one.name.replace(old, new, 1)
+                alias = f" as {one.asname}" if one.asname else ""
+                if not one.asname and "." not in one.name and _is_used(cell, old):
+                    alias = f" as {old}"
+                edits.append((start, end, name + alias))
+    if not edits:
+        return None
+    return Fix(why or f"`{old}` is called `{new}` now.", code.edited(*edits))
+
+
+def _is_used(cell: FailingCell, name: str) -> bool:
+    return any(node.id == name for node in cell.code.find(ast.Name))
+
+
+def _names(cell: FailingCell, old: str, new: str) -> str:
+    code = cell.code
+    edits = [code.replaced(node, new) for node in code.find(ast.Name) if node.id == old]
+    edits += [code.replaced(node, new) for node in code.find(ast.alias) if node.name == old]
+    edits += [code.attribute(node, new) for node in code.find(ast.Attribute) if node.attr == old]
+    return code.edited(*edits)

@@ -1,0 +1,48 @@
+"""The name that somebody may have meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+_SEPARATORS = re.compile(r"[\W_]+")
+MAX_LISTED = 12
+
+
+def plain(name: str) -> str:
+    """A name without case, spaces and signs: `Unit Price` and `unit_price` are the same."""
+    return _SEPARATORS.sub("", name).casefold()
+
+
+def nearest(
+    name: str, known: Iterable[str], similarity: float = 0.65, *, parts: bool = False
+) -> str | None:
+    """The known name that is most like this one; the same but for case and signs comes first.
+
+    `parts`: else the only one that this one is a part of, or that is a part of it.
+    """
+    names = [one for one in known if one != name]
+    wanted = plain(name)
+    same = [one for one in names if plain(one) == wanted]
+    if same:
+        return same[0]
+    by_plain: dict[str, str] = {}
+    for one in names:
+        by_plain.setdefault(plain(one), one)
+    close = difflib.get_close_matches(wanted, by_plain, 1, similarity)
+    if close:
+        return by_plain[close[0]]
+    if not parts or len(wanted) < 4:
+        return None
+    holding = [
+        one for one in by_plain if one and (wanted in one or (len(one) > 3 and one in wanted))
+    ]
+    return by_plain[holding[0]] if len(holding) == 1 else None
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names in one line."""
+    all_names = [f"`{name}`" for name in names]
+    more = len(all_names) - MAX_LISTED
+    return ", ".join(all_names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")

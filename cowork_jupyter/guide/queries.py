@@ -1,0 +1,268 @@
+"""Requests as SELECTs of DuckDB, for answers that need no code in the user's notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .columns import ColumnFacts
+from .request import Aggregate, Filter, Request
+from .sql import as_text, group, identifier, literal, moment, number, span
+from .tables import Table
+from .understanding.periods import period_of
+
+_AGGREGATES: dict[Aggregate, str] = {
+    "sum": "sum({0})",
+    "mean": "avg({0})",
+    "median": "median({0})",
+    "min": "min({0})",
+    "max": "max({0})",
+    "std": "stddev_samp({0})",
+}
+_MAX_COLUMNS = 60
+_MAX_PARTS = 4
+"""Columns whose groups are looked through for what changed most."""
+
+
+@dataclass(frozen=True)
+class Select:
+    """A query, and how its result is read."""
+
+    sql: str
+    is_single: bool = False
+    """Whether it gives one row with one value."""
+    unit: str = ""
+
+
+def select_for(request: Request, limit: int) -> Select | None:
+    """The query for a request; None where a query cannot answer it."""
+    if not _fits(request):
+        return None
+    table, rows = request.table, _rows(request)
+    match request.verb:
+        case "aggregate":
+            return _aggregate(request, limit)
+        case "preview":
+            names = [identifier(one) for one in request.columns or table.names[:_MAX_COLUMNS]]
+            count = min(request.limit or 10, limit)
+            return Select(f"SELECT {', '.join(names)} FROM {rows} LIMIT {count}")
+        case "missing":
+            return _missing(request)
+        case "duplicates":
+            what = ", ".join(map(identifier, request.columns)) or "*"
+            different = f"(SELECT count(*) FROM (SELECT DISTINCT {what} FROM {rows}))"
+            return Select(f"SELECT count(*) - {different} AS value FROM {rows}", is_single=True)
+        case "outliers":
+            return _each_number(request, _OUTLIERS)
+        case "distribution" if not request.groups:
+            return _each_number(request, _SPREAD)
+        case "relate" if len(request.columns) == 2:
+            return _relation(request)
+    return None
+
+
+def comparison(request: Request) -> tuple[str, str]:
+    """The measure of both sides; and the groups in which it changed most, if there are any."""
+    assert request.between is not None
+    rows = _rows(request)
+    first, second = (_side(request, one) for one in request.between)
+    sides = f"{_value(request, first)} AS a, {_value(request, second)} AS b"
+    parts = [
+        f"SELECT {literal(one.name)} AS name, {_label(one)} AS part, {sides} FROM {rows} "
+        f"GROUP BY {group(one)}"
+        for one in _parts(request)
+    ]
+    if not parts:
+        return f"SELECT {sides} FROM {rows}", ""
+    change = "coalesce(b, 0) - coalesce(a, 0)"
+    changes = (
+        f"SELECT name, part, a, b, {change} AS change FROM ({' UNION ALL '.join(parts)}) "
+        f"ORDER BY abs({change}) DESC NULLS LAST LIMIT 6"
+    )
+    return f"SELECT {sides} FROM {rows}", changes
+
+
+def _parts(request: Request) -> list[ColumnFacts]:
+    taken = {*request.groups[:1]} if not request.time else set()
+    wanted = [one for one in map(request.table.column, request.groups) if one]
+    others = wanted if request.time and wanted else request.table.categories
+    return [one for one in others if one.name not in taken][:_MAX_PARTS]
+
+
+def _side(request: Request, side: str) -> str:
+    """Which rows are on one side of a comparison."""
+    if request.time:
+        return _within(_column(request.table, request.time), side)
+    column = _column(request.table, request.groups[0])
+    return f"{group(column)} = {_grouped(column, side)}"
+
+
+def _aggregate(request: Request, limit: int) -> Select:
+    table, rows = request.table, _rows(request)
+    value = _value(request)
+    if request.aggregate == "share":
+        whole = f"(SELECT {_value(request)} FROM {rows})"
+        value = f"100.0 * {value} / nullif({whole}, 0)"
+    unit = " %" if request.aggregate == "share" else ""
+    labels, keys = [], []
+    if request.period:
+        key = span(_column(table, request.time), request.period)
+        labels.append(f"{key} AS {identifier(request.period)}")
+        keys.append(key)
+    for column in (_column(table, name) for name in request.groups):
+        labels.append(f"{_label(column)} AS {identifier(column.name)}")
+        keys.append(group(column))
+    if not keys:
+        return Select(f"SELECT {value} AS value FROM {rows}", is_single=True, unit=unit)
+    by_time = request.period and not request.limit
+    direction = "ASC" if request.ascending else "DESC"
+    order = ", ".join(keys) if by_time else f"value {direction} NULLS LAST, {keys[0]}"
+    count = min(request.limit or limit + 1, limit + 1)
+    return Select(
+        f"SELECT {', '.join(labels)}, {value} AS value FROM {rows} "
+        f"GROUP BY {', '.join(keys)} ORDER BY {order} LIMIT {count}",
+        unit=unit,
+    )
+
+
+def _value(request: Request, when: str = "") -> str:
+    """The measure; of the rows that a condition holds for, if there is one."""
+    only = f" FILTER (WHERE {when})" if when else ""
+    if not request.columns:
+        return f"count(*){only}"
+    column = _column(request.table, request.columns[0])
+    if request.aggregate == "count":
+        return f"count({_present(column)}){only}"
+    if request.aggregate == "distinct":
+        return f"count(DISTINCT {group(column)}){only}"
+    if request.aggregate in ("min", "max") and column.kind == "date":
+        return f"CAST({request.aggregate}({moment(column)}){only} AS VARCHAR)"
+    form = _AGGREGATES.get(request.aggregate, "sum({0})")
+    return f"{form.format(number(column))}{only}"
+
+
+def _missing(request: Request) -> Select:
+    names = request.columns or tuple(request.table.names[:_MAX_COLUMNS])
+    parts = [
+        f'SELECT {literal(name)} AS "column", '
+        f"count(*) - count({_present(_column(request.table, name))}) AS missing, "
+        f'count(*) AS "rows" FROM {_rows(request)}'
+        for name in names
+    ]
+    union = " UNION ALL ".join(parts)
+    return Select(f"SELECT * FROM ({union}) WHERE missing > 0 ORDER BY missing DESC")
+
+
+_QUARTILES = "quantile_cont({0}, 0.25) AS q1, quantile_cont({0}, 0.75) AS q3"
+_OUTLIERS = (
+    'SELECT {name} AS "column", count(*) FILTER (WHERE x < q1 - 1.5 * (q3 - q1) OR '
+    "x > q3 + 1.5 * (q3 - q1)) AS outliers, min(x) AS lowest, max(x) AS highest, "
+    'any_value(q1 - 1.5 * (q3 - q1)) AS "usual from", any_value(q3 + 1.5 * (q3 - q1)) AS "to" '
+    "FROM (SELECT {x} AS x FROM {rows}), (SELECT quantile_cont({x}, 0.25) AS q1, "
+    "quantile_cont({x}, 0.75) AS q3 FROM {rows})"
+)
+_SPREAD = (
+    'SELECT {name} AS "column", count(x) AS "values", min(x) AS lowest, '
+    'quantile_cont(x, 0.25) AS "25 %", median(x) AS median, avg(x) AS mean, '
+    'quantile_cont(x, 0.75) AS "75 %", max(x) AS highest FROM (SELECT {x} AS x FROM {rows})'
+)
+
+
+def _each_number(request: Request, form: str) -> Select | None:
+    numbers = [one.name for one in request.table.of_kind("number")]
+    names = [one for one in request.columns if one in numbers] or (
+        numbers[:_MAX_COLUMNS] if not request.columns else []
+    )
+    rows = _rows(request)
+    parts = [
+        form.format(name=literal(name), x=number(_column(request.table, name)), rows=rows)
+        for name in names
+    ]
+    return Select(" UNION ALL ".join(parts)) if parts else None
+
+
+def _relation(request: Request) -> Select | None:
+    a, b = (_column(request.table, name) for name in request.columns)
+    if {a.kind, b.kind} != {"number"}:
+        return None
+    pair = f"corr({number(a)}, {number(b)}) AS correlation"
+    counted = f'count(CASE WHEN {number(a)} IS NOT NULL THEN {number(b)} END) AS "rows"'
+    return Select(f"SELECT {pair}, {counted} FROM {_rows(request)}")
+
+
+def _rows(request: Request) -> str:
+    """The rows that count."""
+    path = literal(request.table.path)
+    if not request.filters:
+        return path
+    conditions = " AND ".join(_condition(one, request.table) for one in request.filters)
+    return f"(SELECT * FROM {path} WHERE {conditions})"
+
+
+def _condition(one: Filter, table: Table) -> str:
+    column = _column(table, one.column)
+    present = _present(column)
+    if one.operator == "missing":
+        return f"{present} IS NULL"
+    if one.operator == "known":
+        return f"{present} IS NOT NULL"
+    if column.kind == "date":
+        return _time_condition(column, one)
+    if one.operator == "contains":
+        return f"contains(lower({present}), {literal(one.values[0].lower())})"
+    if column.kind == "number":
+        values = [f"CAST({literal(value)} AS DOUBLE)" for value in one.values]
+        text = number(column)
+    else:
+        values = [_grouped(column, value) for value in one.values]
+        text = group(column)
+    if one.operator == "in":
+        return f"{text} IN ({', '.join(values)})"
+    if one.operator == "between":
+        return f"{text} BETWEEN {values[0]} AND {values[1]}"
+    operator = "IS DISTINCT FROM" if one.operator == "!=" else one.operator
+    return f"{text} {operator} {values[0]}"
+
+
+def _time_condition(column: ColumnFacts, one: Filter) -> str:
+    def end(value: str) -> str:
+        period = period_of(value) or "day"
+        return span(column, period)
+
+    match one.operator:
+        case "between":
+            low, high = one.values
+            return f"({end(low)} >= {literal(low)} AND {end(high)} <= {literal(high)})"
+        case "in":
+            return "(" + " OR ".join(_within(column, value) for value in one.values) + ")"
+        case "!=":
+            return f"NOT coalesce({_within(column, one.values[0])}, false)"
+        case ">" | ">=" | "<" | "<=":
+            return f"{end(one.values[0])} {one.operator} {literal(one.values[0])}"
+    return _within(column, one.values[0])
+
+
+def _within(column: ColumnFacts, value: str) -> str:
+    return f"{span(column, period_of(value) or 'day')} = {literal(value)}"
+
+
+def _present(column: ColumnFacts) -> str:
+    """The value, where there is one."""
+    return f"nullif(trim(CAST({identifier(column.name)} AS VARCHAR)), '')"
+
+
+def _grouped(column: ColumnFacts, value: str) -> str:
+    """A value as `group` writes it."""
+    return literal(" ".join(value.split()).lower() if column.untidy else value.strip())
+
+
+def _label(column: ColumnFacts) -> str:
+    return f"mode({as_text(column)})"
+
+
+def _column(table: Table, name: str) -> ColumnFacts:
+    return table.column(name) or ColumnFacts(name, "text")
+
+
+def _fits(request: Request) -> bool:
+    """Whether DuckDB finds the columns by the names that they have here."""
+    return request.table.has_header and not request.table.renamed and request.table.first_line <= 1

@@ -1,0 +1,145 @@
+"""Greetings, thanks and `what can you do`: short answers in the user's language, with examples
+made of the tables that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from . import words
+from .file_names import is_table
+from .heads import head_of
+from .script import Script
+from .tables import Table
+from .understanding.language import Language, language_of
+from .understanding.names import Names, is_key
+from .understanding.reading import main_measure
+from .understanding.synonyms import usual_aggregate
+from .understanding.tokens import tokens_in, word_set
+
+Topic = Literal["hello", "thanks", "help", "bye"]
+
+_TALK: dict[Topic, frozenset[str]] = {
+    "hello": word_set(
+        "hello hi hey hallo moin servus greetings howdy hiya good morning guten tag morgen abend"
+        " evening afternoon gruss dich yo there gruezi how are you wie geht es dir"
+    ),
+    "thanks": word_set(
+        "thanks thank you thx danke dankeschon vielen dank merci cheers great super nice perfect"
+        " cool awesome very much so good well done prima toll sehr schon wonderful ok okay"
+    ),
+    "help": word_set(
+        "help hilfe what can you do was kannst du who are wer bist what are you able to tun i ask"
+        " how does this work wie funktioniert das how do use hilf mir me please bitte for support"
+        " commands examples beispiele could alles machen capabilities features"
+    ),
+    "bye": word_set("bye goodbye tschuss ciao see you later auf wiedersehen bis dann"),
+}
+_NEEDED: dict[Topic, frozenset[str]] = {
+    "hello": word_set(
+        "hello hi hey hallo moin servus greetings howdy hiya morning tag morgen abend evening"
+        " afternoon yo gruezi"
+    ),
+    "thanks": word_set(
+        "thanks thank thx danke dankeschon dank merci cheers great super nice perfect cool awesome"
+        " prima toll wonderful ok okay"
+    ),
+    "help": word_set(
+        "help hilfe hilf do kannst are bist ask funktioniert work commands examples beispiele able"
+        " capabilities features"
+    ),
+    "bye": word_set("bye goodbye tschuss ciao later wiedersehen dann"),
+}
+_MAX_WORDS = 9
+_SAID: dict[Topic, dict[Language, str]] = {
+    "hello": {
+        "en": "Hello! I am the built-in guide: I read your tables and answer by rules.",
+        "de": "Hallo! Ich bin der eingebaute Guide: Ich lese deine Tabellen und antworte nach "
+        "Regeln.",
+    },
+    "thanks": {"en": "You are welcome.", "de": "Gern geschehen."},
+    "bye": {"en": "Goodbye.", "de": "Bis bald."},
+    "help": {
+        "en": "I answer questions about your tables, draw charts, clean, join and profile them, "
+        "score a baseline model, and explain or order notebooks. I follow rules; I am no language "
+        "model.",
+        "de": "Ich beantworte Fragen zu deinen Tabellen, zeichne Diagramme, bereinige, verbinde "
+        "und beschreibe sie, bewerte ein einfaches Modell, erkläre oder ordne Notebooks. Ich folge "
+        "Regeln; ich bin kein Sprachmodell.",
+    },
+}
+_TRY: dict[Language, str] = {"en": "Try for example:", "de": "Versuche zum Beispiel:"}
+_NO_TABLE: dict[Language, str] = {
+    "en": "I see no table here yet: add a CSV, Excel, JSON or Parquet file.",
+    "de": "Ich sehe hier noch keine Tabelle: Lege eine CSV-, Excel-, JSON- oder Parquet-Datei ab.",
+}
+
+
+def topic_of(text: str) -> Topic | None:
+    """What a text talks about that wants nothing of a table; None if it wants something."""
+    tokens = [token.plain for token in tokens_in(text) if token.kind != "sign"]
+    if not tokens or len(tokens) > _MAX_WORDS:
+        return None
+    said = set(tokens)
+    order: tuple[Topic, ...] = ("bye", "thanks", "hello", "help")
+    only = next((one for one in order if said <= _TALK[one] and said & _NEEDED[one]), None)
+    if only or not said <= frozenset().union(*_TALK.values()):
+        return only
+    # `Hello, what can you do?` is about the latter.
+    return next((one for one in reversed(order) if said & _NEEDED[one]), None)
+
+
+def small_talk(script: Script, text: str) -> str:
+    """The answer to a greeting and the like; empty if the text wants something."""
+    topic = topic_of(text)
+    if topic is None:
+        return ""
+    tables = _first_table(script) if topic in ("hello", "help") else []
+    return words.signed(_answer(topic, tables, language_of(text)))
+
+
+def _first_table(script: Script) -> list[Table]:
+    """A table to make examples of; none is no reason to fail."""
+    listed = script.call("list_directory", path=".", depth=3)
+    files = listed.facts.get("files", []) if listed.ok else []
+    for path in [one for one in files if is_table(one) and not one.endswith((".txt", ".json"))][:2]:
+        head = head_of(script, path)
+        if head.table:
+            return [head.table]
+    return []
+
+
+def _answer(topic: Topic, tables: Sequence[Table], language: Language) -> str:
+    """A few words, with examples where they help."""
+    said = _SAID[topic][language]
+    if topic in ("thanks", "bye"):
+        return said
+    lines = examples(tables, language)
+    if not lines:
+        return f"{said} {_NO_TABLE[language]}"
+    return "\n".join([said, "", _TRY[language], *(f"- “{line}”" for line in lines)])
+
+
+def examples(tables: Sequence[Table], language: Language) -> list[str]:
+    """Up to three requests that make sense for the first table."""
+    if not tables:
+        return []
+    table = tables[0]
+    measure = main_measure(Names(table))
+    groups = [one.name for one in table.categories if not is_key(one.name)]
+    german = language == "de"
+    found = []
+    if measure and groups:
+        sums = usual_aggregate(measure) == "sum"
+        how = ("Summe" if sums else "Mittelwert") if german else ("sum" if sums else "mean")
+        found.append(
+            f"{how} {measure} nach {groups[0]}" if german else f"{how} of {measure} by {groups[0]}"
+        )
+    if measure and table.of_kind("date"):
+        found.append(f"{measure} pro Monat" if german else f"plot {measure} by month")
+    name = table.path.rsplit("/", 1)[-1]
+    if groups and len(found) < 2:
+        found.append(f"Anzahl nach {groups[0]}" if german else f"number of rows by {groups[0]}")
+    found.append(f"Welche Spalten hat {name}?" if german else f"Which columns does {name} have?")
+    return found[:3]

@@ -1,0 +1,71 @@
+"""Pieces of SQL as DuckDB reads it: names, texts, and columns as numbers, moments and groups."""
+
+from __future__ import annotations
+
+from .columns import ColumnFacts
+from .request import Period
+from .understanding.flags import yes_and_no
+
+_PERIODS: dict[Period, str] = {
+    "day": "strftime({0}, '%Y-%m-%d')",
+    "week": "strftime(date_trunc('week', {0}), '%Y-%m-%d')",
+    "month": "strftime({0}, '%Y-%m')",
+    "quarter": "(strftime({0}, '%Y') || '-Q' || quarter({0}))",
+    "year": "strftime({0}, '%Y')",
+    "weekday": "(isodow({0}) || ' ' || dayname({0}))",
+    "hour": "strftime({0}, '%H')",
+}
+
+
+def literal(text: str) -> str:
+    """A text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A name, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def number(column: ColumnFacts) -> str:
+    """A column as numbers; what is none is missing."""
+    name = identifier(column.name)
+    text = f"CAST({name} AS VARCHAR)"
+    if column.thousands:
+        text = f"replace({text}, {literal(column.thousands)}, '')"
+    if column.decimal != ".":
+        text = f"replace({text}, {literal(column.decimal)}, '.')"
+    read = f"TRY_CAST({text} AS DOUBLE)"
+    return f"CASE WHEN typeof({name}) = 'VARCHAR' THEN {read} ELSE TRY_CAST({name} AS DOUBLE) END"
+
+
+def moment(column: ColumnFacts) -> str:
+    """A column as points in time."""
+    name = identifier(column.name)
+    read = f"TRY_CAST({name} AS TIMESTAMP)"
+    if not column.date_format:
+        return read
+    form = literal(column.date_format)
+    return f"coalesce({read}, try_strptime(CAST({name} AS VARCHAR), {form}))"
+
+
+def as_text(column: ColumnFacts) -> str:
+    """A column as texts, as the file writes them: DuckDB reads yes and no as true and false."""
+    name = identifier(column.name)
+    text = f"trim(CAST({name} AS VARCHAR))"
+    yes, no = yes_and_no(column)
+    if not (yes and no) or column.kind != "text":
+        return text
+    written = f"CASE {text} WHEN 'true' THEN {literal(yes)} WHEN 'false' THEN {literal(no)} END"
+    return f"CASE WHEN typeof({name}) = 'BOOLEAN' THEN {written} ELSE {text} END"
+
+
+def group(column: ColumnFacts) -> str:
+    """A column as groups: values that differ in blanks and capitals only are one."""
+    text = as_text(column)
+    return f"lower({text})" if column.untidy else text
+
+
+def span(column: ColumnFacts, period: Period) -> str:
+    """The span of time that each row lies in."""
+    return _PERIODS[period].format(f"({moment(column)})")

@@ -1,0 +1,308 @@
+"""Reads the sentences of `sentences` back, exactly; also after a user has edited them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NoReturn, Required, TypedDict, TypeVar, get_args
+
+from ..request import Aggregate, Chart, Filter, Operator, Period, Request, Verb
+from ..tables import Table
+from .periods import period_of
+from .sentences import AGGREGATES, DRAWN, GAPS, OPERATORS
+from .spelling import RESERVED, pieces
+
+_MAX_LENGTH = 20_000
+_TOKEN = re.compile(
+    r"""(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<word>[\w.+-]+)|(?P<sign>[,:=])|\s+|(?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_LONGEST_FIRST = sorted(OPERATORS.items(), key=lambda one: -len(one[1]))
+_SIMPLE: dict[str, Verb] = {
+    "columns": "columns",
+    "rows": "preview",
+    "missing values": "missing",
+    "duplicate rows": "duplicates",
+    "duplicate values": "duplicates",
+    "outliers": "outliers",
+    "distribution": "distribution",
+}
+_Key = TypeVar("_Key")
+
+
+class _Fields(TypedDict, total=False):
+    """What `Request` takes, as far as it was read."""
+
+    verb: Required[Verb]
+    columns: tuple[str, ...]
+    aggregate: Aggregate
+    groups: tuple[str, ...]
+    time: str
+    period: Period | None
+    filters: tuple[Filter, ...]
+    limit: int
+    ascending: bool
+    chart: Chart | None
+    between: tuple[str, str] | None
+
+
+class NotCanonical(Exception):
+    """The text is not such a sentence, or names what the tables do not have."""
+
+
+def read_sentence(text: str, tables: Sequence[Table]) -> Request | None:
+    """The request that a sentence states; None where it is no such sentence."""
+    text = text.strip().removesuffix(".")
+    if len(text) > _MAX_LENGTH or "`" not in text:
+        return None
+    try:
+        reader = _Reader(text, tables)
+        request = reader.request()
+    except NotCanonical:
+        return None
+    return request if reader.is_done else None
+
+
+class _Reader:
+    def __init__(self, text: str, tables: Sequence[Table]) -> None:
+        self.tokens = _tokens(text)
+        self.tables = {table.path: table for table in tables}
+        self.at = 0
+
+    @property
+    def is_done(self) -> bool:
+        return self.at == len(self.tokens)
+
+    def request(self) -> Request:
+        if self.said("profile"):
+            return Request("profile", self.table())
+        if self.said("clean"):
+            table = self.table()
+            gaps = self.choice(GAPS) if self.sign(":") else "keep"
+            return Request("clean", table, gaps=gaps)
+        if self.said("join"):
+            return self.join()
+        return self.general()
+
+    def join(self) -> Request:
+        table = self.table()
+        self.must("with")
+        other = self.table()
+        self.must("on")
+        left = self.code()
+        right = self.code() if self.sign("=") else left
+        if left not in table.names or right not in other.names:
+            raise NotCanonical
+        return Request("join", table, (left, right), other=other)
+
+    def general(self) -> Request:
+        fields = self.core()
+        if self.said("by"):
+            self.by(fields)
+        self.must("in")
+        table = self.table()
+        if self.said("where"):
+            fields["filters"] = self.filters()
+        if self.sign(","):
+            self.order(fields)
+        return self.checked(Request(table=table, **fields))
+
+    def core(self) -> _Fields:
+        for words, verb in _SIMPLE.items():
+            if self.said(words):
+                return {"verb": verb, "columns": self.of()}
+        if self.said("first"):
+            limit = self.number()
+            self.must("rows")
+            return {"verb": "preview", "limit": limit, "columns": self.of()}
+        if self.said("relation between all numbers"):
+            return {"verb": "relate"}
+        if self.said("relation between"):
+            return {"verb": "relate", "columns": self.names()}
+        if self.said("baseline model for"):
+            names = (self.code(), *(self.names() if self.said("from") else ()))
+            return {"verb": "model", "columns": names}
+        if self.said("comparison of the"):
+            return self.comparison()
+        chart = self.maybe(DRAWN)
+        if chart and not self.said("of the"):
+            columns = self.of()
+            if chart == "scatter":
+                return {"verb": "relate", "chart": chart, "columns": columns}
+            return {"verb": "distribution", "chart": chart, "columns": columns}
+        aggregate, columns = self.measure()
+        return {"verb": "aggregate", "chart": chart, "aggregate": aggregate, "columns": columns}
+
+    def comparison(self) -> _Fields:
+        aggregate, columns = self.measure()
+        self.must("between")
+        first = self.value()
+        self.must("and")
+        second = self.value()
+        self.must("of")
+        name = self.code()
+        found: _Fields = {
+            "verb": "compare",
+            "aggregate": aggregate,
+            "columns": columns,
+            "between": (first, second),
+        }
+        period = period_of(first)
+        return {**found, "time": name, "period": period} if period else {**found, "groups": (name,)}
+
+    def measure(self) -> tuple[Aggregate, tuple[str, ...]]:
+        if self.said("number of rows"):
+            return "count", ()
+        if self.said("number of different"):
+            return "distinct", self.names()
+        if self.said("number of"):
+            names = self.names()
+            self.must("values")
+            return "count", names
+        aggregate = self.choice(AGGREGATES)
+        self.must("of")
+        return aggregate, () if self.said("rows") else self.names()
+
+    def by(self, fields: _Fields) -> None:
+        groups = list(fields.get("groups", ()))
+        period = next((one for one in get_args(Period) if self.said(f"{one} of")), None)
+        if period:
+            fields["period"], fields["time"] = period, self.code()
+        else:
+            groups.append(self.code())
+        while self.sign(",") or self.said("and"):
+            groups.append(self.code())
+        fields["groups"] = tuple(groups)
+
+    def filters(self) -> tuple[Filter, ...]:
+        found = [self.filter()]
+        while self.said("and"):
+            found.append(self.filter())
+        return tuple(found)
+
+    def filter(self) -> Filter:
+        column = self.code()
+        operator = self.operator()
+        match operator:
+            case "missing" | "known":
+                return Filter(column, operator)
+            case "between":
+                low = self.value()
+                self.must("and")
+                return Filter(column, operator, (low, self.value()))
+            case "in":
+                values = [self.value()]
+                while self.is_list() and self.sign(","):
+                    values.append(self.value())
+                return Filter(column, operator, tuple(values))
+        return Filter(column, operator, (self.value(),))
+
+    def is_list(self) -> bool:
+        """Whether a comma divides values here instead of saying how many groups are wanted."""
+        after = self.tokens[self.at + 1 : self.at + 2]
+        return bool(after) and after[0] not in [("word", w) for w in ("top", "bottom", "smallest")]
+
+    def operator(self) -> Operator:
+        if self.said("is in"):
+            return "="
+        return next((one for one, words in _LONGEST_FIRST if self.said(words)), None) or _no()
+
+    def order(self, fields: _Fields) -> None:
+        if self.said("smallest first"):
+            fields["ascending"] = True
+            return
+        fields["ascending"] = self.said("bottom")
+        if not fields["ascending"]:
+            self.must("top")
+        fields["limit"] = self.number()
+
+    def checked(self, request: Request) -> Request:
+        """Whether the table has all that is named; a filter may be what tells the time."""
+        dates = [one.column for one in request.filters if _is_date(request.table, one.column)]
+        time = request.time or (dates[0] if dates else "")
+        names = [*request.columns, *request.groups, *([time] if time else [])]
+        names += [one.column for one in request.filters]
+        if not set(names) <= set(request.table.names):
+            raise NotCanonical
+        return replace(request, time=time)
+
+    # The tokens
+
+    def said(self, phrase: str) -> bool:
+        words = phrase.split()
+        ahead = self.tokens[self.at : self.at + len(words)]
+        if [(kind, text.lower()) for kind, text in ahead] != [("word", word) for word in words]:
+            return False
+        self.at += len(words)
+        return True
+
+    def must(self, phrase: str) -> None:
+        if not self.said(phrase):
+            raise NotCanonical
+
+    def choice(self, phrases: Mapping[_Key, str]) -> _Key:
+        return self.maybe(phrases) or _no()
+
+    def maybe(self, phrases: Mapping[_Key, str]) -> _Key | None:
+        return next((key for key, phrase in phrases.items() if self.said(phrase)), None)
+
+    def sign(self, sign: str) -> bool:
+        found = self.tokens[self.at : self.at + 1] == [("sign", sign)]
+        self.at += found
+        return found
+
+    def take(self, *kinds: str) -> str:
+        if self.is_done or self.tokens[self.at][0] not in kinds:
+            raise NotCanonical
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def code(self) -> str:
+        return self.take("code")
+
+    def number(self) -> int:
+        text = self.take("word")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else _no()
+
+    def of(self) -> tuple[str, ...]:
+        return self.names() if self.said("of") else ()
+
+    def names(self) -> tuple[str, ...]:
+        found = [self.code()]
+        while self.sign(",") or self.said("and"):
+            found.append(self.code())
+        return tuple(found)
+
+    def table(self) -> Table:
+        return self.tables.get(self.code()) or _no()
+
+    def value(self) -> str:
+        if not self.is_done and self.tokens[self.at][0] == "quoted":
+            return str(json.loads(self.take("quoted")))
+        words = [self.take("word")]
+        while not self.is_done and self.tokens[self.at][0] == "word":
+            if self.tokens[self.at][1].casefold() in RESERVED:
+                break
+            words.append(self.take("word"))
+        return " ".join(words)
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for is_code, piece in pieces(text):
+        if is_code:
+            found.append(("code", piece))
+            continue
+        found += [(one.lastgroup, one[0]) for one in _TOKEN.finditer(piece) if one.lastgroup]
+    return found
+
+
+def _is_date(table: Table, name: str) -> bool:
+    column = table.column(name)
+    return column is not None and column.kind == "date"
+
+
+def _no() -> NoReturn:
+    raise NotCanonical

@@ -1,0 +1,220 @@
+"""Which rows count: comparisons with numbers and texts, and spans of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..columns import ColumnFacts
+from ..request import Filter, Operator
+from .item import Item
+from .names import Names, is_key
+from .periods import newest, season, within
+from .reading import RequestReading, main_measure
+from .synonyms import COMPARED, MEASURED_IN, MONEY, UNITS, adds_up, is_money
+from .tokens import folded
+
+_OPENS: dict[str, Operator] = {"since": ">=", "after": ">", "before": "<", "until": "<="}
+_OLDEST = 150.0
+_FROM_TO = (("between", "and"), ("since", "until"), ("between", "until"))
+_SPANS = ("span", "year", "month", "quarter")
+
+
+class Conditions:
+    """Goes through the items for conditions; those that belong to one are used up."""
+
+    def __init__(self, items: Sequence[Item], names: Names) -> None:
+        self.items = [one for one in items if one.kind != "stop"]
+        self.raw = items
+        self.names = names
+        self.reading = RequestReading(names.table)
+        self.used: set[int] = set()
+        self.opened = ""
+
+    def _kind(self, at: int) -> str:
+        return self.items[at].kind if 0 <= at < len(self.items) else ""
+
+    def _conditions(self) -> None:
+        for at, item in enumerate(self.items):
+            if item.kind == "compared" and self._kind(at + 1) == "number":
+                about, operator = COMPARED[item.detail]
+                column = self._about(about)
+                if column:
+                    self._filter(column, operator, at, at + 1)
+            elif item.kind == "op" and self._kind(at + 1) in ("number", "year"):
+                column_at = self._column_near(at)
+                name = self.items[column_at].detail if column_at is not None else ""
+                if column_at is not None:
+                    self.used.add(column_at)
+                if not name and self._kind(at - 1) == "act":
+                    name = self.items[at - 1].detail
+                    self.used.add(at - 1)
+                name = name or self._of_unit(self.items[at + 1])
+                name = name or self._compared_number(self.items[at + 1].detail)
+                if name:
+                    self._filter(name, item.detail, at, at + 1)
+            elif item.kind == "op" and self._kind(at + 1) in ("text", "value", "unknown"):
+                self._text_condition(at, item.detail)
+            elif item.kind == "between" and self._kind(at + 1) == "number":
+                self._between(at)
+
+    def _of_unit(self, number: Item) -> str:
+        """The column with the unit that stands behind a number: `books over 20 euros`."""
+        place = next(n for n, one in enumerate(self.raw) if one is number) + 1
+        unit = folded(self.raw[place].text) if place < len(self.raw) else ""
+        main = main_measure(self.names)
+        if unit in MONEY and main and is_money(main):
+            return main
+        for word in next((words for units, words in MEASURED_IN if unit in units), ()):
+            column = self.names.table.column(self._about(word))
+            if column and column.kind == "number":
+                return column.name
+        return ""
+
+    def _compared_number(self, value: str) -> str:
+        """What is compared where nothing is named: `orders over 100`, `people over 30`."""
+        main, age = main_measure(self.names), self._about("age")
+        if not main or adds_up(main):
+            return main
+        if age:
+            return age if float(value) < _OLDEST else main
+        numbers = [one.name for one in self.names.table.of_kind("number") if not is_key(one.name)]
+        return main if len(numbers) == 1 else ""
+
+    def _text_condition(self, at: int, operator: str) -> None:
+        if self._kind(at - 1) != "column":
+            return
+        words = self.items[at + 1]
+        column = self.names.table.column(self.items[at - 1].detail)
+        if column and column.kind == "number":
+            return
+        value = words.value or words.detail
+        self.used |= {at - 1, at, at + 1}
+        known: Operator = (
+            "!=" if operator == "!=" else "contains" if operator == "contains" else "="
+        )
+        self.reading.filters.append(Filter(self.items[at - 1].detail, known, (value,)))
+
+    def _between(self, at: int) -> None:
+        if self._kind(at + 2) == "and" and self._kind(at + 3) == "number":
+            column_at = self._column_near(at)
+            if column_at is not None:
+                values = (self.items[at + 1].detail, self.items[at + 3].detail)
+                column = self.items[column_at].detail
+                self.used |= {column_at, *range(at, at + 4)}
+                self.reading.filters.append(Filter(column, "between", values))
+
+    def _column_near(self, at: int) -> int | None:
+        """The number that is compared: just before, or just after what it is compared with."""
+        behind = at + 3 if self._is_unit(at + 2) else at + 2
+        for place in (at - 1, behind, at - 2):
+            if self._kind(place) == "column" and place not in self.used:
+                column = self.names.table.column(self.items[place].detail)
+                if column and column.kind == "number":
+                    return place
+        return None
+
+    def _is_unit(self, at: int) -> bool:
+        """Whether it only says what the number before it counts: `60 minutes`."""
+        if not 0 <= at < len(self.items) or folded(self.items[at].text) not in UNITS:
+            return False
+        item = self.items[at]
+        return item.kind not in ("column", "flag") or item.detail == self.names.year
+
+    def _filter(self, column: str, operator: str, *places: int) -> None:
+        value = self.items[places[-1]].detail
+        self.used |= set(places)
+        if self._is_unit(places[-1] + 1):
+            self.used.add(places[-1] + 1)
+        self.reading.filters.append(Filter(column, operator, (value,)))  # type: ignore[arg-type]
+
+    def _about(self, word: str) -> str:
+        found = self.names.exactly([word]) or next(iter(self.names.roughly(word)), None)
+        return found.name if found else ""
+
+    def _spans(self) -> None:
+        time = self._time_column()
+        if not time:
+            self._years()
+            return
+        last = time.last
+        for at, item in enumerate(self.items):
+            if at in self.used:
+                continue
+            span = ""
+            is_number = self._kind(at - 1) == "op"
+            if item.kind == "decade":
+                self._decade(at, item, time.name)
+            elif item.kind == "span" or (item.kind == "year" and not is_number):
+                span = item.detail
+            elif item.kind == "season":
+                self._season(at, item, time)
+            elif item.kind in ("month", "quarter") and last:
+                self.used |= {at - 1} if self._kind(at - 1) == "relative" else set()
+                span = newest(int(item.detail), item.kind, last)  # type: ignore[arg-type]
+            elif item.kind == "relative" and self._kind(at + 1) == "period" and last:
+                span = within(last, self.items[at + 1].detail)  # type: ignore[arg-type]
+                self.used.add(at + 1)
+            if span:
+                self.used.add(at)
+                self._span(at, span, time.name)
+
+    def _decade(self, at: int, item: Item, time: str) -> None:
+        self.used.add(at)
+        decade = (item.detail, str(int(item.detail) + 9))
+        self.reading.filters.append(Filter(time, "between", decade))
+
+    def _years(self) -> None:
+        """Years that are named of a table which tells the time by a number: `films of 1999`."""
+        name, filters = self.names.year, self.reading.filters
+        for at, item in enumerate(self.items if name else ()):
+            if at in self.used or item.kind not in ("year", "decade"):
+                continue
+            if item.kind == "decade":
+                self._decade(at, item, name)
+                continue
+            before, ends = self.items[at - 1] if at else Item(""), self._kind(at + 1)
+            later = self.items[at + 2].detail if self._kind(at + 2) == "year" else ""
+            self.used.add(at)
+            if later and (before.kind, ends) in _FROM_TO:
+                self.used |= {at - 1, at + 1, at + 2}
+                filters.append(Filter(name, "between", (item.detail, later)))
+            elif before.kind in _OPENS and before.text.lower() not in ("from", "von"):
+                self.used.add(at - 1)
+                filters.append(Filter(name, _OPENS[before.kind], (item.detail,)))
+            else:
+                is_name = before.kind == "column" and before.detail == name
+                self.used |= {at - 1} if is_name or before.kind in _OPENS else set()
+                filters.append(Filter(name, "=", (item.detail,)))
+
+    def _season(self, at: int, item: Item, time: ColumnFacts) -> None:
+        if not (time.first and time.last) or self.opened == "season":
+            return
+        self.opened = "season"
+        self.used |= {at, *([at - 1] if self._kind(at - 1) == "relative" else [])}
+        months = season(int(item.detail), item.value, time.first, time.last)
+        self.reading.filters.append(Filter(time.name, "between", months))
+
+    def _span(self, at: int, span: str, time: str) -> None:
+        before = self._kind(at - 1)
+        reading = self.reading
+        if before in _OPENS:
+            self.used.add(at - 1)
+        if before == "between" and self._kind(at + 1) in ("and", "until"):
+            self.used.add(at - 1)
+            self.opened = span
+        elif self.opened and self._kind(at - 2) in _SPANS:
+            reading.filters.append(Filter(time, "between", (self.opened, span)))
+        opened = reading.spans and reading.filters and reading.filters[-1].operator == ">="
+        if before == "until" and opened:
+            start = reading.filters.pop().values[0]
+            reading.filters.append(Filter(time, "between", (start, span)))
+        elif before in _OPENS:
+            reading.filters.append(Filter(time, _OPENS[before], (span,)))
+        elif before == "not" or (self._kind(at - 2) == "not" and before != "act"):
+            reading.filters.append(Filter(time, "!=", (span,)))
+        reading.spans.append(span)
+
+    def _time_column(self) -> ColumnFacts | None:
+        named = [one.detail for one in self.items if one.kind == "column"]
+        dates = self.names.table.of_kind("date")
+        return next((one for one in dates if one.name in named), dates[0] if dates else None)

@@ -1,0 +1,283 @@
+"""The words of a request with what each means for one table, from left to right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..columns import date_format_of
+from ..file_names import is_table
+from .idioms import Idioms
+from .item import Item
+from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
+from .names import EXACT, MAX_WORDS, ColumnMatch, Names, is_key
+from .periods import MONTHS
+from .synonyms import ACTS, COMPARATIVES, COMPARED, SAYS
+from .tokens import Token, stems, word_set, words_of
+
+_STRONG = ("aggregate", "chart", "rank", "verb", "how many", "how much")
+_SAYING = word_set("value values amount cost costs wert betrag total income pay time old date day")
+"""Words that mostly say nothing, unless the table has a column for them."""
+NAMED = 100.0
+"""How sure it is that a table is meant which is named."""
+_THIS = word_set("this current dieser dieses diesen diese diesem")
+TABLE = 5.0
+"""How much it tells that words are those of a file's name."""
+_MAX_UNKNOWN = 25
+"""Misspellings are looked for in so many words: it takes time."""
+
+
+_PERIODS = [Item("period", one) for one in ("day", "week", "month", "quarter", "year")]
+
+
+class Tagger(Idioms):
+    """Reads one text for one table."""
+
+    def __init__(self, tokens: Sequence[Token], names: Names) -> None:
+        super().__init__(tokens, names)
+        self._misspelled = 0
+
+    def items(self) -> list[Item]:
+        """All words with their meaning; those that say nothing are left out."""
+        found: list[Item] = []
+        at = 0
+        while at < len(self.tokens):
+            item, length = self._at(at)
+            found.append(replace(item, text=self._text(at, length)))
+            at += length
+        return found
+
+    def _text(self, at: int, length: int) -> str:
+        return " ".join(token.text for token in self.tokens[at : at + length])
+
+    def _at(self, at: int) -> tuple[Item, int]:
+        token = self.tokens[at]
+        match token.kind:
+            case "code":
+                return self._named(token), 1
+            case "quoted":
+                return self._named(token, is_value=True), 1
+            case "number":
+                return self._number(at)
+        idiom = self._idiom(at)
+        if idiom:
+            return idiom
+        if token.plain in _THIS and self._phrase(at + 1)[0] in _PERIODS:
+            return Item("relative"), 1
+        return self._words(at)
+
+    def _named(self, token: Token, *, is_value: bool = False) -> Item:
+        table = self.names.table
+        if token.text == table.path or token.text == table.path.rsplit("/", 1)[-1]:
+            return Item("table", table.path, score=NAMED)
+        if token.text in table.names:
+            return Item("column", token.text, score=4)
+        if is_table(token.text):  # another one
+            return Item("stop")
+        found = self.names.value([token.plain])
+        if found:
+            return _value(found, 3)
+        exact = self.names.exactly(words_of(token.text))
+        if exact:
+            return Item("column", exact.name, score=exact.score)
+        return Item("text" if is_value else "unknown", token.text)
+
+    def _number(self, at: int) -> tuple[Item, int]:
+        text = self.tokens[at].text
+        if text[4:5] == "-":
+            return Item("span", text.upper()), 1
+        form = date_format_of([text])
+        if form == "%d.%m.%Y":
+            day, month, year = text.split(".")
+            return Item("span", f"{year}-{int(month):02d}-{int(day):02d}"), 1
+        if len(text) == 4 and text.isdigit() and "1900" <= text <= "2100":
+            return Item("year", text), 1
+        return Item("number", text.replace(",", "") if "." in text else text.replace(",", ".")), 1
+
+    def _words(self, at: int) -> tuple[Item, int]:
+        window: list[str] = []
+        for token in self.tokens[at : at + MAX_WORDS]:
+            if token.kind not in ("word", "number"):
+                break
+            window.append(token.plain)
+        phrase, phrase_length = self._phrase(at)
+        for length in range(len(window), 0, -1):
+            words = window[:length]
+            if phrase and phrase_length > length:
+                break
+            exact = None if self._is_small(at, length) else self.names.exactly(words)
+            if exact and not self._is_rather(phrase, at, length, exact):
+                return self._column(exact, words, phrase), length
+            if length > 1 and self.names.is_table(words):
+                return Item("table", self.names.table.path, score=TABLE), length
+            values = self.names.value(words)
+            if values and self._is_value(at, length, values, phrase):
+                return _value(values, 2.5), length
+        return self._single(at, phrase, phrase_length)
+
+    def _is_small(self, at: int, length: int) -> bool:
+        """Whether it is a word like `a` or `in`, which some columns are called too."""
+        small = length == 1 and self._plain(at) in STOP and len(self._plain(at)) < 3
+        return small and self._plain(at - 1) not in ("by", "per", "of", "column")
+
+    def _is_rather(self, phrase: Item | None, at: int, length: int, exact: ColumnMatch) -> bool:
+        """Whether a word that is a column's name means something else here: `total revenue`."""
+        if phrase is None:
+            return False
+        if phrase.kind in ("by", "and", "which", "not", "since", "until"):
+            return True
+        after = self._after(at + length)
+        follows = self.names.exactly([after]) or self.names.roughly(after)
+        return phrase.kind in _STRONG and (bool(follows) or exact.score < EXACT)
+
+    def _after(self, at: int) -> str:
+        """The next word that says something."""
+        while self._plain(at) in STOP:
+            at += 1
+        return self._plain(at)
+
+    def _column(self, match: ColumnMatch, words: Sequence[str], phrase: Item | None) -> Item:
+        is_event = phrase is not None and phrase.kind in ("events", "rows")
+        plural = words[-1] != words_of(match.name)[-1] if words_of(match.name) else False
+        return Item("column", match.name, score=match.score, event=is_event, plural=plural)
+
+    def _is_value(
+        self, at: int, length: int, values: list[tuple[str, str]], phrase: Item | None
+    ) -> bool:
+        """Whether words that also mean something else are a value here."""
+        if length > 1:
+            return True
+        token, value = self.tokens[at], values[0][1]
+        common = phrase is not None or token.plain in STOP
+        if not common:
+            return True
+        if len(value) > 1 and value.isupper():
+            return token.text == value
+        column = set(words_of(values[0][0]))
+        beside = {self._plain(at + 1), self._plain(at - 1) if at else ""}
+        if column & {stem for word in beside for stem in stems(word)}:
+            return True
+        if phrase is None or phrase.kind in ("it", "by", "and", "which", "rank", "not"):
+            return False
+        return phrase.kind not in _STRONG and not self._is_stem(token.plain)
+
+    def _is_stem(self, word: str) -> bool:
+        return bool(stems(word) & self.names.stem)
+
+    def _single(self, at: int, phrase: Item | None, length: int) -> tuple[Item, int]:
+        """A word that is no column's name."""
+        token = self.tokens[at]
+        if length == 1:
+            if token.plain in SAYS:
+                return self._says(at), 1
+            if token.plain in COMPARED and self._plain(at + 1) in ("than", "als"):
+                return Item("compared", token.plain), 2
+            if token.plain in COMPARATIVES and self._plain(at + 1) not in ("than", "als"):
+                found = self._act(COMPARATIVES[token.plain])
+                return replace(found, plural=True) if found.kind == "act" else found, 1
+            is_about = self.names.is_about(token.plain) and (
+                phrase is not None or not self.names.roughly(token.plain)
+            )
+            if (self._is_stem(token.plain) or is_about) and token.kind == "word":
+                others = tuple(
+                    one.name for one in self.names.roughly(token.plain) if self._measures(one.name)
+                )
+                score = 3 if self._is_stem(token.plain) else 2
+                return Item("stem", token.plain, score=score, others=others, event=True), 1
+            if token.plain in ACTS and phrase is None and not self._is_part(token.plain):
+                return self._act(ACTS[token.plain]), 1
+        if phrase and phrase.kind not in ("events", "period"):
+            return phrase, length
+        if token.kind == "sign":
+            return phrase or Item("stop"), length
+        if token.plain not in STOP or token.plain in _SAYING:
+            rough = self.names.roughly(token.plain)
+            if rough and not (phrase and phrase.kind == "period"):
+                others = tuple(one.name for one in rough[1:])
+                best = rough[0]
+                return Item(
+                    "column",
+                    best.name,
+                    score=best.score,
+                    others=others,
+                    event=phrase is not None,
+                    plural=token.plain.endswith("s"),
+                ), 1
+        if phrase:
+            return phrase, length
+        if token.plain in NUMBERS:
+            return Item("number", str(NUMBERS[token.plain])), 1
+        if token.plain in STOP or len(token.plain) < 2:
+            return Item("vague" if token.plain in VAGUE else "stop"), 1
+        if self.names.names_part(token.plain):
+            return Item("table", self.names.table.path, score=1), 1
+        return self._guess(token), 1
+
+    def _measures(self, name: str) -> bool:
+        column = self.names.table.column(name)
+        return column is not None and column.kind == "number" and not is_key(name)
+
+    def _is_part(self, word: str) -> bool:
+        """Whether a column has the word in its name: `paid` in `Paid by`."""
+        return self.names.has_part(word)
+
+    def _act(self, about: str) -> Item:
+        """A verb is about a number, if the table has it."""
+        for at, word in enumerate(about.split()):
+            for match in (self.names.exactly([word]), *self.names.roughly(word)):
+                if match and self._measures(match.name):
+                    return Item("act", match.name, score=1.5 - 0.5 * bool(at))
+        return Item("stop", score=-0.5)
+
+    def _says(self, at: int) -> Item:
+        word = self._plain(at)
+        about, ascending, _aggregate = SAYS[word]
+        beside = self._after(at + 1)
+        measures = [self.names.exactly([beside]), *self.names.roughly(beside)]
+        if about == "duration" and any(one and self._measures(one.name) for one in measures):
+            return Item("rank", "bottom" if ascending else "top")  # `the longest delay`
+        found = self.names.exactly([about]) or next(iter(self.names.roughly(about)), None)
+        if found is None and about == "age" and self.names.year:
+            # The oldest are those of the earliest year.
+            return Item("says", word, value=self.names.year, score=EXACT, plural=not ascending)
+        if found is None:
+            return Item("unknown", word, value="needed")
+        return Item("says", word, value=found.name, score=found.score, plural=ascending)
+
+    def _guess(self, token: Token) -> Item:
+        """A misspelled word, or one that is not known."""
+        self._misspelled += 1
+        if self._misspelled > _MAX_UNKNOWN or len(token.plain) > 40:
+            return Item("unknown", token.text)
+        if len(token.plain) > 3:
+            column = self.names.related(token.plain)
+            if column:
+                return Item("column", column.name, score=column.score, event=True)
+            column = self.names.misspelled(token.plain)
+            if column:
+                return Item("column", column.name, score=column.score)
+            words = WORDS if len(token.plain) > 4 else ()
+            close = difflib.get_close_matches(token.plain, words, n=1, cutoff=0.84)
+            if close:
+                single = [tag for words, tag in PHRASES[close[0]] if len(words) == 1]
+                if single:
+                    kind, _, detail = single[0].partition(":")
+                    return Item(kind, detail)
+            values = self.names.close_value(token.plain) if len(token.plain) > 4 else []
+            if values:
+                return _value(values, 1.5)
+            months = (
+                []
+                if len(token.plain) < 5
+                else difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85)
+            )
+            if months:
+                return Item("month", str(MONTHS[months[0]]))
+        return Item("unknown", token.text)
+
+
+def _value(found: Sequence[tuple[str, str]], score: float) -> Item:
+    column, value = found[0]
+    others = tuple(name for name, _value in found[1:])
+    return Item("value", column, value=value, score=score, others=others)

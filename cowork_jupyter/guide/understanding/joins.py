@@ -1,0 +1,45 @@
+"""The columns by which two tables belong together."""
+
+from __future__ import annotations
+
+from ..tables import Table
+from .names import is_key
+from .tokens import stems, tokens_in, words_of
+
+
+def join_keys(left: Table, right: Table, text: str = "") -> tuple[str, str] | None:
+    """A plausible key of two tables: a column of both, named if possible, ids before others."""
+    named = _named(text, [*left.names, *right.names])
+    first = [name for name in named if name in left.names]
+    second = [name for name in named if name in right.names]
+    if first and second:
+        return first[0], second[-1]
+    pairs = [(a, b) for a in left.names for b in right.names if _same(a, b, left, right)]
+    if not pairs:
+        return None
+    return min(pairs, key=lambda pair: (not is_key(pair[0]), pair[0].lower() != pair[1].lower()))
+
+
+def _named(text: str, names: list[str]) -> list[str]:
+    """The columns that a text names, in its order."""
+    squeezed = {"".join(words_of(name)): name for name in reversed(names)}
+    tokens = tokens_in(text)
+    found = [token.text for token in tokens if token.kind == "code" and token.text in names]
+    words = [token.plain for token in tokens if token.kind == "word"]
+    for length in (3, 2, 1):
+        windows = ("".join(words[at : at + length]) for at in range(len(words)))
+        found += [squeezed[window] for window in windows if window in squeezed]
+    return list(dict.fromkeys(found))
+
+
+def _same(a: str, b: str, left: Table, right: Table) -> bool:
+    """Whether two columns mean the same: one name, or `id` of `customers` and `customer_id`."""
+    mine, theirs = left.column(a), right.column(b)
+    if mine is None or theirs is None or "empty" in (mine.kind, theirs.kind):
+        return False
+    if mine.kind != theirs.kind:
+        return False
+    x, y = "".join(words_of(a)), "".join(words_of(b))
+    if x == y:
+        return x != "name"
+    return y == "id" and any(x == f"{stem}id" for stem in stems("".join(words_of(right.stem))))

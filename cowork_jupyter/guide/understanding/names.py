@@ -1,0 +1,184 @@
+"""Which column or value of a table a word means: exactly, in the plural, by another word for it,
+or misspelled.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..columns import ColumnFacts
+from ..tables import LINES_READ, Table
+from .flags import flags_of
+from .synonyms import SAME_VALUE, alike, nouns
+from .tokens import folded, root, stems, word_set, words_of
+
+EXACT, PLURAL, PART, SYNONYM, ROOT, TYPO = 3.0, 2.9, 2.2, 2.0, 1.8, 1.5
+MAX_WORDS = 6
+_KEY = re.compile(r"(^|[_ ])(id|key|code|no|nr|number|uuid)$|[a-z]I[dD]$", re.IGNORECASE)
+_UNITS = word_set(
+    "mm cm m km c f kg g eur usd chf gbp musd meur kusd keur ms s min h pct percent kwh mph kmh"
+)
+_YEARS = word_set("year jahr baujahr yr")
+_MISSPELLED = 0.8
+_MAX_COMPARED = 3_000
+
+
+def is_key(name: str) -> bool:
+    """Whether a column names rows instead of measuring something."""
+    return bool(_KEY.search(name)) or name.lower() == "id"
+
+
+@dataclass(frozen=True)
+class ColumnMatch:
+    """A column that words may mean, and how sure that is."""
+
+    name: str
+    score: float
+
+
+class Names:
+    """The names and values of one table, to be found by the words of a request."""
+
+    def __init__(self, table: Table, *, is_whole: bool = False) -> None:
+        self.table = table
+        self.is_whole = is_whole or (table.lines or LINES_READ + 1) <= LINES_READ
+        """Whether the dates that are known are those of all rows."""
+        self.flags = flags_of(table)
+        self._exact: dict[str, str] = {}
+        self._plural: dict[str, str] = {}
+        self._parts: dict[str, list[str]] = {}
+        self._alike: dict[int, list[str]] = {}
+        self._values: dict[str, list[tuple[str, str]]] = {}
+        self._roots: dict[str, str] = {}
+        for column in table.columns:
+            self._add(column)
+        self.year = _year_of(table)
+        self._flag_roots = {root(word): flag for word, flag in reversed(self.flags.items())}
+        self.stem = stems("".join(words_of(table.stem)))
+        self._nouns = nouns(words_of(table.stem))
+        self._spellings = list(dict.fromkeys([*self._exact, *self._parts]))[:_MAX_COMPARED]
+
+    def _add(self, column: ColumnFacts) -> None:
+        words = [word for word in words_of(column.name) if word not in _UNITS] or words_of(
+            column.name
+        )
+        for joined in {"".join(words_of(column.name)), "".join(words)} - {""}:
+            self._exact.setdefault(joined, column.name)
+            for stem in stems(joined):
+                self._plural.setdefault(stem, column.name)
+        for word in words if len(words) > 1 else ():
+            for stem in stems(word):
+                self._parts.setdefault(stem, []).append(column.name)
+        for word in words:
+            self._roots.setdefault(root(word), column.name)
+        for word in {*words, "".join(words)}:
+            for group in alike(word):
+                self._alike.setdefault(group, []).append(column.name)
+        for value in column.values if column.kind == "text" else ():
+            for key in {folded(value), *stems(folded(value))}:
+                self._values.setdefault(key, []).append((column.name, value))
+
+    def exactly(self, words: Sequence[str]) -> ColumnMatch | None:
+        """The column that these words name, but for the plural."""
+        joined = "".join(words)
+        if joined in self._exact:
+            return ColumnMatch(self._exact[joined], EXACT)
+        name = next((self._plural[one] for one in stems(joined) if one in self._plural), None)
+        return ColumnMatch(name, PLURAL) if name else None
+
+    def is_table(self, words: Sequence[str]) -> bool:
+        """Whether these words are the name of the file, as in `exam results`."""
+        return bool(stems("".join(words)) & self.stem)
+
+    def is_about(self, word: str) -> bool:
+        """Whether the table holds what a noun counts: `orders` are in `sales`."""
+        return bool(nouns([word]) & self._nouns)
+
+    def names_part(self, word: str) -> bool:
+        """Whether a word stands in a file's name of several: `exam` in `exam results`."""
+        parts = words_of(self.table.stem)
+        return len(parts) > 1 and any(stems(word) & stems(one) for one in parts if len(one) > 3)
+
+    def has_part(self, word: str) -> bool:
+        """Whether a column has the word in its name."""
+        return any(stem in self._parts for stem in stems(word))
+
+    def roughly(self, word: str) -> list[ColumnMatch]:
+        """The columns that a word may mean, being part of their names or another word for them."""
+        parts = [name for stem in stems(word) for name in self._parts.get(stem, ())]
+        same = [name for group in sorted(alike(word)) for name in self._alike.get(group, ())]
+        found = dict.fromkeys(parts, PART) | {
+            name: SYNONYM for name in same if name not in set(parts)
+        }
+        # Keys count rows; they are seldom what a word of everyday means.
+        scored = [ColumnMatch(name, found[name] - 0.3 * is_key(name)) for name in found]
+        return sorted(scored, key=lambda one: -one.score)
+
+    def related(self, word: str) -> ColumnMatch | None:
+        """The column whose name comes from the same word: `rated` and `rating`."""
+        name = self._roots.get(root(word)) if root(word) else None
+        return ColumnMatch(name, ROOT) if name else None
+
+    def flag(self, word: str) -> tuple[str, str] | None:
+        """The column of yes and no that a word says something of, and the value."""
+        return self.flags.get(word) or (self._flag_roots.get(root(word)) if root(word) else None)
+
+    def misspelled(self, word: str) -> ColumnMatch | None:
+        """The column whose name this nearly is."""
+        close = difflib.get_close_matches(word, self._near(word), n=1, cutoff=_MISSPELLED)
+        close = close or [one for one in self._spellings if _is_derived(one, word)][:1]
+        if not close:
+            return None
+        name = self._exact.get(close[0]) or self._parts[close[0]][0]
+        return ColumnMatch(name, TYPO)
+
+    def _near(self, word: str) -> list[str]:
+        return [one for one in self._spellings if abs(len(one) - len(word)) < 3]
+
+    def value(self, words: Sequence[str]) -> list[tuple[str, str]]:
+        """Columns with the value that these words name."""
+        text = " ".join(words)
+        keys = [text, *stems(text)] if len(words) == 1 else [text]
+        for key in dict.fromkeys(keys):
+            if key in self._values:
+                return _distinct(self._values[key])
+        same = [one for key in keys for one in SAME_VALUE.get(key, ())]
+        return next((_distinct(self._values[one]) for one in same if one in self._values), [])
+
+    def close_value(self, word: str) -> list[tuple[str, str]]:
+        """Columns with a value that is spelled nearly so."""
+        near = [one for one in self._values if abs(len(one) - len(word)) < 3][:_MAX_COMPARED]
+        close = difflib.get_close_matches(word, near, n=1, cutoff=0.85)
+        return _distinct(self._values[close[0]]) if close else []
+
+    def nearest(self, word: str, among: Sequence[str]) -> list[str]:
+        """These names, the most similar to a word first."""
+        plain = folded(word)[:60]
+        few = list(among)[:_MAX_COMPARED]
+        return sorted(
+            few,
+            key=lambda name: -difflib.SequenceMatcher(None, plain, folded(name)[:60]).ratio(),
+        )
+
+
+def _year_of(table: Table) -> str:
+    """The number that tells the time of a table without dates; empty if it has none."""
+    if table.of_kind("date"):
+        return ""
+    years = [one.name for one in table.of_kind("number") if _YEARS & set(words_of(one.name))]
+    return years[0] if years else ""
+
+
+def _is_derived(name: str, word: str) -> bool:
+    """Whether both come from one word: `survival` and `survived`."""
+    pairs = enumerate(zip(name, word, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(name), len(word)))
+    return same >= 5 and same >= 0.65 * max(len(name), len(word))
+
+
+def _distinct(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The first value of each column: others of it differ in capitals only."""
+    return list(dict(reversed(found)).items())[::-1]

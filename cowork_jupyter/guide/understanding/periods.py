@@ -1,0 +1,95 @@
+"""Spans of time as people name them and as ISO writes them: 2024, 2024-Q2, 2024-03, 2024-03-05."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from ..request import Period
+
+_MONTHS = (
+    "january jan januar janner",
+    "february feb februar",
+    "march mar marz maerz",
+    "april apr",
+    "may mai",
+    "june jun juni",
+    "july jul juli",
+    "august aug",
+    "september sep sept",
+    "october oct oktober okt",
+    "november nov",
+    "december dec dezember dez",
+)
+MONTHS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
+"""The number of a month by its name, in letters without accents."""
+_SEASONS = {
+    3: "spring springtime fruhling fruhjahr",
+    6: "summer summertime sommer",
+    9: "autumn fall herbst",
+    12: "winter wintertime",
+}
+SEASONS = {word: month for month, words in _SEASONS.items() for word in words.split()}
+"""The month that a season begins with, by its name."""
+_SHAPES: tuple[tuple[Period, str], ...] = (
+    ("year", r"\d{4}"),
+    ("quarter", r"\d{4}-Q[1-4]"),
+    ("month", r"\d{4}-\d\d"),
+    ("day", r"\d{4}-\d\d-\d\d"),
+)
+
+
+def period_of(span: str) -> Period | None:
+    """How long a span is; None if it is none."""
+    return next((period for period, shape in _SHAPES if re.fullmatch(shape, span)), None)
+
+
+def before(span: str) -> str:
+    """The span of the same length just before this one."""
+    year = int(span[:4])
+    match period_of(span):
+        case "year":
+            return f"{year - 1:04d}"
+        case "quarter":
+            number = int(span[-1])
+            return f"{year - 1:04d}-Q4" if number == 1 else f"{year:04d}-Q{number - 1}"
+        case "month":
+            number = int(span[-2:])
+            return f"{year - 1:04d}-12" if number == 1 else f"{year:04d}-{number - 1:02d}"
+    return (date.fromisoformat(span) - timedelta(days=1)).isoformat()
+
+
+def within(day: str, period: Period) -> str:
+    """The span of this length that a day lies in."""
+    match period:
+        case "year":
+            return day[:4]
+        case "quarter":
+            return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}"
+        case "month":
+            return day[:7]
+    return day
+
+
+def newest(number: int, period: Period, last: str) -> str:
+    """The newest month or quarter with this number in data that ends on the day `last`."""
+    year = int(last[:4])
+    at_end = int(last[5:7]) if period == "month" else (int(last[5:7]) + 2) // 3
+    year -= number > at_end
+    return f"{year:04d}-{number:02d}" if period == "month" else f"{year:04d}-Q{number}"
+
+
+def season(month: int, year: str, first: str, last: str) -> tuple[str, str]:
+    """The months of a season: of that year, else of the newest with the most of the data's months.
+
+    A winter belongs to the year that it ends in.
+    """
+    starts = int(year) - (month == 12) if year else 0
+    years = [starts] if year else range(int(last[:4]), int(first[:4]) - 2, -1)
+    spans = [[_month(one, month + n) for n in range(3)] for one in years]
+    months = max(spans, key=lambda span: sum(first[:7] <= one <= last[:7] for one in span))
+    return months[0], months[-1]
+
+
+def _month(year: int, number: int) -> str:
+    return f"{year + (number > 12):04d}-{(number - 1) % 12 + 1:02d}"

@@ -1,0 +1,322 @@
+"""From what was read to requests: what is wanted, and what else could be meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..request import Aggregate, Chart, Filter, Gaps, Request, Verb
+from .measuring import Measuring
+from .names import is_key
+from .periods import before, period_of, within
+from .reading import main_measure, spans_of_one_length
+from .synonyms import usual_aggregate
+
+_MAX_ALTERNATIVES = 4
+_GROWTH = re.compile(r"\b(?:growth|wachstum)\b", re.IGNORECASE)
+_IS_CLEAN = re.compile(r"\s*(?:is|are|how|ist|sind|wie)\b", re.IGNORECASE)
+_GAPS: tuple[tuple[str, Gaps], ...] = (
+    (r"\b(?:fill|filled|impute\w*|median|auff\w*llen|f\w*lle)\b", "fill"),
+    (
+        r"\b(?:drop|remove|delete|entfern\w*|l\w*sch\w*)\b[\w ]{0,40}\b(?:missing|gaps|nans?|nulls?"
+        r"|fehlende\w*|l\w*cken|empty(?! rows| lines))",
+        "drop",
+    ),
+    (
+        r"\b(?:keep|leave|behalte\w*)\b[\w ]{0,40}\b(?:missing|gaps|nans?|nulls?|fehlende\w*)",
+        "keep",
+    ),
+)
+
+
+def gaps_in(text: str) -> Gaps | None:
+    """What a text wants to become of missing values; None if it does not say."""
+    lower = text.lower()
+    return next((gaps for pattern, gaps in _GAPS if re.search(pattern, lower)), None)
+
+
+class Builder(Measuring):
+    """Makes requests of one reading."""
+
+    def requests(self) -> list[Request]:
+        """What is wanted; nothing if the table does not have it."""
+        verb = self._verb()
+        if verb is None:
+            return []
+        if verb != "compare":
+            self.reading.ignored += _GROWTH.findall(self.text)
+        found: Sequence[Request | None] = []
+        if verb == "aggregate":
+            found = self._suggested() or self._several()
+        found = found or [self._of(verb)]
+        return [drawn for one in found if one and (drawn := self._drawable(one))]
+
+    def _suggested(self) -> list[Request]:
+        """The charts that the columns suggest, where only `plot it` is said."""
+        reading = self.reading
+        named = reading.columns or reading.by or reading.which or reading.aggregates
+        more = reading.over_time or reading.period or reading.chart or reading.counts
+        if not reading.draws or named or more or reading.rows or reading.rank is not None:
+            return []
+        whole = self._aggregate(None)
+        groups = [one.name for one in self.table.categories][:1]
+        found = []
+        if reading.time:
+            time = replace(whole, time=reading.time, period=self._usual_period(), groups=())
+            found.append(replace(time, chart="line"))
+        if groups:
+            found.append(replace(whole, groups=tuple(groups), chart="bar"))
+        return found or [replace(whole, groups=(), chart="bar")]
+
+    def _drawable(self, request: Request) -> Request | None:
+        """A chart of one number is none: how its values spread is shown instead."""
+        if request.verb != "aggregate" or not request.chart or request.groups or request.period:
+            return request
+        name = next(iter(request.columns), "")
+        column = self.table.column(name) if name else None
+        if column and column.kind == "number":
+            spread = Request("distribution", self.table, (name,), chart="histogram")
+            return self._filtered(spread)
+        texts = [one.name for one in self.table.of_kind("text") if not is_key(one.name)]
+        return replace(request, groups=tuple(texts[:1])) if texts else None
+
+    def _several(self) -> list[Request]:
+        """Several measures, or one computed in several ways, each by itself."""
+        reading = self.reading
+        numbers = self._numbers(reading.columns)
+        if len({one for _, one in reading.measured}) > 1 and len(reading.aggregates) > 1:
+            return [self._aggregate(one, name) for one, name in dict.fromkeys(reading.measured)]
+        if len(reading.aggregates) > 1 and "share" not in reading.aggregates:
+            return [self._aggregate(one) for one in dict.fromkeys(reading.aggregates)]
+        if len(numbers) > 1 and not reading.counts and not reading.says:
+            how = reading.aggregates[0] if reading.aggregates else None
+            return [self._aggregate(how, name) for name in numbers]
+        return []
+
+    def alternatives(self, request: Request) -> list[Request]:
+        """What else could be meant, the likeliest first."""
+        found: list[Request] = []
+        if self.is_reversed(request):
+            found.append(replace(request, ascending=not request.ascending))
+        if request.verb in ("aggregate", "compare") and self._numbers(request.columns):
+            if not self.reading.aggregates and request.aggregate in ("sum", "mean"):
+                other: Aggregate = "mean" if request.aggregate == "sum" else "sum"
+                found.append(replace(request, aggregate=other))
+            for name in self._other_measures(request.columns[0]):
+                aggregate = request.aggregate
+                if not self.reading.aggregates and aggregate in ("sum", "mean"):
+                    aggregate = usual_aggregate(name)
+                found.append(replace(request, columns=(name,), aggregate=aggregate))
+        for at, group in enumerate(request.groups):
+            for name in self.reading.alternatives.get(group, ())[:2]:
+                groups = (*request.groups[:at], name, *request.groups[at + 1 :])
+                found.append(replace(request, groups=groups))
+        return [one for one in dict.fromkeys(found) if one != request][:_MAX_ALTERNATIVES]
+
+    def _other_measures(self, taken: str) -> list[str]:
+        known = self.reading.alternatives.get(taken, ())
+        said = self.reading.says.value if self.reading.says else ""
+        named = taken in (*self.reading.columns, *self.reading.by, said) or self.reading.newest
+        numbers = [one.name for one in self.table.of_kind("number") if not is_key(one.name)]
+        rest = [] if named else [one for one in numbers if one != taken]
+        return [*[one for one in known if one in numbers], *rest][:2]
+
+    def _verb(self) -> Verb | None:
+        reading = self.reading
+        verbs = [one for one in reading.verbs if one not in ("preview", "why", "compare")]
+        if "join" in verbs:
+            return None
+        if "fix" in verbs and ({"missing", "duplicates"} & set(verbs) or reading.picks_rows):
+            return "clean"
+        if "fix" in verbs and "clean" not in verbs and "why" not in reading.verbs:
+            return None
+        if "clean" in verbs:
+            return "missing" if _IS_CLEAN.match(self.text) else "clean"
+        if self._compares():
+            return "compare"
+        if self._is_sorted():
+            return "preview"
+        if reading.verbs and set(reading.verbs) == {"why"} and not self._is_aggregate():
+            return None
+        for verb in ("model", "relate", "duplicates", "outliers", "missing", "distribution"):
+            if verb in verbs:
+                return verb
+        if "columns" in verbs and not reading.aggregates and not reading.by:
+            return "columns"
+        if reading.chart == "scatter":
+            return "relate"
+        if reading.chart in ("histogram", "box"):
+            return "distribution"
+        described = self._numbers(reading.columns) and not (reading.by or reading.aggregates)
+        if "profile" in verbs and described:
+            return "distribution"
+        if self._only_picks_rows():
+            return "preview"
+        if self._is_aggregate():
+            return "aggregate"
+        if "profile" in verbs:
+            return "profile"
+        if reading.draws and len(self._numbers(reading.columns)) == 2 and not reading.over_time:
+            return "relate"
+        if reading.draws or reading.columns:
+            return "aggregate"
+        if reading.verbs or self.filters or reading.rows or reading.limit:
+            return "preview"
+        return None
+
+    def _is_sorted(self) -> bool:
+        """Whether rows are wanted in an order: `sort employees by salary`."""
+        reading = self.reading
+        more = reading.columns or reading.which or reading.counts or reading.aggregates
+        listed = "preview" in reading.verbs and len(reading.by) == len(self._numbers(reading.by))
+        is_order = reading.sorts or (listed and bool(reading.by) and reading.rows)
+        by = reading.by or reading.dates or reading.period
+        return bool(is_order and by and not (more or reading.draws or reading.rank is not None))
+
+    def _only_picks_rows(self) -> bool:
+        """Whether nothing is wanted of rows but to see them."""
+        reading = self.reading
+        grouped = reading.by or reading.period or reading.over_time or reading.draws
+        ranked = reading.rank is not None or reading.says or reading.act
+        measured = reading.counts or reading.aggregates or self._numbers(reading.columns)
+        return reading.picks_rows and not (grouped or ranked or measured)
+
+    def _is_aggregate(self) -> bool:
+        reading = self.reading
+        grouped = reading.by or reading.which or reading.period
+        if reading.rows and not (reading.counts or grouped):
+            ranked = reading.rank is not None or reading.says or reading.newest
+            return bool(ranked or reading.aggregates or reading.columns)
+        if reading.draws and len(self._numbers(reading.columns)) == 2:
+            return bool(reading.by or reading.period or reading.over_time)
+        return bool(
+            reading.aggregates
+            or reading.counts
+            or reading.by
+            or reading.which
+            or reading.period
+            or reading.over_time
+            or reading.newest
+            or reading.rank is not None
+            or reading.says
+            or reading.act
+            or self._numbers(reading.columns)
+        )
+
+    def _compares(self) -> bool:
+        reading = self.reading
+        if "why" in reading.verbs and not (reading.period and not reading.spans):
+            about = reading.spans or reading.period or reading.act or self._numbers(reading.columns)
+            return bool(reading.time and about)
+        wanted = "compare" in reading.verbs or "than" in self.text.lower().split()
+        return wanted and (len(self._compared_spans()) == 2 or bool(self._compared_values()))
+
+    def _compared_spans(self) -> list[str]:
+        spans = list(dict.fromkeys(self.reading.spans))
+        return spans if len(spans) == 2 and spans_of_one_length(spans) else []
+
+    def _compared_values(self) -> tuple[str, str, str] | None:
+        pairs = list(dict.fromkeys(self.reading.pairs))
+        for column, _ in pairs:
+            values = [value for name, value in pairs if name == column]
+            if len(values) == 2:
+                return column, values[0], values[1]
+        return None
+
+    def _of(self, verb: Verb) -> Request | None:
+        reading, table = self.reading, self.table
+        match verb:
+            case "clean":
+                gaps: Gaps = "drop" if reading.picks_rows else "keep"
+                return Request("clean", table, gaps=gaps_in(self.text) or gaps)
+            case "profile":
+                return Request("profile", table)
+            case "columns":
+                return Request("columns", table)
+            case "compare":
+                return self._compare()
+            case "preview":
+                ordered = self._sorted() if self._is_sorted() else None
+                if ordered:
+                    return ordered
+                if self._is_sorted():
+                    by = [*reading.by, *reading.dates][:1] or [reading.period or ""]
+                    reading.ignored.append(f"by {by[0]}")
+                request = Request("preview", table, limit=reading.limit)
+                return self._filtered(request)
+            case "missing" | "duplicates":
+                if verb == "missing" and reading.rows and reading.columns and not reading.counts:
+                    gap = Filter(reading.columns[0], "missing")
+                    return Request("preview", table, filters=(gap,))
+                return self._filtered(Request(verb, table, tuple(reading.columns)))
+            case "outliers":
+                return self._filtered(Request(verb, table, tuple(self._numbers(reading.columns))))
+            case "distribution":
+                return self._distribution()
+            case "relate":
+                return self._relate()
+            case "model":
+                columns = (*(reading.columns or reading.by)[:1], *reading.features)
+                return Request("model", table, columns) if columns else None
+        return self._aggregate(reading.aggregates[0] if reading.aggregates else None)
+
+    def _distribution(self) -> Request:
+        reading = self.reading
+        named = [*reading.columns, *reading.by]
+        measures = [one for one in named if one not in reading.by] or named[:1]
+        name = measures[0] if measures else main_measure(self.names)
+        column = self.table.column(name)
+        groups = tuple(one for one in reading.by if one != name)
+        if column is None or column.kind != "number":
+            columns_groups = (name, *groups) if name else groups
+            chart: Chart | None = None if self.asks and not reading.draws else "bar"
+            return self._filtered(
+                Request(
+                    "aggregate", self.table, aggregate="count", groups=columns_groups, chart=chart
+                )
+            )
+        is_summary = self.asks or "profile" in reading.verbs
+        chart = reading.chart or (None if is_summary else "box" if groups else "histogram")
+        return self._filtered(
+            Request("distribution", self.table, (name,), groups=groups, chart=chart)
+        )
+
+    def _relate(self) -> Request | None:
+        reading = self.reading
+        named = list(dict.fromkeys([*reading.columns, *reading.by, *reading.which]))
+        chart: Chart | None = "scatter" if reading.draws else None
+        if len(named) == 1 or (chart and not named):
+            others = [one.name for one in self.table.of_kind("number")]
+            named += [one for one in others if one not in named and not is_key(one)][
+                : 2 - len(named)
+            ]
+        return self._filtered(Request("relate", self.table, tuple(named[:2]), chart=chart))
+
+    def _compare(self) -> Request | None:
+        reading = self.reading
+        measure, aggregate = self._measure(self._numbers(reading.columns))
+        request = Request("compare", self.table, measure, aggregate, tuple(self._groups(measure)))
+        spans, values = self._compared_spans(), self._compared_values()
+        if "why" in reading.verbs and len(spans) != 2:
+            column = self.table.column(reading.time)
+            last = column.last if column else ""
+            spans = reading.spans[-1:] or (
+                [within(last, reading.period or "month")] if last else []
+            )
+            spans = [before(spans[0]), spans[0]] if spans else []
+        if spans:
+            between = (
+                (min(spans), max(spans)) if "why" not in reading.verbs else (spans[0], spans[1])
+            )
+            request = replace(
+                request, time=reading.time, period=period_of(spans[0]), between=between
+            )
+            kept = [one for one in self.filters if one.column != reading.time]
+            return replace(request, filters=tuple(kept))
+        if not values:
+            return None
+        column_name, first, second = values
+        groups = (column_name, *(one for one in request.groups if one != column_name))
+        kept = [one for one in self.filters if one.column != column_name]
+        return self._filtered(replace(request, groups=groups, between=(first, second)), kept)

@@ -1,0 +1,126 @@
+"""Which rows are meant by what is said of them: those that passed, those without a score."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..request import Filter, Period
+from .conditions import Conditions
+from .flags import other_value
+from .item import Item
+from .lexicon import PHRASES
+from .tokens import folded, word_set, words_of
+
+_RATES = ("rate", "rates", "quote")
+_LOOKS = {"relate", "distribution", "missing", "model", "duplicates", "outliers", "columns"}
+_NOUNS = ("column", "stem", "events", "rows", "flag")
+_NEVER_MISSING = word_set("rain rainfall precipitation regen niederschlag discount rabatt delay")
+"""Measures of which none is zero, not a value that is missing."""
+
+
+class RowsReader(Conditions):
+    """Reads columns of yes and no, and gaps; says what nothing was made of."""
+
+    def _flag(self, at: int, item: Item, *, follows_by: bool) -> None:
+        """A column of yes and no keeps rows, unless it is itself what is looked at."""
+        reading, column = self.reading, self.names.table.column(item.detail)
+        looked_at = _LOOKS & {one.detail for one in self.items if one.kind == "verb"}
+        drawn = any(one.kind == "chart" for one in self.items)
+        is_number = column is not None and column.kind == "number"
+        if follows_by:
+            reading.add(item.detail, reading.by)
+        elif self._wants_rate() and not is_number:
+            reading.rated = item.detail
+        elif (item.plural and (looked_at or drawn)) or (is_number and self._wants_rate()):
+            reading.add(item.detail, reading.columns)
+            reading.measured += [("mean", item.detail)] if self._wants_rate() else []
+        elif column is not None:
+            negated = self._kind(at - 1) == "not"
+            value = other_value(column, item.value) if negated else item.value
+            self.used |= {at - 1} if negated else set()
+            reading.pairs.append((item.detail, value))
+            reading.picks_rows = True
+
+    def _wants_rate(self) -> bool:
+        wanted = [one for one in self.items if one.kind == "aggregate"]
+        return any(one.detail == "share" or one.text.lower() in _RATES for one in wanted)
+
+    def _gap(self, item: Item) -> None:
+        column = self.names.table.column(item.detail)
+        none = bool(_NEVER_MISSING & set(words_of(item.detail)))
+        is_zero = column is not None and column.kind == "number" and none
+        missing = Filter(item.detail, "=", ("0",)) if is_zero else Filter(item.detail, "missing")
+        self.reading.filters.append(missing)
+        self.reading.picks_rows = True
+
+    def _is_source(self, at: int) -> bool:
+        """Whether it is where something else is: `the range of prices in sales`."""
+        place = next(n for n, one in enumerate(self.raw) if one is self.items[at])
+        before = [one.text.lower() for one in self.raw[max(0, place - 1) : place]]
+        measures = [one for one in self.items if one.kind in ("column", "time range")]
+        found = any(self._measures(one.detail) for one in measures)
+        is_place = bool({"in", "from", "aus"} & set(before[-1:]))
+        return (found and is_place) or any(one.kind == "time range" for one in measures)
+
+    def _measures(self, name: str) -> bool:
+        column = self.names.table.column(name)
+        return column is not None and column.kind in ("number", "date")
+
+    def _is_newest(self, at: int, item: Item) -> bool:
+        """`The latest hire`, of a table with dates."""
+        is_row = self._kind(at + 1) in ("stem", "events") or "recently" in item.text.lower()
+        return is_row and bool(self.reading.time or self.names.year)
+
+    def _is_first(self, at: int) -> bool:
+        """`Youngest first` says how rows are sorted."""
+        return self._kind(at + 1) == "rank" and self.items[at + 1].detail == "first"
+
+    def _is_relative(self, at: int) -> bool:
+        """`Those who passed` asks for nobody's name."""
+        place = next(n for n, one in enumerate(self.raw) if one is self.items[at])
+        before = self.raw[place - 1] if place else Item("")
+        people = ("those", "everyone", "anyone", "all", "people", "persons")
+        return before.kind in ("stem", "events", "rows") or before.text.lower() in people
+
+    def _finish_flags(self) -> None:
+        """A rate is a share of rows; within groups, only rows can be counted."""
+        reading = self.reading
+        names = [name for name, _value in reading.pairs if name in dict(self.names.flags.values())]
+        both = [name for name in names if len(dict.fromkeys(reading.pairs)) > names.count(name) > 1]
+        both += [name for name in names if names.count(name) == len(set(reading.pairs)) > 1]
+        if both and "compare" not in reading.verbs and not reading.rated:
+            reading.pairs = [one for one in reading.pairs if one[0] != both[0]]
+            reading.add(both[0], reading.by)
+        if not reading.rated:
+            return
+        numbers = [one.name for one in self.names.table.of_kind("number")]
+        reading.columns = [one for one in reading.columns if one in numbers]
+        reading.rows = True
+        if reading.by or reading.which or reading.period:
+            reading.aggregates, reading.counts = [], True
+            reading.ignored += [one.text for one in self.items if one.kind == "aggregate"]
+        else:
+            reading.aggregates, reading.counts = ["share"], False
+        reading.add(reading.rated, reading.by)
+
+    def _unused(self) -> None:
+        """Words that narrow it down, but that nothing was made of."""
+        spans = ("month", "quarter", "span", "year", "season", "decade")
+        for at, item in enumerate(self.items):
+            if at in self.used:
+                continue
+            if item.kind in spans:
+                self.reading.unknown.append(item.text)
+            elif item.kind in ("op", "compared") or (
+                item.kind == "vague" and self._kind(at + 1) in _NOUNS
+            ):
+                self.reading.ignored.append(item.text)
+            elif item.kind == "not" and self._kind(at + 1) in ("act", "events", "stem", "rows"):
+                self.reading.ignored.append(f"{item.text} {self.items[at + 1].text}")
+
+
+def period_named(text: str) -> Period | None:
+    """The period that a word names; None if it is another word."""
+    tags = [tag for words, tag in PHRASES.get(folded(text), ()) if len(words) == 1]
+    named = [one for one in get_args(Period) if f"period:{one}" in tags]
+    return named[0] if named else None

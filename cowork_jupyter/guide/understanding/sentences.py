@@ -1,0 +1,141 @@
+"""What was understood, in one sentence: plans show it, users edit it, `canonical` reads it back."""
+
+from __future__ import annotations
+
+from ..request import Aggregate, Chart, Filter, Gaps, Operator, Request
+from .spelling import code, codes, listed, value
+
+AGGREGATES: dict[Aggregate, str] = {
+    "sum": "sum",
+    "mean": "mean",
+    "median": "median",
+    "min": "minimum",
+    "max": "maximum",
+    "std": "standard deviation",
+    "share": "share",
+}
+CHARTS: dict[Chart, str] = {"bar": "bar chart", "line": "line chart", "pie": "pie chart"}
+DRAWN: dict[Chart, str] = {
+    "histogram": "histogram",
+    "box": "box plot",
+    "scatter": "scatter plot",
+    "bar": "bar chart",
+    "line": "line chart",
+    "pie": "pie chart",
+}
+GAPS: dict[Gaps, str] = {
+    "keep": "keep missing values",
+    "drop": "drop rows with missing values",
+    "fill": "fill in missing values",
+}
+OPERATORS: dict[Operator, str] = {
+    "=": "is",
+    "!=": "is not",
+    ">": "is above",
+    ">=": "is at least",
+    "<": "is below",
+    "<=": "is at most",
+    "contains": "contains",
+    "in": "is one of",
+    "between": "is between",
+    "missing": "is missing",
+    "known": "is known",
+}
+
+
+def sentence(request: Request) -> str:
+    """The request in words, with every name as the data writes it."""
+    table = code(request.table.path)
+    match request.verb:
+        case "profile":
+            return f"profile {table}"
+        case "clean":
+            return f"clean {table}: {GAPS[request.gaps]}"
+        case "join":
+            assert request.other is not None
+            left, right = request.columns
+            on = code(left) if left == right else f"{code(left)} = {code(right)}"
+            return f"join {table} with {code(request.other.path)} on {on}"
+    where = listed_filters(request)
+    return f"{_core(request)}{_by(request)} in {table}{where}{_order(request)}"
+
+
+def _core(request: Request) -> str:
+    of = f" of {codes(request.columns)}" if request.columns else ""
+    match request.verb:
+        case "columns":
+            return "columns"
+        case "preview":
+            rows = f"first {request.limit} rows" if request.limit else "rows"
+            return f"{rows}{of}"
+        case "missing":
+            return f"missing values{of}"
+        case "duplicates":
+            return f"duplicate values{of}" if of else "duplicate rows"
+        case "outliers":
+            return f"outliers{of}"
+        case "distribution":
+            return f"{DRAWN[request.chart] if request.chart else 'distribution'}{of}"
+        case "relate":
+            if request.chart:
+                return f"{DRAWN[request.chart]}{of}"
+            between = codes(request.columns) if request.columns else "all numbers"
+            return f"relation between {between}"
+        case "model":
+            target, *others = request.columns
+            return f"baseline model for {code(target)}" + (
+                f" from {codes(others)}" if others else ""
+            )
+        case "compare":
+            assert request.between is not None
+            first, second = map(value, request.between)
+            return (
+                f"comparison of the {measure(request)} between {first} and {second} "
+                f"of {code(request.time or request.groups[0])}"
+            )
+    chart = f"{DRAWN[request.chart]} of the " if request.chart else ""
+    return f"{chart}{measure(request)}"
+
+
+def measure(request: Request) -> str:
+    """What is computed, without where and of what."""
+    names = codes(request.columns) if request.columns else "rows"
+    if request.aggregate == "count":
+        return f"number of {names} values" if request.columns else "number of rows"
+    if request.aggregate == "distinct":
+        return f"number of different {names}"
+    return f"{AGGREGATES[request.aggregate]} of {names}"
+
+
+def _by(request: Request) -> str:
+    groups = list(map(code, request.groups))
+    if request.verb == "compare":
+        groups = groups if request.time else groups[1:]
+    elif request.period:
+        groups.insert(0, f"{request.period} of {code(request.time)}")
+    return f" by {listed(groups)}" if groups else ""
+
+
+def listed_filters(request: Request) -> str:
+    """Which rows count; empty where all do."""
+    if not request.filters:
+        return ""
+    return " where " + " and ".join(_filter(one, request) for one in request.filters)
+
+
+def _filter(one: Filter, request: Request) -> str:
+    words = OPERATORS[one.operator]
+    column = request.table.column(one.column)
+    if one.operator == "=" and column and column.kind == "date":
+        words = "is in"
+    values = list(map(value, one.values))
+    joint = " and " if one.operator == "between" else ", "
+    return " ".join([code(one.column), words, joint.join(values)]).rstrip()
+
+
+def _order(request: Request) -> str:
+    if request.verb == "preview":
+        return ""
+    if request.limit:
+        return f", {'bottom' if request.ascending else 'top'} {request.limit}"
+    return ", smallest first" if request.ascending else ""

@@ -1,0 +1,258 @@
+"""Words that mean the same column, what adjectives say of one, and which measures add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..request import Aggregate
+from .tokens import folded, stems, word_set, words_of
+
+_GROUPS = (
+    "revenue sales turnover income earnings proceeds umsatz erlos einnahmen amount"
+    " gross takings money geld",
+    "units quantity qty pieces menge stuck stuckzahl volume",
+    "price preis unitprice stuckpreis",
+    "cost costs expense expenses spend spending kosten ausgaben aufwand amount betrag",
+    "profit margin gewinn marge money earnings",
+    "date day when time datum tag timestamp zeitpunkt datetime zeit",
+    "customer client buyer kunde kundin auftraggeber",
+    "product item article produkt artikel sku ware goods",
+    "region area territory gebiet district bezirk",
+    "country land nation state staat",
+    "city town stadt ort place location",
+    "store shop branch outlet filiale laden geschaft standort",
+    "category type kind kategorie art class klasse segment",
+    "department dept abteilung team division bereich",
+    "employee staff mitarbeiter person worker people",
+    "salary wage wages pay gehalt lohn income earnings compensation money",
+    "age alter",
+    "gender sex geschlecht",
+    "rating score stars bewertung note grade",
+    "temperature temp temperatur heat degree degrees grad",
+    "rain rainfall precipitation niederschlag regen",
+    "wind windspeed windgeschwindigkeit",
+    "humidity feuchte luftfeuchtigkeit feuchtigkeit",
+    "order bestellung auftrag",
+    "channel kanal vertriebskanal",
+    "supplier vendor lieferant",
+    "discount rabatt nachlass",
+    "name title bezeichnung",
+    "status state zustand",
+    "weight gewicht mass",
+    "height grosse hohe",
+    "duration dauer length lange time",
+    "distance entfernung strecke",
+    "year jahr",
+    "month monat",
+    "population einwohner bevolkerung inhabitants",
+    "visits visitors views traffic besuche besucher aufrufe",
+    "payment zahlung zahlungsart",
+    "brand marke make manufacturer hersteller",
+    "value wert amount betrag total size",
+    "student pupil learner schuler schulerin studierende",
+    "carrier airline fluggesellschaft",
+    "movie film",
+    "delay verspatung lateness",
+    "diagnosis diagnose illness disease",
+    "started joined hired start eintritt hire",
+)
+_NOUNS = (
+    "employee staff personnel worker people person mitarbeiter angestellte angestellter personal",
+    "customer client buyer kunde kundin",
+    "order sale purchase transaction deal bestellung verkauf auftrag kauf",
+    "student pupil learner schuler schulerin studierende exam",
+    "weather wetter klima climate",
+    "product item article produkt artikel",
+    "expense spending ausgabe kosten",
+    "visit traffic besuch",
+    "movie film kinofilm",
+    "book buch bucher",
+    "flight flug fluge",
+    "patient inpatient",
+    "car vehicle auto fahrzeug",
+    "house home property haus hauser immobilie",
+    "song track lied",
+    "game match spiel",
+    "country nation land",
+    "city town stadt",
+)
+"""What the rows of a table are, as its name and as people say it."""
+
+
+def _by_stem(groups: Sequence[str]) -> dict[str, frozenset[int]]:
+    found: dict[str, frozenset[int]] = {}
+    for at, words in enumerate(groups):
+        for stem in {stem for word in words.split() for stem in stems(folded(word))}:
+            found[stem] = found.get(stem, frozenset()) | {at}
+    return found
+
+
+_MEANS, _COUNTED = _by_stem(_GROUPS), _by_stem(_NOUNS)
+
+VALUES = (
+    "female f w women woman frau frauen weiblich girls girl ladies",
+    "male m men man mann manner mannlich boys boy",
+    "yes y true ja wahr 1",
+    "no n false nein falsch 0",
+    "germany deutschland de german",
+    "usa us united states america",
+    "uk united kingdom great britain gb",
+)
+"""Values that are the same in other words."""
+SAME_VALUE = {word: words.split() for words in VALUES for word in words.split()}
+
+SAYS: dict[str, tuple[str, bool, Aggregate | None]] = {
+    "expensive": ("price", False, "max"),
+    "expensives": ("price", False, "max"),
+    "teuerste": ("price", False, "max"),
+    "teuersten": ("price", False, "max"),
+    "teuerster": ("price", False, "max"),
+    "cheapest": ("price", True, "min"),
+    "cheap": ("price", True, "min"),
+    "billigste": ("price", True, "min"),
+    "billigsten": ("price", True, "min"),
+    "gunstigste": ("price", True, "min"),
+    "gunstigsten": ("price", True, "min"),
+    "billigster": ("price", True, "min"),
+    "gunstigster": ("price", True, "min"),
+    "altester": ("age", False, "max"),
+    "jungster": ("age", True, "min"),
+    "oldest": ("age", False, "max"),
+    "alteste": ("age", False, "max"),
+    "altesten": ("age", False, "max"),
+    "youngest": ("age", True, "min"),
+    "jungste": ("age", True, "min"),
+    "jungsten": ("age", True, "min"),
+    "hottest": ("temperature", False, None),
+    "warmest": ("temperature", False, None),
+    "heisseste": ("temperature", False, None),
+    "warmste": ("temperature", False, None),
+    "coldest": ("temperature", True, None),
+    "kalteste": ("temperature", True, None),
+    "wettest": ("rain", False, None),
+    "rainiest": ("rain", False, None),
+    "driest": ("rain", True, None),
+    "windiest": ("wind", False, None),
+    "heaviest": ("weight", False, "max"),
+    "lightest": ("weight", True, "min"),
+    "tallest": ("height", False, "max"),
+    "longest": ("duration", False, "max"),
+    "shortest": ("duration", True, "min"),
+    "farthest": ("distance", False, "max"),
+}
+"""Superlatives: which column, whether the smallest is meant, and of what; None for the usual."""
+COMPARED = {
+    "older": ("age", ">"),
+    "alter": ("age", ">"),
+    "younger": ("age", "<"),
+    "junger": ("age", "<"),
+    "cheaper": ("price", "<"),
+    "billiger": ("price", "<"),
+    "hotter": ("temperature", ">"),
+    "warmer": ("temperature", ">"),
+    "colder": ("temperature", "<"),
+    "heavier": ("weight", ">"),
+    "longer": ("duration", ">"),
+}
+"""Comparatives, before `than`."""
+COMPARATIVES = {
+    word: about for word, (about, _operator) in COMPARED.items() if word not in ("alter", "longer")
+} | {"rainier": "rain", "drier": "rain", "windier": "wind"}
+"""Those that also compare two values: `is it hotter in Bonn or Kiel`."""
+ACTS = {
+    **dict.fromkeys(("sell", "sells", "sold", "selling", "seller", "sellers"), "units revenue"),
+    **dict.fromkeys(("bestseller", "bestsellers", "verkauft", "verkaufen"), "units revenue"),
+    **dict.fromkeys(("bought", "buy", "buys", "gekauft", "kauft", "kaufen"), "units revenue"),
+    **dict.fromkeys(
+        ("earn", "earns", "earned", "earner", "earners", "earning", "verdient", "verdienen"),
+        "salary revenue",
+    ),
+    **dict.fromkeys(("pay", "pays", "paid", "bezahlt", "zahlt"), "salary cost fare price"),
+    **dict.fromkeys(("cost", "costs", "kostet", "kosten"), "cost price"),
+    **dict.fromkeys(("bring", "brings", "brought", "generate", "generated"), "revenue"),
+    **dict.fromkeys(("spend", "spent", "spends", "ausgegeben", "geben"), "cost revenue"),
+    **dict.fromkeys(("old", "alt"), "age"),
+    **dict.fromkeys(("hot", "warm", "cold", "kalt", "heiss"), "temperature"),
+}
+"""What verbs are about, where no column is named."""
+_RATES = word_set(
+    "price preis rate ratio age alter rating score stars temperature temp temperatur humidity "
+    "feuchte percent pct percentage prozent margin marge grade gpa bmi speed height hohe grosse "
+    "weight gewicht pressure druck salary wage gehalt lohn latency duration dauer discount "
+    "rabatt average mean avg index level density width length depth wind mpg satisfaction "
+    "bewertung note latitude longitude lat lon year jahr hour interest"
+)
+_ADD_UP = word_set(
+    "revenue sales turnover umsatz erlos amount betrag units quantity qty menge stuck count "
+    "orders cost costs kosten profit gewinn visits views clicks downloads rain rainfall "
+    "precipitation niederschlag regen total hours population einwohner volume budget spend "
+    "expenses ausgaben income einnahmen points goals deaths cases passengers tickets payment "
+    "value wert sold gross copies tax fee tip donations kwh energy consumption verbrauch"
+)
+
+_WORSE = word_set(
+    "delay verspatung cost costs kosten error errors fehler loss losses verlust defect defects "
+    "complaint complaints beschwerden cancelled canceled cancellation return returns returned "
+    "churn churned wait waiting wartezeit expense expenses ausgaben downtime "
+    "accidents crime deaths faults late overdue"
+)
+MONEY = word_set("euro euros eur usd dollar dollars € $ chf pound pounds")
+_YEARS = word_set("year years jahr jahre jahren old alt")
+_SPENT = word_set("minute minutes min mins hour hours second seconds minuten stunde stunden")
+_LONG = word_set("km kilometers kilometres kilometer miles meilen")
+_HEAVY = word_set("kg kilo kilos kilograms g grams gramm")
+_STARS = word_set("stars sterne points punkte")
+MEASURED_IN: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
+    (MONEY, ("price", "cost", "salary", "fee", "profit")),
+    (_YEARS, ("age",)),
+    (_SPENT, ("duration", "delay", "wait")),
+    (_LONG, ("distance",)),
+    (_HEAVY, ("weight",)),
+    (_STARS, ("rating",)),
+)
+"""Units, each with what is measured in it, the likeliest first."""
+UNITS = frozenset().union(*(units for units, _words in MEASURED_IN)) | word_set(
+    "day days week weeks month months tage tagen wochen monate monaten sekunden percent prozent %"
+    " m meters metres meter cm mm degrees grad pieces stuck mph kmh kwh"
+)
+"""What stands behind a number and says what it counts."""
+
+
+def is_worse_if_high(name: str) -> bool:
+    """Whether the worst of it is the highest: delays, costs, complaints."""
+    return bool(_WORSE & {stem for word in words_of(name) for stem in stems(word)})
+
+
+def alike(word: str) -> frozenset[int]:
+    """The groups of words with one meaning that a word belongs to."""
+    return frozenset().union(*(_MEANS.get(stem, frozenset()) for stem in stems(word)))
+
+
+def nouns(words: Sequence[str]) -> frozenset[int]:
+    """The groups of nouns for rows that any of these words belongs to."""
+    found = [_COUNTED.get(stem, frozenset()) for word in words for stem in stems(word)]
+    return frozenset().union(*found)
+
+
+def usual_aggregate(name: str) -> Aggregate:
+    """What is mostly wanted of a column: the sum of what adds up, else the mean."""
+    words = {stem for word in words_of(name) for stem in stems(word)}
+    if words & _RATES:
+        return "mean"
+    return "sum" if words & _ADD_UP or _is_plural(name) else "mean"
+
+
+def _is_plural(name: str) -> bool:
+    """What is counted is named in the plural: visitors, goals."""
+    last = (words_of(name) or [""])[-1]
+    return len(last) > 4 and last.endswith("s") and not last.endswith(("ss", "us", "is"))
+
+
+def is_money(name: str) -> bool:
+    """Whether it is what most questions without a measure are about: revenue, sales, amount."""
+    return any(0 in alike(word) for word in words_of(name))
+
+
+def adds_up(name: str) -> bool:
+    """Whether it is known that a sum of it means something."""
+    return usual_aggregate(name) == "sum"

@@ -1,0 +1,275 @@
+"""What a text means, given the tables at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..file_names import with_files_quoted
+from ..request import Request
+from ..tables import Table
+from .canonical import read_sentence
+from .clauses import clauses_in
+from .compounds import split_compounds
+from .items import NAMED, Tagger
+from .joins import join_keys
+from .language import Language, asks
+from .names import Names
+from .periods import period_of
+from .reader import RequestReader
+from .reading import RequestReading
+from .refusals import is_refused
+from .requests import Builder
+from .sentences import sentence
+from .spelling import code
+from .synonyms import is_money
+from .tokens import MAX_LENGTH, tokens_in, words_of
+
+_MAX_ALTERNATIVES = 4
+_TIE = 0.4
+"""Tables whose scores are so near fit equally."""
+_OTHER_NOUN = 4.0
+"""How much it tells against a table that rows are named which another one holds."""
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """What a text means."""
+
+    requests: tuple[Request, ...] = ()
+    alternatives: tuple[Request, ...] = ()
+    """What else it may mean; where there are no requests, what to choose from."""
+    unclear: str = ""
+    """What was not understood, in a sentence for the user."""
+    around: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """What was wanted before and after the part to choose for, where there are no requests."""
+
+    def settled(self, chosen: str) -> str:
+        """The whole text with what the user has chosen in the place of what was not clear."""
+        before, after = self.around
+        return "; ".join([*before, chosen, *after])
+
+
+@dataclass
+class _Fit:
+    """What a clause means for one table."""
+
+    table: Table
+    reading: RequestReading
+    requests: list[Request]
+    alternatives: list[Request]
+
+    @property
+    def score(self) -> float:
+        if not self.requests:
+            return self.reading.score - 5
+        named = self.reading.columns or self.reading.act or self.reading.says
+        likely = 0.5 * (not named and _is_about_money(self.requests[0]))
+        return self.reading.score + likely - 0.5 * _is_outside(self.requests[0])
+
+
+def understand(
+    text: str, tables: Sequence[Table], *, language: Language = "en", is_whole: bool = False
+) -> Understanding:
+    """The requests in a text; alternatives where it is not clear which is meant.
+
+    `is_whole` says that values and dates of the tables are those of all rows.
+    """
+    exact = read_sentence(text, tables)
+    if exact:
+        return Understanding((exact,))
+    text = with_files_quoted(text[:MAX_LENGTH], [table.path for table in tables])
+    names = [Names(table, is_whole=is_whole) for table in tables]
+    requests: list[Request] = []
+    alternatives: list[Request] = []
+    unclear: list[str] = []
+    clauses = clauses_in(text)
+    for at, clause in enumerate(clauses):
+        exact = read_sentence(clause, tables)
+        found = (
+            Understanding((exact,))
+            if exact
+            else _Clause(clause, names, language, is_question=asks(text)).read(requests)
+        )
+        requests += [one for one in found.requests if one not in requests]
+        alternatives += [one for one in found.alternatives if one not in alternatives]
+        unclear += [found.unclear] if found.unclear else []
+        if found.unclear and not found.requests and found.alternatives:
+            around = (tuple(clauses[:at]), tuple(clauses[at + 1 :]))
+            return replace(found, around=around)
+    kept = tuple(one for one in alternatives if one not in requests)[:_MAX_ALTERNATIVES]
+    return Understanding(tuple(requests), kept, " ".join(dict.fromkeys(unclear)))
+
+
+_SAID: dict[Language, dict[str, str]] = {
+    "en": {
+        "cannot": "I cannot do this: “{0}”. I do not change, convert, send or export anything.",
+        "could": "This could be about {0}.",
+        "ignored": "I did not take into account: {0}.",
+        "rate": "The mean of {0} is the share of rows where it is 1.",
+        "unknown": "I know no column or value “{0}”: {1} has {2}.",
+        "nothing": "I found nothing for this in {0}.",
+        "more": "{0} and {1} more",
+        "two tables": "I see only {0}: name two tables to join.",
+        "no key": "I found no column that {0} and {1} share.",
+    },
+    "de": {
+        "cannot": "Das kann ich nicht: „{0}“. Ich ändere, sende und exportiere nichts.",
+        "could": "Das könnte {0} betreffen.",
+        "ignored": "Nicht berücksichtigt habe ich: {0}.",
+        "rate": "Der Mittelwert von {0} ist der Anteil der Zeilen mit 1.",
+        "unknown": "Ich kenne keine Spalte und keinen Wert „{0}“: {1} hat {2}.",
+        "nothing": "Dafür habe ich in {0} nichts gefunden.",
+        "more": "{0} und {1} weitere",
+        "two tables": "Ich sehe nur {0}: Nenne zwei Tabellen zum Verbinden.",
+        "no key": "Ich finde keine Spalte, die {0} und {1} gemeinsam haben.",
+    },
+}
+
+
+@dataclass
+class _Clause:
+    """One wish, and the tables that it may be about."""
+
+    text: str
+    names: Sequence[Names]
+    language: Language
+    is_question: bool
+
+    def read(self, earlier: Sequence[Request]) -> Understanding:
+        """What it means, after what was wanted before it."""
+        if is_refused(self.text):
+            return Understanding((), (), self._say("cannot", self.text[:60].strip()))
+        fits = [_fit(self.text, one, self.is_question) for one in self.names]
+        if not fits:
+            return Understanding()
+        if len(fits) > 1 and all("join" in fit.reading.verbs for fit in fits):
+            return self._join(fits)
+        self._prefer_named(fits)
+        for fit in fits:
+            fit.reading.score += 2.0 * bool(earlier and fit.table == earlier[-1].table)
+        fits.sort(key=lambda fit: -fit.score)
+        best = fits[0]
+        if "join" in best.reading.verbs:
+            return Understanding((), (), self._say("two tables", code(best.table.path)))
+        if not best.requests or best.reading.blocking:
+            return self._not_understood(best)
+        equal = [fit for fit in fits if best.score - fit.score < _TIE and fit.requests]
+        if len(equal) > 1 and best.reading.score >= NAMED:
+            return Understanding(tuple(one for fit in equal for one in fit.requests))
+        if len(equal) > 1:
+            offered = tuple(request for fit in equal for request in fit.requests[:1])
+            paths = ", ".join(code(fit.table.path) for fit in equal)
+            return Understanding((), offered[:8], self._say("could", paths))
+        notes = [self._ignored(best.reading), *map(self._rate, best.requests)]
+        unclear = " ".join(one for one in dict.fromkeys(notes) if one)
+        return Understanding(tuple(best.requests), tuple(best.alternatives), unclear)
+
+    def _prefer_named(self, fits: Sequence[_Fit]) -> None:
+        """A noun that names the rows of one table is not passed over for another's columns."""
+        for fit in fits:
+            unknown = [word for one in fit.reading.unknown[:9] for word in words_of(one)[:3]]
+            others = [one for one in self.names if one.table != fit.table]
+            if any(
+                one.is_table([word]) or one.is_about(word) for one in others for word in unknown
+            ):
+                fit.reading.score -= _OTHER_NOUN
+
+    def _say(self, what: str, *parts: object) -> str:
+        return _SAID[self.language][what].format(*parts)
+
+    def _rate(self, request: Request) -> str:
+        """That a mean of zeros and ones is a share."""
+        column = request.table.column(request.columns[0]) if request.columns else None
+        is_rate = request.aggregate == "mean" and request.verb in ("aggregate", "compare")
+        if column is None or not is_rate or column.values != ("0", "1"):
+            return ""
+        return self._say("rate", code(column.name))
+
+    def _ignored(self, reading: RequestReading) -> str:
+        ignored = dict.fromkeys([*reading.unknown, *reading.ignored])
+        words = ", ".join(f"“{word}”" for word in list(ignored)[:6])
+        return self._say("ignored", words) if words else ""
+
+    def _nothing(self, fit: _Fit) -> str:
+        """For what the table does not allow, such as a chart of a table without rows."""
+        reading = fit.reading
+        wants = reading.verbs or reading.draws or reading.aggregates or reading.columns
+        return self._say("nothing", code(fit.table.path)) if wants else ""
+
+    def _not_understood(self, fit: _Fit) -> Understanding:
+        """Says what is not known, and what the nearest requests would be."""
+        if not fit.reading.blocking:
+            return Understanding((), (), self._ignored(fit.reading) or self._nothing(fit))
+        word, table = fit.reading.blocking[0], fit.table
+        known = next(one for one in self.names if one.table == table)
+        wants_number = not fit.reading.wants_group and not fit.reading.columns
+        numbers = [one.name for one in table.of_kind("number")]
+        others = [one.name for one in table.categories] or table.names
+        offered: list[Request] = []
+        for name in known.nearest(word, numbers if wants_number and numbers else others)[:3]:
+            replaced = code(name).join(re.split(rf"`*{re.escape(word)}`*", self.text, maxsplit=1))
+            again = _fit(replaced, known, self.is_question)
+            offered += [one for one in again.requests if not again.reading.blocking]
+        has = ", ".join(code(name) for name in table.names[:8])
+        if len(table.names) > 8:
+            has = self._say("more", has, len(table.names) - 8)
+        unclear = self._say("unknown", word[:60], code(table.path), has)
+        return Understanding((), tuple(dict.fromkeys(offered)), unclear)
+
+    def _join(self, fits: list[_Fit]) -> Understanding:
+        fits.sort(key=lambda fit: -fit.score)
+        pair = [fit.table for fit in fits[:2]]
+        first, second = sorted(pair, key=lambda table: _place(self.text, table))
+        for left, right in ((first, second), (second, first)):
+            keys = join_keys(left, right, self.text)
+            if keys:
+                return Understanding((Request("join", left, keys, other=right),))
+        return Understanding((), (), self._say("no key", code(first.path), code(second.path)))
+
+
+def _fit(text: str, names: Names, is_question: bool) -> _Fit:
+    tokens = split_compounds(tokens_in(text), names)
+    reading = RequestReader(Tagger(tokens, names).items(), names).read()
+    builder = Builder(reading, names, text, asks=is_question)
+    requests = builder.requests()
+    if requests and _lacks_measure(reading, requests[0]):
+        reading.blocking += reading.unknown
+    others = builder.alternatives(requests[0]) if requests else []
+    return _Fit(names.table, reading, requests, others)
+
+
+def _is_about_money(request: Request) -> bool:
+    """Whether it computes what most people mean who name no measure."""
+    is_computed = request.verb in ("aggregate", "compare")
+    return is_computed and any(is_money(one) for one in request.columns)
+
+
+def _is_outside(request: Request) -> bool:
+    """Whether the table has, as far as it was read, no dates in the months that are named."""
+    time = request.table.column(request.time) if request.time else None
+    spans = request.between or [value for one in request.filters for value in one.values]
+    months = [one for one in spans if period_of(one) == "month"]
+    if time is None or not time.first or not months:
+        return False
+    return not any(time.first[:7] <= one <= time.last[:7] for one in months)
+
+
+def _lacks_measure(reading: RequestReading, request: Request) -> bool:
+    """Whether something unknown stands where the measure would: `mean of profit`."""
+    if not reading.unknown or reading.columns:
+        return False
+    wanted = reading.aggregates or reading.draws or reading.verbs or reading.by
+    return bool(wanted) and request.verb not in ("profile", "columns", "clean")
+
+
+def _place(text: str, table: Table) -> int:
+    at = text.lower().find(table.stem.lower())
+    return at if at >= 0 else len(text)
+
+
+def capitalised(request: Request) -> str:
+    """The sentence as a step of a plan."""
+    words = sentence(request)
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,162 @@
+"""Expectations held against the tables of a kernel: all rows count, never a sample.
+
+As everywhere here, only exact classes of well-known libraries are asked anything, and columns
+that hold somebody's own objects are not compared: that would run their code.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import sys
+import time
+from typing import Any
+
+from .checked_pandas import (
+    MAX_EXAMPLES,
+    CannotCheck,
+    CheckedNumpy,
+    CheckedPandas,
+    NoColumn,
+    WrongType,
+)
+from .checked_polars import CheckedArrow, CheckedPolars
+from .plain import is_secret_name, type_name
+from .tables import kind_of
+
+CHECK_SECONDS = 50.0
+"""After which the rest is left alone, and it is said so."""
+MAX_EXAMPLE_LENGTH = 40
+MAX_NAMED_COLUMNS = 20_000
+_OPERATORS = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_CHECKABLE = (
+    "pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
+    "numpy.ndarray",
+)  # fmt: skip
+
+
+def measure(questions: list[dict[str, Any]]) -> str:
+    """What the user's tables are like where expectations are about them, as JSON."""
+    space = sys.modules["IPython"].get_ipython().user_ns
+    return json.dumps({"facts": measure_in(space, questions)})
+
+
+def measure_in(space: dict[str, Any], questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same for a namespace: the facts of each question, in order."""
+    end = time.monotonic() + CHECK_SECONDS
+    return [_measured_question(space, question, end) for question in questions]
+
+
+def _measured_question(
+    space: dict[str, Any], question: dict[str, Any], end: float
+) -> dict[str, Any]:
+    if time.monotonic() > end:
+        return {"problem": "unchecked", "why": "the checks before it took too long"}
+    try:
+        return _measured_table(space, question)
+    except NoColumn as error:
+        return {"problem": "no_column", "why": str(error)}
+    except WrongType as error:
+        return {"problem": "wrong_type", "why": str(error)}
+    except CannotCheck as error:
+        return {"problem": "unchecked", "why": str(error)}
+    except Exception as error:  # a library may refuse what nobody thought of
+        return {"problem": "unchecked", "why": "it cannot be read (" + type_name(error) + ")"}
+
+
+def _measured_table(space: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
+    names = [question["of"], *([question["partner"]] if question["check"] == "matched" else [])]
+    for name in names:
+        if name not in space:
+            return {"problem": "no_table", "why": name}
+        if kind_of(space[name]) not in _CHECKABLE:
+            raise CannotCheck(name + " is a " + type_name(space[name]) + ", no table")
+    table = checked_table(space[names[0]])
+    check, column = question["check"], question["column"]
+    if check == "rows":
+        return {"value": table.rows, "rows": table.rows}
+    if check == "columns":
+        return {"value": table.names[:MAX_NAMED_COLUMNS], "rows": table.rows}
+    if not column:
+        wrong = table.repeated() if check == "unique" else table.missing()
+        return {"wrong": wrong, "rows": table.rows}
+    values = table.column(column)
+    facts = {"rows": table.rows}
+    if check == "matched":
+        other = checked_table(space[names[1]]).column(question["partner_column"])
+        facts.update(_with_examples(values.unmatched(other), column))
+    else:
+        facts.update(_measured_column(values, question))
+    return facts
+
+
+def _measured_column(values: Any, question: dict[str, Any]) -> dict[str, Any]:
+    check = question["check"]
+    if check == "type":
+        return {"value": values.dtype}
+    if check == "no_missing":
+        return {"wrong": values.missing()}
+    if _is_about_numbers(question) and not values.is_numeric:
+        raise WrongType(values.dtype)
+    if check == "sum":
+        return {"value": _as_json(values.total())}
+    values.refuse_objects()
+    if check == "unique":
+        return {"wrong": values.repeated()}
+    if check == "values":
+        count, examples = values.other_than(question["value"], question["op"] == "!=")
+        return _with_examples((count, examples), question["column"])
+    low, high = values.ends()
+    wrong = values.outside(_bounds(question))
+    ends = (
+        {} if is_secret_name(question["column"]) else {"low": _as_json(low), "high": _as_json(high)}
+    )
+    return dict(ends, wrong=wrong)
+
+
+def _is_about_numbers(question: dict[str, Any]) -> bool:
+    bound = question["value"][0] if type(question["value"]) is list else question["value"]
+    return question["check"] == "sum" or (
+        question["check"] == "range" and type(bound) in (int, float)
+    )
+
+
+def _bounds(question: dict[str, Any]) -> list[tuple[Any, Any]]:
+    value = question["value"]
+    if type(value) is list:
+        return [(operator.ge, value[0]), (operator.le, value[1])]
+    return [(_OPERATORS[question["op"]], value)]
+
+
+def _with_examples(found: tuple[int, list[Any]], column: str) -> dict[str, Any]:
+    count, examples = found
+    if is_secret_name(column):
+        examples = []
+    texts = [str(_as_json(one))[:MAX_EXAMPLE_LENGTH] for one in examples[:MAX_EXAMPLES]]
+    return {"wrong": count, "examples": texts}
+
+
+def _as_json(value: Any) -> Any:
+    """A single value, as JSON has it."""
+    if type(value).__module__ == "numpy" and type(value).__name__ != "datetime64":
+        value = value.item()
+    if type(value) is float and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    return str(value)[:100]
+
+
+def checked_table(value: Any) -> Any:
+    """A table of any of the libraries, seen alike."""
+    package = kind_of(value).split(".")[0]
+    return _CHECKED[package](value)
+
+
+_CHECKED = {
+    "pandas": CheckedPandas, "polars": CheckedPolars, "pyarrow": CheckedArrow,
+    "numpy": CheckedNumpy,
+}  # fmt: skip

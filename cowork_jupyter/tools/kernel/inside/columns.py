@@ -1,0 +1,173 @@
+"""Columns of tables, asked for facts and for values; only exact classes of known libraries."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+from .plain import is_secret_name, masked, type_name
+from .tables import kind_of
+from .values import Room, brief
+
+WATCHED = (
+    "pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
+    "numpy.ndarray",
+)  # fmt: skip
+MAX_FIELDS = 60
+MAX_KEY_ROWS = 300_000
+"""Rows whose values are compared one by one; larger tables are not asked."""
+FEW_VALUES = 20
+SHORT_VALUE = 40
+_NAME_LENGTH = 200
+_OWN_VALUES = {
+    id(one)
+    for one in (
+        str, int, float, bool, bytes, type(None), datetime.date, datetime.datetime,
+        datetime.time, datetime.timedelta, decimal.Decimal,
+    )
+}  # fmt: skip
+_LIBRARY_VALUES = {
+    "pandas.NAType", "pandas.NaTType", "pandas.Timestamp", "pandas.Timedelta", "pandas.Period",
+    "pandas.Interval", "numpy.bool", "numpy.bool_", "numpy.str_", "numpy.float32",
+    "numpy.float64", "numpy.int8", "numpy.int16", "numpy.int32", "numpy.int64", "numpy.uint8",
+    "numpy.datetime64",
+}  # fmt: skip
+
+
+def watched_kind(value: Any) -> str:
+    """`pandas.DataFrame` and the like; empty for what is no table."""
+    kind = kind_of(value)
+    if kind == "numpy.ndarray" and value.ndim not in (1, 2):
+        return ""
+    return kind if kind in WATCHED else ""
+
+
+def shape_of(value: Any) -> tuple[int, int]:
+    """Rows and columns."""
+    shape = value.shape
+    return int(shape[0]), int(shape[1]) if len(shape) == 2 else 1
+
+
+def column_labels(value: Any, kind: str) -> list[Any]:
+    """What its columns are called, as the library has it."""
+    if kind in ("pandas.DataFrame", "polars.DataFrame"):
+        return list(value.columns)
+    if kind == "pyarrow.Table":
+        return list(value.column_names)
+    if kind == "numpy.ndarray":
+        return list(range(shape_of(value)[1]))
+    return [value.name]
+
+
+def label_text(label: Any) -> str:
+    """A column's name as people write it."""
+    return label[:_NAME_LENGTH] if type(label) is str else brief(label, Room(_NAME_LENGTH), 1)
+
+
+def column_at(value: Any, kind: str, place: int) -> Any:
+    """One column, as the library has it: names may be there twice."""
+    if kind == "pandas.DataFrame":
+        return value.iloc[:, place]
+    if kind == "polars.DataFrame":
+        return value.to_series(place)
+    if kind == "pyarrow.Table":
+        return value.column(place)
+    if kind == "numpy.ndarray" and value.ndim == 2:
+        return value[:, place]
+    return value
+
+
+def dtype_of(column: Any) -> Any:
+    """Its type, as the library has it; None if somebody else made it up."""
+    dtype = column.type if type_name(column).startswith("pyarrow.") else column.dtype
+    return dtype if is_library_type(dtype) else None
+
+
+def is_library_type(dtype: Any) -> bool:
+    return type_name(dtype).split(".")[0] in ("numpy", "pandas", "polars", "pyarrow")
+
+
+def every(column: Any, step: int) -> Any:
+    """Each so many-th of its values."""
+    library = type_name(column).split(".")[0]
+    if step == 1:
+        return column
+    if library == "pandas":
+        return column.iloc[::step]
+    if library == "polars":
+        return column.gather_every(step)
+    if library == "pyarrow":
+        return column.slice(0, max(1, len(column) // step))
+    return column[::step]
+
+
+def values_in(column: Any) -> list[Any] | None:
+    """Its values as Python has them, the missing ones as None; None if some are somebody's own,
+    whose comparison would run code of theirs.
+    """
+    dtype = dtype_of(column)
+    if dtype is None:
+        return None
+    if type_name(column).startswith("pyarrow."):
+        found = column.to_pylist()
+    elif type_name(column).startswith("polars."):
+        found = column.to_list()
+    elif getattr(dtype, "kind", "O") in "mM":  # to make an object of each would take long
+        moments = (
+            column.to_numpy(dtype=_times(dtype))
+            if type_name(column) == "pandas.Series"
+            else column.astype(_times(dtype))
+        )
+        found = moments.astype("int64").tolist()
+        return [None if one == -(2**63) else one for one in found]
+    else:
+        found = column.tolist()
+    kinds = set(map(type, found))
+    if not all(is_own_value(kind) for kind in kinds):
+        return None
+    if kinds <= {int, str, bool}:
+        return list(found)
+    if kinds <= {int, str, bool, float, type(None)}:
+        return [None if one != one else one for one in found]  # NaN is not itself
+    return [None if is_missing(one) else one for one in found]
+
+
+def _times(dtype: Any) -> str:
+    """So that times of two tables can be compared, whatever their unit and zone."""
+    return "datetime64[ns]" if getattr(dtype, "kind", "") == "M" else "timedelta64[ns]"
+
+
+def is_own_value(kind: type) -> bool:
+    """Whether what is of this class may be compared and hashed."""
+    if id(kind) in _OWN_VALUES:
+        return True
+    name = kind.__module__ if type(kind.__module__) is str else ""
+    package, own = name.split(".")[0], type.__dict__["__name__"].__get__(kind)
+    return f"{package}.{own}" in _LIBRARY_VALUES
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NA, NaT."""
+    kind = type(value)
+    if value is None or type_name(value) in ("pandas.NAType", "pandas.NaTType"):
+        return True
+    return bool(value != value) if kind is float else False
+
+
+def time_zone(dtype: Any) -> str | None:
+    """Of a column of times."""
+    zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
+    if zone is None and type_name(dtype) == "pandas.ArrowDtype":
+        zone = getattr(dtype.pyarrow_dtype, "tz", None)
+    return None if zone is None else str(zone)
+
+
+def is_secret_column(name: str, label: Any) -> bool:
+    """Whether the values of a column are nobody's business, for its name or its table's."""
+    return is_secret_name(name) or is_secret_name(label)
+
+
+def value_text(value: Any) -> str:
+    """One value, for people; never a key."""
+    return masked(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)

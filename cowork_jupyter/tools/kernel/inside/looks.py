@@ -1,0 +1,291 @@
+"""Answers to questions about tables, each bounded; what cannot be answered is left out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+from .columns import MAX_KEY_ROWS, time_zone, watched_kind
+from .relations import relation
+from .sources import INDEX, RowSource, Unanswerable, compared_columns, holds
+from .texts import file_columns, path_of, text_facts
+
+_MAX_FEATURES = 60
+_MAX_COMPARED = 5_000
+"""Rows in which features are compared with a target."""
+_MAX_CELLS = 400_000
+_MAX_NUMBER_KEYS = 3_000_000
+"""Keys that are numbers, which pandas compares fast."""
+
+
+def answers_to(looks: Any, space: dict[str, Any], seconds: float) -> list[Any]:
+    """The questions that could be answered, with their answers."""
+    end = time.thread_time() + seconds
+    answers = []
+    for kind, arguments, moments in looks:
+        asked = _LOOKS.get(kind)
+        if asked is None or time.thread_time() > end:
+            continue
+        try:
+            answer = asked(space, *arguments)
+        except Exception:  # noqa: S112 (a name may be gone, and a running cell may change it)
+            continue
+        answers.append([kind, arguments, moments, answer])
+    return answers
+
+
+def _join(space: Any, first: str, second: str, on: str, other_on: str) -> dict[str, Any]:
+    """What keys find on the other side; missing keys find each other, as in pandas."""
+    large = _large_join(space, json.loads(first), json.loads(second), on, other_on)
+    if large is not None:
+        return large
+    left, right = RowSource(space, first), RowSource(space, second)
+    shared = [label for label in left.columns if label in right.columns]
+    ours = _keys(left, json.loads(on) or shared)
+    theirs = _keys(right, json.loads(other_on) or shared)
+    counts, others = Counter(ours), Counter(theirs)
+    facts: dict[str, Any] = {}
+    for side, source, own, other in (
+        ("left", left, counts, others),
+        ("right", right, others, counts),
+    ):
+        facts.update({f"{side}_{name}": fact for name, fact in _key_facts(source, own).items()})
+        alone = sum(count for key, count in own.items() if key not in other)
+        facts[side + "_alone"] = alone
+    facts["joined"] = sum(count * others[key] for key, count in counts.items())
+    return facts
+
+
+def _large_join(
+    space: Any, first: Any, second: Any, on: str, other_on: str
+) -> dict[str, Any] | None:
+    """The same for tables of pandas with many rows and a number as key, without a list of all."""
+    tables = [space[about["table"]] for about in (first, second)]
+    if not all(watched_kind(table) == "pandas.DataFrame" for table in tables):
+        return None
+    if max(table.shape[0] for table in tables) <= MAX_KEY_ROWS:
+        return None
+    facts: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
+    for side, about, names in (("left", first, on), ("right", second, other_on)):
+        table, labels = space[about["table"]], json.loads(names)
+        if about["steps"] or not labels or len(labels) != 1 or labels[0] not in table.columns:
+            return None
+        column = table[labels[0]]
+        if column.ndim != 1 or type(column.dtype).__module__.split(".")[0] != "numpy":
+            return None
+        if column.dtype.kind not in "iuf" or column.shape[0] > _MAX_NUMBER_KEYS:
+            return None
+        present = column.dropna()
+        counts[side] = present.value_counts()
+        repeated = counts[side][counts[side] > 1]
+        facts.update({
+            side + "_table": about["table"], side + "_rows": len(column),
+            side + "_keys": len(counts[side]), side + "_missing": len(column) - len(present),
+            side + "_repeated": len(repeated),
+            side + "_most": int(repeated.max()) if len(repeated) else 1,
+        })  # fmt: skip
+    for side, other in (("left", "right"), ("right", "left")):
+        lonely = counts[side][~counts[side].index.isin(counts[other].index)]
+        without = facts[side + "_missing"] if not facts[other + "_missing"] else 0
+        facts[side + "_alone"] = int(lonely.sum()) + without
+    both = counts["left"] * counts["right"].reindex(counts["left"].index, fill_value=0)
+    facts["joined"] = int(both.sum()) + facts["left_missing"] * facts["right_missing"]
+    return facts
+
+
+def _key_facts(source: RowSource, counts: Any) -> dict[str, Any]:
+    repeated = [count for key, count in counts.items() if count > 1 and key is not None]
+    return {
+        "table": source.name, "rows": source.rows, "keys": len(counts) - (None in counts),
+        "missing": counts.get(None, 0), "repeated": len(repeated), "most": max(repeated, default=1),
+    }  # fmt: skip
+
+
+def _key(space: Any, text: str, labels: str) -> dict[str, Any]:
+    """What is there of a key, on one side."""
+    source = RowSource(space, text)
+    return _key_facts(source, Counter(_keys(source, json.loads(labels))))
+
+
+def _keys(source: RowSource, labels: list[str]) -> list[Any]:
+    if len(labels) == 1:
+        return source.column(labels[0])
+    rows = source.whole_rows(labels)
+    return [None if None in row else row for row in rows]
+
+
+def _group(space: Any, text: str, by: str, measured: str) -> dict[str, Any]:
+    """Rows without a key, sizes of groups, and the mean of means beside the mean."""
+    source = RowSource(space, text)
+    keys = _keys(source, json.loads(by))
+    sizes = Counter(key for key in keys if key is not None)
+    facts: dict[str, Any] = {
+        "table": source.name, "rows": len(keys), "missing": keys.count(None), "groups": len(sizes),
+        "smallest": min(sizes.values(), default=0), "largest": max(sizes.values(), default=0),
+    }  # fmt: skip
+    if measured:
+        held: dict[Any, list[float]] = {}
+        for key, value in zip(keys, source.column(measured)):
+            if key is not None and value is not None:
+                held.setdefault(key, []).append(float(value))
+        whole = [number for numbers in held.values() for number in numbers]
+        facts["mean"] = sum(whole) / len(whole)
+        facts["mean_of_means"] = sum(sum(one) / len(one) for one in held.values()) / len(held)
+    return facts
+
+
+def _filter(space: Any, text: str, condition: str) -> dict[str, Any]:
+    """How many rows a condition keeps, and how many it drops for a missing value."""
+    source = RowSource(space, text)
+    asked = json.loads(condition)
+    held = holds(source, asked)
+    missing = {}
+    for label in sorted(compared_columns(asked)):
+        values = source.column(label)
+        lost = sum(1 for value, kept in zip(values, held) if value is None and not kept)
+        if lost:
+            missing[label] = lost
+    return {"table": source.name, "rows": source.rows, "kept": sum(held), "missing": missing}
+
+
+def _missing(space: Any, text: str, labels: str) -> dict[str, Any]:
+    source = RowSource(space, text)
+    rows = source.whole_rows(json.loads(labels))
+    return {"table": source.name, "rows": len(rows), "missing": sum(None in row for row in rows)}
+
+
+def _outside(space: Any, text: str, label: str, low: str, high: str) -> dict[str, Any]:
+    """Values that a chart's limits cut off."""
+    source = RowSource(space, text)
+    values = [value for value in source.column(label) if value is not None]
+    low_end, high_end = json.loads(low), json.loads(high)
+    outside = sum(
+        (low_end is not None and value < low_end) or (high_end is not None and value > high_end)
+        for value in values
+    )
+    return {"table": source.name, "rows": len(values), "outside": outside}
+
+
+def _features(space: Any, text: str, target: str, label: str) -> dict[str, Any]:
+    """Columns that tell the target."""
+    source, wanted = RowSource(space, text), RowSource(space, target)
+    step = max(1, wanted.rows // _MAX_COMPARED)
+    values = wanted.column(label or wanted.columns[0])[::step]
+    found = {}
+    for column in source.columns[:_MAX_FEATURES]:
+        try:
+            how = relation(source.column(column)[::step], values)
+        except (Unanswerable, TypeError):
+            continue
+        if how:
+            found[column] = how
+    return {"rows": len(values), "features": len(source.columns), "found": found}
+
+
+def _overlap(space: Any, first: str, second: str) -> dict[str, Any]:
+    """Rows of the second that are in the first too."""
+    train, test = RowSource(space, first), RowSource(space, second)
+    if train.rows * len(train.columns) > _MAX_CELLS:
+        raise Unanswerable
+    rows, others = train.whole_rows(), test.whole_rows(train.columns)
+    known = set(rows)
+    possible, most_different = 1, 0
+    for column in train.columns:
+        different = len(set(train.column(column)))
+        possible *= different
+        if getattr(train.dtype(column), "kind", "") == "f":
+            most_different = max(most_different, different)
+    facts = {"rows": len(others), "shared": sum(row in known for row in others)}
+    facts.update(distinct=len(known), train=len(rows), most_different=most_different)
+    return {**facts, "possible": min(possible, 10**12)}
+
+
+def _order(space: Any, first: str, second: str, base: str, label: str) -> dict[str, Any]:
+    """Rows of the first that are later than the first one of the second.
+
+    Times are those of the base, found by the index, if it is another table.
+    """
+    train, test, whole = RowSource(space, first), RowSource(space, second), RowSource(space, base)
+    label = label or _time_column(whole)
+    times = whole.column(label)
+    if train.name == whole.name or label in train.columns or label == INDEX:
+        ours, theirs = train.column(label), test.column(label)
+    else:
+        moments = dict(zip(whole.column(INDEX), times))
+        ours = [moments[one] for one in train.column(INDEX)]
+        theirs = [moments[one] for one in test.column(INDEX)]
+    present = [one for one in times if one is not None]
+    start = min(one for one in theirs if one is not None)
+    later = sum(1 for one in ours if one is not None and one > start)
+    ordered = all(a <= b for a, b in zip(present, present[1:]))
+    facts = {"rows": len(ours), "later": later, "ordered": ordered, "column": label}
+    return {**facts, "distinct": len(set(present))}
+
+
+def _time_column(source: RowSource) -> str:
+    """The first column of times, else the index."""
+    for label in [*source.columns, INDEX]:
+        if getattr(source.dtype(label), "kind", "") == "M":
+            return label
+    raise Unanswerable
+
+
+def _texts(space: Any, text: str, labels: str) -> dict[str, Any]:
+    source = RowSource(space, text)
+    found = {}
+    for label in (json.loads(labels) or source.columns)[:_MAX_FEATURES]:
+        try:
+            facts = text_facts(source.column(label))
+        except Unanswerable:
+            continue
+        if facts:
+            found[label] = facts
+    return {"table": source.name, "rows": source.rows, "columns": found}
+
+
+def _days(space: Any, text: str, label: str) -> dict[str, Any]:
+    """Days and months of times."""
+    source = RowSource(space, text)
+    numpy = sys.modules["numpy"]
+    times = [one for one in source.column(label) if type(one) is int]
+    if getattr(source.dtype(label), "kind", "") != "M" or not times:
+        raise Unanswerable
+    moments = numpy.array(times, dtype="datetime64[ns]")
+    days = (moments.astype("datetime64[D]") - moments.astype("datetime64[M]")).astype(int) + 1
+    months = moments.astype("datetime64[M]").astype(int) % 12 + 1
+    return {
+        "rows": len(times), "last_day": int(days.max()), "days": len(set(days.tolist())),
+        "months": len(set(months.tolist())), "last_month": int(months.max()),
+    }  # fmt: skip
+
+
+def _kinds(space: Any, text: str, label: str) -> dict[str, Any]:
+    """How many values are numbers, and how many are text."""
+    kinds = Counter(map(type, RowSource(space, text).column(label)))
+    return {"numbers": kinds[int] + kinds[float], "texts": kinds[str]}
+
+
+def _zone(space: Any, text: str) -> dict[str, Any]:
+    """Of the times in an index."""
+    return {"zone": time_zone(RowSource(space, text).dtype(INDEX))}
+
+
+def _file(space: Any, path: str, labels: str) -> dict[str, Any]:
+    found = file_columns(path_of(space, json.loads(path)), json.loads(labels))
+    return {"columns": found}
+
+
+def _version(_space: Any, module: str) -> dict[str, Any]:
+    return {"version": str(sys.modules[module].__version__)}
+
+
+_LOOKS: dict[str, Any] = {
+    "join": _join, "key": _key, "group": _group, "filter": _filter, "missing": _missing,
+    "outside": _outside,
+    "features": _features, "overlap": _overlap, "order": _order, "texts": _texts, "days": _days,
+    "file": _file, "zone": _zone, "kinds": _kinds, "version": _version,
+}  # fmt: skip

@@ -1,0 +1,70 @@
+"""Whether one column tells another."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_ENOUGH_ROWS = 20
+_ENOUGH_OF_CLASS = 5
+_ALL_BUT_ONE = 0.999
+
+
+def relation(feature: list[Any], target: list[Any]) -> str:
+    """`equal`, `function` or `separates`, if a feature alone tells the target; else empty."""
+    if len(feature) != len(target) or len(target) < _ENOUGH_ROWS or len(set(target)) < 2:
+        return ""
+    if feature == target:
+        return "equal"
+    absent = [value is None for value in feature]
+    if any(absent) and not all(absent) and _one_to_one(absent, target):
+        return "missing"
+    if any(absent) or None in target:
+        return ""
+    numbers = _are_numbers(feature)
+    if len(set(feature)) <= len(target) // 4 and _one_to_one(feature, target):
+        return "equal"
+    if not numbers or not _are_numbers(target):
+        return "separates" if numbers and _separates(feature, target) else ""
+    if len(set(target)) > 10:
+        return "function" if _monotone(feature, target) or _linear(feature, target) else ""
+    return "separates" if _separates(feature, target) else ""
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(type(value) in (int, float, bool) for value in values)
+
+
+def _one_to_one(feature: list[Any], target: list[Any]) -> bool:
+    pairs = set(zip(feature, target))
+    return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
+
+
+def _monotone(feature: list[Any], target: list[Any]) -> bool:
+    """Whether one never falls while the other rises; a few steps would say little."""
+    if len(set(feature)) < 3:
+        return False
+    ordered = [one for _, one in sorted(zip(target, feature))]
+    pairs = list(zip(ordered, ordered[1:]))
+    rising = all(a <= b for a, b in pairs)
+    return rising or all(a >= b for a, b in pairs)
+
+
+def _linear(feature: list[Any], target: list[Any]) -> bool:
+    count = len(feature)
+    mean, other = sum(feature) / count, sum(target) / count
+    both = sum((x - mean) * (y - other) for x, y in zip(feature, target))
+    own = sum((x - mean) ** 2 for x in feature)
+    theirs = sum((y - other) ** 2 for y in target)
+    return bool(own > 0 and theirs > 0 and abs(both) / math.sqrt(own * theirs) > _ALL_BUT_ONE)
+
+
+def _separates(feature: list[Any], target: list[Any]) -> bool:
+    """Whether each class has a range of its own; told of two classes only, of enough rows."""
+    held: dict[Any, list[Any]] = {}
+    for value, kind in zip(feature, target):
+        held.setdefault(kind, []).append(value)
+    if len(held) != 2 or min(map(len, held.values())) < _ENOUGH_OF_CLASS:
+        return False
+    first, second = held.values()
+    return bool(max(first) < min(second) or max(second) < min(first))

@@ -1,0 +1,31 @@
+"""Asking a kernel about what expectations are about, and reading its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from ...domain.expectation_rules import partner
+from ...domain.expectations import Expectation
+from ...domain.measured import Measured
+
+MEASURING = 60.0
+"""Seconds that all checks together may take."""
+
+
+def questions_of(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
+    """What our code in the kernel is asked."""
+    return [_question(one) for one in expectations]
+
+
+def _question(one: Expectation) -> dict[str, JsonValue]:
+    asked = one.model_dump(include={"of", "check", "op", "value", "column"})
+    table, column = partner(one) if one.check == "matched" else ("", "")
+    return {**asked, "partner": table, "partner_column": column}
+
+
+def measured(answer: Mapping[str, Any]) -> list[Measured]:
+    """What it answers, in the same order."""
+    return [Measured.model_validate(one) for one in answer["facts"]]

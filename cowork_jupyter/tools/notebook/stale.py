@@ -1,0 +1,111 @@
+"""Cells whose results are out of date once another cell has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .names import CellNames, names_in
+from .state import CellState
+
+
+@dataclass(frozen=True)
+class StaleCell:
+    """A cell that has run, and depends on the one that has changed."""
+
+    cell_id: str
+    cell: int
+    """Its place in the notebook, from 1."""
+    name: str
+    """What it needs: a name that the cell makes, or one made of that."""
+    changed_id: str
+    """The cell that has changed."""
+
+
+@dataclass(frozen=True)
+class CellTimes:
+    """When a code cell ran and changed, in steps of a clock that all cells of a notebook share."""
+
+    id: str
+    source: str
+    ran: int | None
+    """None if it did not run in this kernel."""
+    changed: int | None
+    """When it ran, or was edited after that."""
+
+
+def stale_cells(cells: Sequence[CellState], cell_id: str) -> list[StaleCell]:
+    """The cells that depend on what this one makes, also by way of others, in their order."""
+    known = [(names_in(cell.source) if cell.cell_type == "code" else None) for cell in cells]
+    here = next((at for at, cell in enumerate(cells) if cell.id == cell_id), None)
+    if here is None:
+        return []
+    return [
+        StaleCell(cells[at].id, at + 1, name, cell_id)
+        for at, name in sorted(_dependents(known, here).items())
+        if cells[at].execution_count is not None
+    ]
+
+
+def outdated_cells(cells: Sequence[CellTimes]) -> list[StaleCell]:
+    """The cells that ran before one changed on which they depend, in their order."""
+    known = [names_in(cell.source) for cell in cells]
+    found: dict[int, StaleCell] = {}
+    for here, cause in enumerate(cells):
+        older = {at for at, cell in enumerate(cells) if _is_older(cell, cause)}
+        for at, name in _dependents(known, here).items() if older else ():
+            if at in older:
+                found.setdefault(at, StaleCell(cells[at].id, at + 1, name, cause.id))
+    return [found[at] for at in sorted(found)]
+
+
+def _is_older(cell: CellTimes, cause: CellTimes) -> bool:
+    return cell.ran is not None and cause.changed is not None and cell.ran < cause.changed
+
+
+def _dependents(known: Sequence[CellNames | None], here: int) -> dict[int, str]:
+    """The places of cells that need what the one here makes, each with a name of that."""
+    names = known[here]
+    if names is None:
+        return {}
+    above = _needed_above(known[:here], names)
+    old = set(names.made | names.changed)
+    for one in known[:here]:
+        _add_functions(one, old)
+    return above | _needed_below(known, here, old)
+
+
+def _needed_above(above: Sequence[CellNames | None], names: CellNames) -> dict[int, str]:
+    """Cells that stand above it, and can have what they need only from it."""
+    made: set[str] = set()
+    found = {}
+    for at, one in enumerate(above):
+        if one is None:
+            continue
+        if needed := sorted((one.needed & names.made) - made):
+            found[at] = needed[0]
+        made |= one.made
+    return found
+
+
+def _needed_below(known: Sequence[CellNames | None], here: int, old: set[str]) -> dict[int, str]:
+    """Cells below; `old` are names whose values are out of date."""
+    found = {}
+    for at in range(here + 1, len(known)):
+        one = known[at]
+        if one is None:
+            continue
+        if needed := sorted(one.needed & old):
+            found[at] = needed[0]
+            old |= one.made | one.changed
+        else:
+            old -= one.made
+        _add_functions(one, old)
+    return found
+
+
+def _add_functions(one: CellNames | None, old: set[str]) -> None:
+    """To call a function needs what it refers to; to define it does not."""
+    for name, inside in (one.in_functions if one else {}).items():
+        if inside & old:
+            old.add(name)

@@ -1,0 +1,24 @@
+/** The conversation that a notebook's gestures belong to. */
+
+import type { Channel } from '../../shared/channel';
+import type { Page } from '../../shared/types';
+import type { Preferences } from '../coworkModel';
+import { lastUsed, type Conversation } from '../panel/conversations';
+
+/** The one used last, or a new one. */
+export async function conversationOf(
+  channel: Channel,
+  notebook: string,
+  { role, model }: Preferences
+): Promise<string> {
+  const { items } = await channel.request<Page<Conversation>>(
+    'GET',
+    `context?notebook=${encodeURIComponent(notebook)}`
+  );
+  const known = lastUsed(items);
+  if (known !== null) {
+    return known.id;
+  }
+  const begun = { role, notebook, ...(model ? { model } : {}) };
+  return (await channel.request<Conversation>('POST', 'context', begun)).id;
+}

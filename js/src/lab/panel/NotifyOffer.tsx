@@ -1,0 +1,35 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Button } from '../../shared/Button';
+import { t } from '../../shared/translate';
+
+/** Whether the browser may notify; `denied` also where it cannot. */
+function permission(): NotificationPermission {
+  return 'Notification' in window ? Notification.permission : 'denied';
+}
+
+/** The browser asks whether we may notify only when somebody has wanted it here. */
+export function NotifyOffer(): VNode {
+  const [before] = useState(permission);
+  const [now, setNow] = useState(before);
+  return (
+    <p class="cw-row cw-dim cw-offer" role="status" hidden={before !== 'default'}>
+      {before === 'default' && now === 'default' && (
+        <>
+          {t('Be told when something waits and this tab is hidden.')}{' '}
+          <Button
+            look="link"
+            onClick={() => void Notification.requestPermission().then(() => setNow(permission()))}
+          >
+            {t('Turn on notifications')}
+          </Button>
+        </>
+      )}
+      {before !== now &&
+        (now === 'granted'
+          ? t('Your browser will tell you when something waits and this tab is hidden.')
+          : t('Your browser keeps notifications of this page off. You can allow them there.'))}
+    </p>
+  );
+}

@@ -1,0 +1,137 @@
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+import { Button } from '../../shared/Button';
+import { t } from '../../shared/translate';
+
+interface Step {
+  title: string;
+  text: string;
+  /** What it is about: the first of these that is on the screen. */
+  anchors: readonly string[];
+}
+
+function steps(): readonly [Step, ...Step[]] {
+  return [
+    {
+      title: t('Roles'),
+      text: t(
+        'The role says what the agent may do. The planner only reads; the actor changes things, ' +
+          'and asks before anything risky.'
+      ),
+      anchors: ['.cw-head .cw-pill']
+    },
+    {
+      title: t('Plan a change'),
+      text: t('Say here what you want. The planner answers with steps, and changes nothing.'),
+      anchors: ['.cw-composer']
+    },
+    {
+      title: t('Approve'),
+      text: t(
+        'The plan is in its conversation, and in your notebook. Read it, edit it, then execute ' +
+          'it. Whatever goes beyond it asks you first.'
+      ),
+      anchors: ['.cw-inbox .cw-part', '[data-part=conversations]']
+    },
+    {
+      title: t('Take back'),
+      text: t(
+        'Each change is kept as a checkpoint in its conversation. Roll back one, or all since.'
+      ),
+      anchors: ['[data-part=checkpoints]', '[data-part=conversations]']
+    }
+  ];
+}
+
+const MARK = 'cw-toured';
+const GAP = 8;
+
+interface TourProps {
+  /** Somebody asked for it, so it takes the keyboard; else it leaves the keyboard where it is. */
+  isWanted: boolean;
+  onEnd: () => void;
+}
+
+/** Four short steps beside what they are about. One can go on working while it is open. */
+export function Tour({ isWanted, onEnd }: TourProps): VNode {
+  const [at, setAt] = useState(0);
+  const dialog = useRef<HTMLDivElement>(null);
+  const all = steps();
+  const step = all[at] ?? all[0];
+  const top = usePlace(dialog, step.anchors);
+  useEffect(() => {
+    if (isWanted) {
+      dialog.current?.focus();
+    }
+  }, [isWanted]);
+  const isLast = at === all.length - 1;
+  return (
+    <div
+      class="cw-tour"
+      role="dialog"
+      aria-label={t('Tour of Cowork: %1', step.title)}
+      tabIndex={-1}
+      style={{ top: `${top}px` }}
+      ref={dialog}
+    >
+      <div class="cw-bar">
+        <span class="cw-title cw-grow">{step.title}</span>
+        <span class="cw-dim">{t('Step %1 of %2', String(at + 1), String(all.length))}</span>
+      </div>
+      <p class="cw-text" role="status">
+        {step.text}
+      </p>
+      <div class="cw-bar">
+        <Button look="link" title={t('Escape skips it, too.')} onClick={onEnd}>
+          {t('Skip')}
+        </Button>
+        <span class="cw-grow" />
+        <Button disabled={at === 0} onClick={() => setAt(at - 1)}>
+          {t('Back')}
+        </Button>
+        <Button look="primary" onClick={() => (isLast ? onEnd() : setAt(at + 1))}>
+          {isLast ? t('Done') : t('Next')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Marks what a step is about, and says where below or above it the dialog stands. */
+function usePlace(dialog: { current: HTMLElement | null }, anchors: readonly string[]): number {
+  const [top, setTop] = useState(0);
+  const key = anchors.join();
+  useLayoutEffect(() => {
+    const panel = dialog.current?.parentElement;
+    const anchor = key
+      .split(',')
+      .map(selector => panel?.querySelector<HTMLElement>(selector))
+      .find(found => found);
+    if (!panel || !anchor) {
+      return;
+    }
+    const place = (): void => setTop(placeOf(panel, anchor, dialog.current?.offsetHeight ?? 0));
+    anchor.classList.add(MARK);
+    anchor.scrollIntoView({ block: 'nearest' });
+    place();
+    const watched = new ResizeObserver(place);
+    [panel, anchor].forEach(node => watched.observe(node));
+    panel.addEventListener('scroll', place, true);
+    return () => {
+      anchor.classList.remove(MARK);
+      watched.disconnect();
+      panel.removeEventListener('scroll', place, true);
+    };
+  }, [dialog, key]);
+  return top;
+}
+
+/** Below what it is about where there is room, else above; always inside of the panel. */
+function placeOf(panel: HTMLElement, anchor: HTMLElement, height: number): number {
+  const [outer, inner] = [panel.getBoundingClientRect(), anchor.getBoundingClientRect()];
+  const below = inner.bottom - outer.top + GAP;
+  const above = inner.top - outer.top - height - GAP;
+  const wanted = below + height <= outer.height ? below : above;
+  return Math.max(GAP, Math.min(wanted, outer.height - height - GAP));
+}

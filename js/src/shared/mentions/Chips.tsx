@@ -1,0 +1,43 @@
+import type { VNode } from 'preact';
+
+import { isRecord } from '../channel';
+import { counted } from '../translate';
+import type { Mention } from '../types';
+import { oneLine } from '../visible';
+
+/** What a message points at, and what of it the agent is given. */
+export function MentionChips({ mentions }: { mentions: readonly Mention[] }): VNode | null {
+  if (mentions.length === 0) {
+    return null;
+  }
+  return (
+    <ul class="cw-mentions">
+      {mentions.map(({ text, title, tokens, problem }) => (
+        <li
+          key={text}
+          class={problem ? 'cw-mention cw-mention-problem' : 'cw-mention'}
+          title={oneLine(title, 200)}
+        >
+          {oneLine(text, 80)}{' '}
+          <span class="cw-dim">
+            · {problem ? oneLine(problem, 200) : counted(tokens, '%1 token', '%1 tokens')}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** As a saved card has them: a notebook is anybody's. */
+export function mentionsOf(value: unknown): Mention[] {
+  return (Array.isArray(value) ? value : []).filter(isRecord).map(raw => {
+    const text = (name: string): string => String(raw[name] ?? '');
+    return {
+      text: text('text'),
+      kind: text('kind') as Mention['kind'],
+      title: text('title'),
+      tokens: Number(raw['tokens']) || 0,
+      problem: text('problem')
+    };
+  });
+}

@@ -1,0 +1,1 @@
+"""Small notebooks with a planted defect, and the same work done right: what warnings find."""

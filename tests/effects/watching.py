@@ -1,0 +1,96 @@
+"""Runs notebooks in this process and watches them, the way a kernel is watched."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from cowork_jupyter.domain.effects import DataWarning
+from cowork_jupyter.effects.warnings import looks_for, warnings_for
+from cowork_jupyter.effects.watched import WatchedRun
+from cowork_jupyter.tools.kernel.inside import looks_text
+from cowork_jupyter.tools.kernel.inside.states import table_states_on
+from cowork_jupyter.tools.kernel.state import KernelTables, Look
+
+from .notebooks import Notebook
+
+SECONDS = 5.0
+"""What is tested here is what warnings find, not how fast this machine is."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    notebook: Notebook
+    warnings: tuple[DataWarning, ...]
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(one.code for one in self.warnings)
+
+
+def watched(notebook: Notebook) -> Watched:
+    """Run it from top to bottom, in a folder of its own."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    mpl.use("Agg")
+    found: list[DataWarning] = []
+    space: dict[str, Any] = {"__name__": "__main__"}
+    with _in_folder(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for place, cell in enumerate(notebook.cells):
+            found += _run(space, cell, notebook.cells[:place])
+            pyplot.close("all")  # as at the end of a cell
+    return Watched(notebook, tuple(found))
+
+
+@contextlib.contextmanager
+def _in_folder() -> Iterator[None]:
+    before = Path.cwd()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+def _run(space: dict[str, Any], cell: str, earlier: tuple[str, ...]) -> list[DataWarning]:
+    known = _tables(space, [], after=False)
+    looks = looks_for(cell, known.tables, earlier)
+    before = _tables(space, looks, after=False)
+    execute(cell, space)
+    open_looks = [look for look in looks if look not in before.answers and not look.before]
+    after = _tables(space, open_looks, after=True)
+    changed = {
+        name for name, identity in after.identities.items()
+        if before.identities.get(name) != identity
+    }  # fmt: skip
+    run = WatchedRun(
+        code=cell,
+        earlier=earlier,
+        before=before.tables,
+        after=after.tables,
+        replaced=frozenset(changed),
+        answers={**before.answers, **after.answers},
+    )
+    return [about for _of, about in warnings_for(run)]
+
+
+def execute(cell: str, space: dict[str, Any]) -> None:
+    """As IPython does, without what it shows."""
+    exec(compile(ast.parse(cell), "<cell>", "exec"), space)
+
+
+def _tables(space: dict[str, Any], looks: list[Look], *, after: bool) -> KernelTables:
+    text = table_states_on(space, {}, [], looks_text(looks, after), SECONDS)
+    return KernelTables.of(json.loads(text))

@@ -1,0 +1,52 @@
+"""Messages that begin with a slash."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.agents.mentions.commands import InRole, RunWorkflow, SendPrompt, command_in
+from cowork_jupyter.domain.errors import InvalidInput
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.workflows import WorkflowRegistry
+from cowork_jupyter.workflows.shipped import SHIPPED
+
+
+@pytest.fixture(scope="module")
+def workflows() -> WorkflowRegistry:
+    return WorkflowRegistry(SHIPPED)
+
+
+def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
+    assert command_in("/reviewer look at\ncell 3", workflows, []) == InRole(
+        AgentRole.REVIEWER, "look at\ncell 3"
+    )
+    given = command_in('/write_tests module="a b.py"', workflows, [])
+    assert given == RunWorkflow("write_tests", {"module": "a b.py"})
+    asked = command_in("/github:review number=3 kind='a b'", workflows, ["github"])
+    assert asked == SendPrompt("github", "review", {"number": "3", "kind": "a b"})
+
+
+@pytest.mark.parametrize(
+    "text", ["/data/x is empty", "plot a/b", " /reviewer", "/", "// no", "/a.csv", "1/2", "/x,"]
+)
+def test_paths_and_other_slashes_are_plain(workflows: WorkflowRegistry, text: str) -> None:
+    assert command_in(text, workflows, []) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("/reviewr look", "unknown_command", "Did you mean /reviewer"),
+        ("/nonsense look", "unknown_command", "There is no command /nonsense."),
+        ("/gihub:review", "unknown_command", "Did you mean /github:review"),
+        ("/reviewer", "empty_command", "Write what you want after /reviewer."),
+        ("/write_tests module", "bad_parameters", "name=value"),
+        ('/write_tests "open', "bad_parameters", "No closing quotation"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    workflows: WorkflowRegistry, text: str, code: str, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message.replace(".", r"\.")) as caught:
+        command_in(text, workflows, ["github"])
+    assert caught.value.code == code

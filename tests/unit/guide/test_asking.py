@@ -1,0 +1,191 @@
+"""What the guide looks at, asks and says before anything is done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.roles import AgentRole
+
+from .desk import Desk
+from .requests import workspaces
+
+SALES = (
+    "date,region,units,price\n"
+    + "2023-12-31,west,3,1.5\n" * 300
+    + "2024-03-05,north ,7,2.5\n2024-03-06,North,8,2.5\n"
+)
+PEOPLE = "name,age,town\n" + "".join(f"P{n},{20 + n},{('Oslo', 'Rome')[n % 2]}\n" for n in range(9))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "sales.csv").write_text(SALES)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    return Desk(tmp_path)
+
+
+def actions(made: dict[str, Any]) -> list[str]:
+    return [step["action"] for step in made["steps"]]
+
+
+def test_the_only_table_with_the_columns_named_is_taken_unasked(desk: Desk) -> None:
+    assert actions(desk.plan("mean age by town")) == ["Mean of `age` by `town` in `people.csv`"]
+    assert desk.questions == []
+
+
+def test_of_tables_that_fit_alike_it_asks_which_and_does_all_that_was_wanted(desk: Desk) -> None:
+    made = desk.plan("profile it and clean it", answers=["people.csv"])
+    (question,) = desk.questions
+    assert question["question"] == "Which table do you mean?"
+    assert [one["label"] for one in question["options"]] == [
+        "profile `people.csv`",
+        "profile `data/sales.csv`",
+    ]
+    assert actions(made) == ["Profile `people.csv`", "Clean `people.csv`: keep missing values"]
+
+
+def test_of_tables_that_fit_alike_the_one_beside_the_notebook_is_meant(desk: Desk) -> None:
+    made = desk.plan("profile it", notebook="data/work.ipynb")
+    assert actions(made) == ["Profile `data/sales.csv`"]
+    assert desk.questions == []
+
+
+def test_values_and_dates_far_below_in_a_file_are_found(desk: Desk) -> None:
+    made = desk.plan("total units in the north in march")
+    assert actions(made) == [
+        "Sum of `units` in `data/sales.csv` where `date` is in 2024-03 and `region` is one of "
+        "north, North"
+    ]
+    (note,) = made["assumptions"]
+    assert "`region` are written in several ways" in note
+
+
+def test_a_word_that_is_not_known_is_asked_about_and_the_rest_is_kept(desk: Desk) -> None:
+    chosen = "mean of `price` by `region` in `data/sales.csv`"
+    made = desk.plan("profile sales.csv, then mean of profit by region", answers=[chosen])
+    (question,) = desk.questions
+    assert "“profit”" in question["context"]
+    assert chosen in [one["value"] for one in question["options"]]
+    assert actions(made) == ["Profile `data/sales.csv`", chosen.capitalize()]
+
+
+def test_who_wants_none_of_them_gets_nothing(desk: Desk) -> None:
+    ended = json.loads(desk.ask("mean of profit by region", AgentRole.PLANNER, ["neither"]))
+    assert (ended["type"], ended["status"]) == ("result", "failed")
+    assert "profit" in ended["summary"]
+
+
+def test_a_guess_is_an_assumption_that_the_user_can_correct(desk: Desk) -> None:
+    before = Plan.model_validate(desk.plan("profile sales.csv and plot units by region"))
+    (assumed,) = [one for one in before.assumptions if one.text.startswith("You mean")]
+    assert "the sum of `units` by `region`" in assumed.text
+    instead = "bar chart of the mean of `units` by `region` in `data/sales.csv`"
+    assert instead in assumed.alternatives
+    news = f"You assumed: {assumed.text}\nThat is not so. Instead: {instead}"
+    after = actions(desk.plan(news, plan=before))
+    assert after == ["Profile `data/sales.csv`", f"B{instead[1:]}"]
+
+
+def test_what_comes_after_cleaning_works_on_what_was_cleaned(desk: Desk) -> None:
+    made = desk.plan("clean people.csv, then plot age by town")
+    assert "in `people_clean.csv`" in actions(made)[1]
+    (desk.folder / "people_clean.csv").write_text(PEOPLE)
+    assert "in `people.csv`" in actions(desk.plan("clean people.csv, then plot age by town"))[1]
+
+
+@pytest.mark.parametrize("name", ["report.xlsx", "t.parquet", "recs.json"])
+def test_a_named_file_that_cannot_be_read_is_said_so_and_not_replaced(
+    name: str, desk: Desk
+) -> None:
+    (desk.folder / name).write_bytes(b"\x00\x01 not a table")
+    ended = json.loads(desk.ask(f"mean age by town in {name}", AgentRole.PLANNER))
+    assert ended["status"] == "failed"
+    assert ended["summary"].startswith(f"I cannot read `{name}`: ")
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps(workspaces._orders()), json.dumps({"rows": workspaces._orders()})]
+)
+def test_json_is_read_without_any_package(text: str, desk: Desk) -> None:
+    (desk.folder / "orders.json").write_text(text)
+    lines = "\n".join(json.dumps(row) for row in workspaces._orders())
+    (desk.folder / "log.jsonl").write_text(lines)
+    for name in ("orders.json", "log.jsonl"):
+        made = desk.plan(f"total amount by channel in {name}")
+        assert actions(made) == [f"Sum of `total_amount` by `channel` in `{name}`"]
+
+
+def test_a_chart_of_a_long_file_has_periods_for_all_of_its_dates(desk: Desk) -> None:
+    days = "".join(f"2024-06-{1 + at % 28:02d},{at}\n" for at in range(400))
+    (desk.folder / "visits.csv").write_text("day,visits\n" + days)
+    (action,) = actions(desk.plan("plot visits over time"))
+    assert action == "Line chart of the sum of `visits` by day of `day` in `visits.csv`"
+
+
+@pytest.mark.parametrize("text", ["rename units to pieces", "email this to bob"])
+def test_what_it_cannot_do_is_said_with_what_it_can(text: str, desk: Desk) -> None:
+    ended = json.loads(desk.ask(text, AgentRole.PLANNER))
+    assert ended["status"] == "failed"
+    assert ended["summary"].startswith(f"I cannot do this: “{text}”.")
+    assert "draw charts" in ended["summary"]
+    assert desk.questions == []
+
+
+def test_a_word_that_is_left_out_is_an_assumption(desk: Desk) -> None:
+    made = desk.plan("weekend units by region")
+    assert actions(made) == ["Sum of `units` by `region` in `data/sales.csv`"]
+    assert "I did not take into account: “weekend”." in made["assumptions"]
+
+
+def test_a_greeting_and_a_call_for_help_are_answered_with_examples_that_work(desk: Desk) -> None:
+    for role in (AgentRole.PLANNER, AgentRole.ACTOR):
+        for text in ("hello", "Hi there!", "what can you do?", "help"):
+            said = desk.ask(text, role)
+            assert "- “" in said
+            for line in said.splitlines():
+                if line.startswith("- “"):
+                    wanted = line.removeprefix("- “").removesuffix("”")
+                    desk.ask(wanted, AgentRole.PLANNER)
+    assert desk.questions == []
+    assert desk.ask("thanks!").startswith("You are welcome.")
+
+
+def test_german_is_answered_in_german(desk: Desk) -> None:
+    assert "Versuche zum Beispiel:" in desk.ask("Hallo, was kannst du?", AgentRole.PLANNER)
+    assert desk.ask("vielen Dank").startswith("Gern geschehen.")
+    desk.ask(
+        "Mittelwert von Gewinn nach region",
+        AgentRole.PLANNER,
+        ["mean of `units` by `region` in `data/sales.csv`"],
+    )
+    assert "Ich kenne keine Spalte" in desk.questions[-1]["context"]
+
+
+def test_small_talk_with_a_wish_in_it_is_a_wish(desk: Desk) -> None:
+    assert actions(desk.plan("hello, please plot age by town, thanks"))[0].startswith("Bar chart")
+
+
+def test_of_a_long_text_the_first_paragraph_is_the_request(desk: Desk) -> None:
+    text = (
+        "Profile the dataset people.csv, so that whoever uses it knows what is in it.\n"
+        "It will be used for: a report\n\nReport:\n1. Rows and columns.\n2. What is suspicious: "
+        "duplicates, missing values.\n"
+    )
+    made = desk.plan(text)
+    assert actions(made) == ["Profile `people.csv`"]
+    assert "I read only the first paragraph of the request." in made["assumptions"]
+
+
+def test_what_was_answered_is_part_of_the_goal_and_not_asked_again(desk: Desk) -> None:
+    before = Plan.model_validate(desk.plan("Clean people.csv: missing values", answers=["drop"]))
+    assert before.goal == "Clean people.csv: missing values (drop rows with missing values)"
+    made = desk.plan("Also plot age by town", plan=before)
+    assert actions(made)[0] == "Clean `people.csv`: drop rows with missing values"
+    assert len(actions(made)) == 2
+    assert len(desk.questions) == 1
