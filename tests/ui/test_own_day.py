@@ -192,6 +192,10 @@ def test_a_question_mark_lists_all_shortcuts_as_they_are(
     expect(row.filter(has_text="Send what you wrote")).to_contain_text("Enter")
     assert complaints(page, ".jp-Dialog .cowork-root") == []
     screenshot(page, "shortcuts")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.keyboard.press("Shift+Tab")  # from the button into the list, which is longer than the window
+    page.keyboard.press("End")
+    expect(dialog.get_by_text("To change keys")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     use_dark_theme(page)
