@@ -9,6 +9,7 @@ from functools import partial
 from ..bus import Journal
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Context, Job
+from ..domain.guidance import GuidanceUsed
 from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
@@ -136,6 +137,10 @@ class AgentFactory:
 
         if not current.parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
+        # That a skill is listed is not yet a use of it.
+        told = [one.about for one in current.parts.guidance if one.about.kind != "skill"]
+        if told:
+            log.event(GuidanceUsed(items=told))
         where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
         tables = await describe_tables(self.tools, log, request)
         session = ModelSession(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from ..domain.contexts import Context
+from ..domain.guidance import GuidanceText
 from ..domain.roles import AgentRole
 from ..domain.settings import ProfileChoice, PromptProfile, Settings, ToolProtocol
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
@@ -27,6 +28,16 @@ MAX_TEMPLATES = 3
 """Saved plans that a planner is shown."""
 
 
+class GuidanceFinder(Protocol):
+    """One kind of guidance: instructions, skills, memory."""
+
+    def texts(
+        self, role: AgentRole, context: Context, request: str, profile: PromptProfile
+    ) -> Iterable[GuidanceText]:
+        """What of it goes into a prompt. A thin one has room for little."""
+        ...
+
+
 @dataclass
 class PromptSources:
     """Where prompts get what they say."""
@@ -38,6 +49,7 @@ class PromptSources:
     """Marks off what others wrote."""
     externals: ExternalAgents = field(default_factory=ExternalAgents)
     """Agents of others that work can be handed to."""
+    guidance: Sequence[GuidanceFinder] = ()
 
     def parts(
         self,
@@ -66,6 +78,11 @@ class PromptSources:
             runs_code=runs_code,
             facts={**self._facts(context), **self.externals.facts(role)},
             templates=self._templates(role, request),
+            guidance=[
+                text
+                for finder in self.guidance
+                for text in finder.texts(role, context, request, profile)
+            ],
             frame=self.frames.of(context.id),
         )
         if profile == "thin":

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from ..domain.effects import DataEffect
+from ..domain.guidance import Guidance
 from ..domain.messages import Message
 from ..domain.notices import HistorySummary
 from ..record import Audit
@@ -68,6 +69,8 @@ class CardState(BaseModel):
     """What the user has allowed or denied on the card, oldest first."""
     effects: list[DataEffect] = []
     """What its runs of code did to data, oldest first."""
+    guidance: list[Guidance] = []
+    """The instructions, skills and the like that its agents were given."""
     summaries: list[SummaryView]
     """Of what no longer fitted, oldest first."""
     questions: list[QuestionView] | None = None
@@ -157,6 +160,7 @@ def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
         ),
         decisions=decisions(run),
         effects=run.effects,
+        guidance=run.guidance,
         summaries=[*_summaries(store, context_id, ids)],
     )
     if call.caller.kernel_id is None:

@@ -11,6 +11,7 @@ from .cell_changes import CellDecision
 from .contexts import Initiator, JobKind, JobStatus, Spending, StepStatus, Task
 from .data import Data, Tagged
 from .effects import DataEffect
+from .guidance import GuidanceUsed
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
 from .messages import Message
 from .notices import NOTICES, AnyNotice
@@ -39,6 +40,7 @@ class EventType(StrEnum):
     CELL_CHANGED = "cell-changed"
     DATA_EFFECT = "data-effect"
     FILE_MOVED = "file-moved"
+    GUIDANCE_USED = "guidance-used"
     QUEUE_CHANGED = "queue-changed"
     USAGE = "usage"
     NOTICE = "notice"
@@ -254,6 +256,7 @@ _MODELS: dict[EventType, Any] = {
     EventType.CELL_CHANGED: CellChanged,
     EventType.DATA_EFFECT: DataEffect,
     EventType.FILE_MOVED: FileMoved,
+    EventType.GUIDANCE_USED: GuidanceUsed,
     EventType.QUEUE_CHANGED: QueueChanged,
     EventType.USAGE: UsageCharged,
     EventType.NOTICE: AnyNotice,

@@ -6,12 +6,13 @@ same text goes to the model and to whoever wants to see it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..domain.guidance import GuidanceKind, GuidanceText
 from ..domain.roles import AgentRole, Permission, RoleSpec
 from ..domain.settings import PromptProfile, ToolProtocol
 from ..policy.visible import visible
@@ -36,6 +37,12 @@ _ALLOWED = {
     Permission.CREATE_FILES: "create files",
     Permission.DELETE_FILES: "delete files",
     Permission.EXECUTE_COMMANDS: "run commands and cells",
+}
+
+_GUIDANCE: dict[GuidanceKind, str] = {
+    "instructions": "Instructions",
+    "memory": "What is known of this workspace",
+    "skill": "Skills",
 }
 
 
@@ -65,6 +72,8 @@ class PromptParts:
     """What is known of the workspace: its name, the notebook, the date."""
     templates: Sequence[str] = ()
     """Outlines of saved plans that fit the request."""
+    guidance: Sequence[GuidanceText] = ()
+    """How this user and workspace work."""
     frame: Frame | None = None
     """What stands around text that others wrote."""
 
@@ -89,6 +98,7 @@ def _thin_sections(parts: PromptParts) -> list[str]:
         f"# {'Other tools' if parts.protocol == 'code' else 'Tools'}\n{_tools(parts)}"
         if _describes_tools(parts)
         else "",
+        *_guidance(parts),
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
         EXPLAINED if parts.frame else "",
     ]
@@ -104,6 +114,7 @@ def _sections(parts: PromptParts) -> list[str]:
         f"# Replies\n{_formats(parts, [*spec.formats, *_beside(spec), 'diagram'])}",
         _examples(parts),
         f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
+        *_guidance(parts),
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
         # Last, because it differs between conversations, and servers cache what is the same.
         parts.frame.explained if parts.frame else "",
@@ -119,12 +130,12 @@ def _beside(spec: RoleSpec) -> list[str]:
 def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
     """What descriptions of tools may cost beside all that is in this frame of a prompt.
 
-    A long base prompt of the user's own takes no room from the tools, nor do templates.
+    A long base prompt of the user's own takes no room from the tools, nor does guidance.
     """
     if frame.profile == "thin":
         return THIN_TOOL_TOKENS_BESIDE_CODE if frame.protocol == "code" else THIN_TOOL_TOKENS
     limit = PROMPT_TOKENS + PERMISSION_TOKENS * (len(frame.role.spec.permissions) - 1)
-    return limit - count(render_prompt(replace(frame, base="", templates=())))
+    return limit - count(render_prompt(replace(frame, base="", templates=(), guidance=())))
 
 
 @cache
@@ -231,6 +242,14 @@ def _examples(parts: PromptParts) -> str:
 def _templates(outlines: Sequence[str]) -> str:
     """Said with care: what was good once may not fit now, and the braces are not to be copied."""
     return "\n".join([read_prompt("formats", "templates.md"), *outlines])
+
+
+def _guidance(parts: PromptParts) -> Iterator[str]:
+    """A section for each kind, which says how far to follow it."""
+    for kind, heading in _GUIDANCE.items():
+        texts = [one.text for one in parts.guidance if one.about.kind == kind]
+        if texts:
+            yield "\n".join([f"# {heading}", read_prompt("guidance", f"{kind}.md"), *texts])
 
 
 def _facts(facts: dict[str, str]) -> str:

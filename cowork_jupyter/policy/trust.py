@@ -16,7 +16,9 @@ from typing import Literal
 
 from ..domain.errors import Conflict
 
-Kind = Literal["rule", "mcp_server", "workflow", "prompt"]
+Kind = Literal[
+    "rule", "mcp_server", "workflow", "prompt", "instructions", "skill", "memory", "role"
+]
 
 
 @dataclass(frozen=True)

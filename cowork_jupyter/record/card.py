@@ -152,6 +152,7 @@ class _Maker:
                 for decision in decisions(run)[-allowed.items :]
             ],
             "effects": list(self._effects(allowed)),
+            **self._guidance(allowed),
             "started_at": job.created_at,
             "ended_at": job.completed_at,
         }
@@ -210,6 +211,10 @@ class _Maker:
                 one.model_dump(include={"code", "message", "line"}) for one in effect.warnings
             ]
             yield self._each_trimmed(facts, allowed.words, allowed.items)
+
+    def _guidance(self, allowed: Allowance) -> dict[str, Any]:
+        used = [one.model_dump(mode="json") for one in self.run.guidance]
+        return {"guidance": self._trimmed(used, allowed.words, allowed.items)} if used else {}
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
         """What waits for the user. A request that was cut is not one to decide on."""

@@ -10,6 +10,7 @@ from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
 from ..domain.data import Data
 from ..domain.effects import DataEffect, DataWarning
 from ..domain.figures import Assumption
+from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
 from ..domain.roles import AgentRole
 
@@ -160,6 +161,8 @@ class RunSnapshot(Data):
     """The newest calls that they have allowed or denied, oldest first."""
     effects: list[EffectSummary] = []
     """The newest of what it did to data, oldest first."""
+    guidance: list[Guidance] = []
+    """The instructions, skills and the like that its agents were given."""
     started_at: str
     ended_at: str | None
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, Task, Usage
 from ..domain.effects import DataEffect
+from ..domain.guidance import Guidance
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
@@ -34,6 +35,8 @@ class RecordedRun:
     """Jobs that were started on this card, and executions of the plan that was made on it."""
     effects: list[DataEffect] = field(default_factory=list)
     """What they did to data, oldest first."""
+    guidance: list[Guidance] = field(default_factory=list)
+    """What guided them."""
     as_of: str = field(default_factory=now)
     """When reading it began: what happened later may be missing."""
 
@@ -127,6 +130,7 @@ def run_of(store: Store, job_id: str) -> RecordedRun:
         owner=store.owner(job.context_id),
         others=others,
         effects=store.data_effects(job.context_id, *ids),
+        guidance=store.guidance_used(job.context_id, *ids),
         as_of=as_of,
     )
 

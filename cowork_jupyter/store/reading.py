@@ -13,6 +13,7 @@ from ..domain.contexts import Context, Job, Task
 from ..domain.effects import DataEffect
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType, FileMoved
+from ..domain.guidance import Guidance, GuidanceUsed
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
@@ -153,12 +154,22 @@ class Reader(ABC):
 
     def data_effects(self, context_id: str, *job_ids: str) -> list[DataEffect]:
         """What code did to data in a conversation, or in some of its jobs, oldest first."""
+        events = self._event_data("data-effect", context_id, job_ids)
+        return [DataEffect.model_validate_json(data) for data in events]
+
+    def guidance_used(self, context_id: str, *job_ids: str) -> list[Guidance]:
+        """What guided a conversation, or some of its jobs: each once, in the order of first use."""
+        events = self._event_data("guidance-used", context_id, job_ids)
+        used = (one for data in events for one in GuidanceUsed.model_validate_json(data).items)
+        return list({(one.kind, one.source, one.name): one for one in used}.values())
+
+    def _event_data(self, kind: str, context_id: str, job_ids: tuple[str, ...]) -> list[str]:
+        """Of all jobs of the conversation where none is named."""
         sql = (
-            "SELECT data FROM events WHERE context_id=?1 AND type='data-effect'"
-            " AND (?2='[]' OR job_id IN (SELECT value FROM json_each(?2))) ORDER BY seq"
+            "SELECT data FROM events WHERE context_id=?1 AND type=?2"
+            " AND (?3='[]' OR job_id IN (SELECT value FROM json_each(?3))) ORDER BY seq"
         )
-        rows = self._rows(sql, context_id, json.dumps(job_ids))
-        return [DataEffect.model_validate_json(row["data"]) for row in rows]
+        return [row["data"] for row in self._rows(sql, context_id, kind, json.dumps(job_ids))]
 
     def _messages_between(self, context_id: str, first: int, last: int) -> dict[int, Message]:
         sql = "SELECT * FROM messages WHERE context_id=? AND seq BETWEEN ? AND ?"

@@ -307,6 +307,8 @@ export interface components {
             decisions: components["schemas"]["UserDecision"][];
             /** @default [] */
             effects: components["schemas"]["DataEffect"][];
+            /** @default [] */
+            guidance: components["schemas"]["Guidance"][];
             jobs: components["schemas"]["CardJob"][];
             messages: components["schemas"]["Message"][] | null;
             /** @default null */
@@ -959,7 +961,7 @@ export interface components {
         ErrorReported: {
             message: string;
         };
-        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["DataEffectEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
+        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["DataEffectEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["GuidanceUsedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
          * @description What happened.
@@ -982,7 +984,7 @@ export interface components {
          * @description The kinds of event.
          * @enum {string}
          */
-        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "data-effect" | "file-moved" | "queue-changed" | "usage" | "notice" | "error";
+        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "data-effect" | "file-moved" | "guidance-used" | "queue-changed" | "usage" | "notice" | "error";
         /**
          * ExecutionAnswer
          * @description `POST context/{id}/plan/execute`.
@@ -1193,6 +1195,42 @@ export interface components {
          */
         ForeignText: {
             text: string;
+        };
+        /**
+         * Guidance
+         * @description One text that guides agents.
+         */
+        Guidance: {
+            /** @enum {string} */
+            kind: "instructions" | "skill" | "memory" | "template";
+            name: string;
+            /** @enum {string} */
+            source: "package" | "user" | "workspace";
+            /** @default 0 */
+            tokens?: number;
+        };
+        /**
+         * GuidanceUsed
+         * @description What a run was told, or has opened.
+         */
+        GuidanceUsed: {
+            items: components["schemas"]["Guidance"][];
+        };
+        /** GuidanceUsedEvent */
+        GuidanceUsedEvent: {
+            context_id: string;
+            created_at: string;
+            data: components["schemas"]["GuidanceUsed"];
+            /** @default null */
+            job_id: string | null;
+            seq: number;
+            /** @default null */
+            task_id: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "guidance-used";
         };
         /**
          * HeadlessDenial
@@ -3069,6 +3107,8 @@ export interface components {
             ended_at: string | null;
             error: string | null;
             goal: string;
+            /** @default [] */
+            guidance?: components["schemas"]["Guidance"][];
             jobs: components["schemas"]["CardJob"][];
             left_out: number;
             made_at: string | null;
