@@ -41,6 +41,9 @@ from .domain.role_view import RoleView
 from .domain.roles import AgentRole
 from .domain.settings import Settings
 from .domain.suggestions import SuggestionEvent, SuggestionRequest
+from .guidance.first_instructions import first_instructions
+from .guidance.instruction_files import FILE_NAME
+from .guidance.instructions import InstructionFinder
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
 from .llm.reachable import HOW_TO_CONNECT, ModelProbe
@@ -84,6 +87,7 @@ class CoworkService:
     probe: ModelProbe
     mcp: McpServers
     prompts: BasePrompts
+    instructions: InstructionFinder
     rules: RuleBook
     trust: Trust
     closing: AsyncExitStack
@@ -120,6 +124,13 @@ class CoworkService:
     def redactor(self) -> Redactor:
         """Knows what to keep out of files that are given to others."""
         return Redactor.of(self.settings, self.connections.secrets())
+
+    def start_instructions(self, *, show: bool) -> tuple[str, str]:
+        """Write a first `AGENTS.md`, which its author trusts at once; or only show it."""
+        text = first_instructions(self.factory.tools.workspace)
+        if not show:
+            self.trust.add(self.instructions.create(text))
+        return FILE_NAME, text
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""

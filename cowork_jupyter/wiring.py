@@ -35,6 +35,7 @@ from .domain.events import Event
 from .domain.redaction import LogRedaction
 from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
+from .guidance.instructions import InstructionFinder
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
@@ -106,6 +107,8 @@ def build_service(
     templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
     for finder in (partial(settings_offers, folder), prompts.offers, templates.offers):
         trust.look_at(finder)
+    instructions = InstructionFinder(settings.user_settings.parent, folder, trust.is_trusted)
+    trust.look_at(instructions.offers)
     rules = RuleBook(folder, settings.user_settings, trust, rule_names)
     pins = Pins(settings.data_dir / "mcp_pins.json")
 
@@ -165,6 +168,7 @@ def build_service(
             templates=templates,
             frames=Frames(settings.data_dir / "frames.key"),
             externals=ExternalAgents(settings.user_settings),
+            guidance=[instructions],
         ),
         pool=pool,
         mcp=mcp,
@@ -193,6 +197,7 @@ def build_service(
         probe=ModelProbe(connections.current),
         mcp=mcp,
         prompts=prompts,
+        instructions=instructions,
         rules=rules,
         trust=trust,
         closing=closing,

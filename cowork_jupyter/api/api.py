@@ -19,6 +19,7 @@ from . import (  # noqa: F401 (they register themselves)
     api_checkpoints,
     api_effects,
     api_expectations,
+    api_guidance,
     api_inbox,
     api_kernels,
     api_mcp,

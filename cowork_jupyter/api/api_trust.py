@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -188,7 +189,7 @@ async def resolve_permissions(call: Call) -> BaseModel:
 @table.route("GET", "trust", answer=TrustView, action="read")
 async def show_trust(call: Call) -> BaseModel:
     """What came with the workspace; it does nothing until the user trusts it."""
-    return _trust(call)
+    return await asyncio.to_thread(_trust, call)  # all its folders are looked at
 
 
 @table.route("POST", "trust", body=TrustDecision, answer=TrustView, action="write")

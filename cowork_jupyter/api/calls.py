@@ -116,6 +116,16 @@ async def initiator_of(call: Call, command: Callable[[str | None], CellCommand])
     return "person" if taken else "kernel"
 
 
+async def is_persons(call: Call, command: CellCommand) -> bool:
+    """Whether a person wants this of the workspace, or has just run a cell for it."""
+    kernel_id, cell_id, notebook = call.caller.kernel_id, call.body.cell_id, call.body.notebook
+    if kernel_id is None:
+        return True
+    if cell_id is None or notebook is None:
+        return False
+    return await call.host.take_command(kernel_id, notebook, cell_id, [command])
+
+
 def parse_body(raw: bytes, model: type[M]) -> M:
     """The body as its model, or an error that names each bad field.
 

@@ -15,6 +15,7 @@ from ..domain.events import (
     TaskStarted,
     TextStreamed,
 )
+from ..domain.guidance import Guidance, GuidanceUsed, guidance_line
 from ..domain.message_data import (
     PlanData,
     QuestionData,
@@ -44,6 +45,8 @@ class Narrator:
         self._words: dict[str | None, str] = {}
         """What was said last, by task."""
         self._writing = ""
+        self._guidance: set[str] = set()
+        """What was said of it already."""
 
     def tell(self, event: Event) -> None:
         """What happened next."""
@@ -63,6 +66,8 @@ class Narrator:
                 self._tell_result(outcome)
             case DataEffect() as effect:
                 self._tell_effect(effect)
+            case GuidanceUsed(items=used):
+                self._tell_guidance(used)
             case TaskCompleted(step_id=step, status=status):
                 self._conclude(event.task_id)
                 mark, style = _STEP_MARKS.get(status, ("–", "dim"))
@@ -115,6 +120,13 @@ class Narrator:
         for warning in effect.warnings:
             where = f"line {warning.line}: " if warning.line else ""
             self._screen.line(f"    ! {where}{warning.message} {warning.advice}".rstrip(), "ask")
+
+    def _tell_guidance(self, used: list[Guidance]) -> None:
+        """Once: every step of a plan is told the same."""
+        said = guidance_line(used)
+        if said not in self._guidance:
+            self._guidance.add(said)
+            self._screen.line(f"  {said}", "dim")
 
     def _step(self, step_id: str) -> str:
         return self._steps.get(step_id, step_id)

@@ -39,7 +39,12 @@ class Say:
     text: str
 
 
-CellCommand = Execute | SwitchRole | Say
+@dataclass(frozen=True)
+class StartInstructions:
+    """Write the workspace's first `AGENTS.md`."""
+
+
+CellCommand = Execute | SwitchRole | Say | StartInstructions
 
 
 def commands_in(source: str) -> list[CellCommand]:
@@ -83,6 +88,8 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
             yield Execute(name)
         elif words[:1] == ["role"] and len(words) > 1:
             yield SwitchRole(name, words[1])
+        elif words == ["init"]:
+            yield StartInstructions()
 
 
 def _calls(source: str) -> Iterator[CellCommand]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,3 +35,31 @@ class GuidanceText:
 
     about: Guidance
     text: str
+
+
+def guidance_line(items: Iterable[Guidance], named: Callable[[str], str] = str) -> str:
+    """What guided a run, in one line; `named` writes a name."""
+    used = list(items)
+    guided = " · ".join(_guides(used, named))
+    templates = [
+        f"follows {'your' if one.source == 'user' else 'the'} template {named(one.name)}"
+        for one in used
+        if one.kind == "template"
+    ]
+    said = " · ".join([*([f"guided by {guided}"] if guided else []), *templates])
+    return said[:1].upper() + said[1:]
+
+
+def _guides(used: list[Guidance], named: Callable[[str], str]) -> Iterator[str]:
+    files = [
+        "your own AGENTS.md" if one.source == "user" else named(one.name)
+        for one in used
+        if one.kind == "instructions"
+    ]
+    if files:
+        yield ", ".join(files)
+    if any(one.kind == "memory" for one in used):
+        yield "what is known of this workspace"
+    for one in used:
+        if one.kind == "skill":
+            yield f"skill {named(one.name)}"

@@ -244,6 +244,19 @@ def _export(one: Command) -> Note:
     return Note(f"Written to `{path.name}`.")
 
 
+def _init(one: Command) -> Note:
+    if one.arguments not in ([], ["--show"]):
+        raise _misused("init")
+    body = {
+        "show": bool(one.arguments),
+        "notebook": one.session.notebook(),
+        "cell_id": one.session.place.cell_id,
+    }
+    made = one.session.link.request("POST", "instructions/init", body)
+    what = "would be written" if one.arguments else "is written, and agents follow it. It says"
+    return Note(f"`{made['path']}` {what}:\n\n````markdown\n{made['text']}\n````")
+
+
 def _doctor(_: Command) -> Note:
     """The command line's own, in a process of its own: one doctor, one opinion."""
     program = "import sys; from cowork_jupyter.cli.app import main; main(['doctor'])"
@@ -294,6 +307,7 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "workflows": _workflows,
     "run": _run,
     "export": _export,
+    "init": _init,
     "doctor": _doctor,
     "help": _help,
 }
@@ -303,6 +317,7 @@ _COUNTS = {
     "expectations": (0, 1),
     "run": (1, 1000),
     "export": (1, 1),
+    "init": (0, 1),
 }
 """How many words may follow."""
 

@@ -40,6 +40,7 @@ COMMANDS = {
     "workflows": CommandUsage("", "ready-made actions"),
     "run": CommandUsage("NAME k=v …", "run a workflow"),
     "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl"),
+    "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here"),
     "doctor": CommandUsage("", "check this installation"),
     "help": CommandUsage("", "this list"),
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..domain.contexts import StepStatus
 from ..domain.figures import Assumption
+from ..domain.guidance import guidance_line
 from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
@@ -36,6 +37,7 @@ _MARKS = {
 }
 _PER_LINE = 10
 _MAX_EFFECTS = 6
+_MAX_GUIDANCE = 12
 _ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
 """Steps, characters of each, characters of an answer: the first that fit."""
 
@@ -81,6 +83,7 @@ class _Writer:
         run = self._run
         yield f"**{run.role.spec.label}** · {self._line(run.title, answer) or 'Cowork'}"
         yield f"*{self._state()}*  \n*{self._origin()}*"
+        yield guidance_line(run.guidance[:_MAX_GUIDANCE], lambda name: code(name[:60]))
         yield from self._plan(steps, words)
         yield from self._asked(words)
         yield self._done(words)

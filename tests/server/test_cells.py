@@ -174,6 +174,24 @@ def test_an_empty_cell_executes_the_plan_once(
     assert "| ✓ 1 | Write a.txt |" in audit.markdown
 
 
+def test_instructions_are_written_for_a_person_only(
+    server: LiveServer, open_notebook: Open, tmp_path: Path
+) -> None:
+    file = tmp_path / "root" / "AGENTS.md"
+    cells = open_notebook()
+    refused = cells.run("%cowork init", "c1")
+    assert "Only a person can have AGENTS.md written" in refused.error
+    with live_page(server, NOTEBOOK) as person:
+        person.run(cells, "%cowork init --show", "c2")
+        assert not file.exists()
+        made = person.run(cells, "%cowork init", "c3")
+    assert made.status == "ok"
+    assert "`AGENTS.md` is written" in made.markdown
+    assert file.read_text().startswith("# About this workspace")
+    (item,) = get(server, "instructions")["items"]
+    assert item["trusted"]
+
+
 def test_an_interrupt_ends_the_waiting_not_the_run(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:

@@ -1190,6 +1190,15 @@ export interface components {
             suggestion: string;
         };
         /**
+         * FirstInstructions
+         * @description A first `AGENTS.md`.
+         */
+        FirstInstructions: {
+            path: string;
+            text: string;
+            written: boolean;
+        };
+        /**
          * ForeignText
          * @description Something that a server wrote.
          */
@@ -1335,6 +1344,40 @@ export interface components {
             items: components["schemas"]["InboxItem"][];
             /** @default null */
             next: null;
+        };
+        /**
+         * InstructionList
+         * @description All instructions, and what is wrong with those that were skipped.
+         */
+        InstructionList: {
+            items: components["schemas"]["Instructions"][];
+            /** @default null */
+            next: null;
+            problems: components["schemas"]["Problem"][];
+        };
+        /**
+         * Instructions
+         * @description The instructions of one file.
+         */
+        Instructions: {
+            path: string;
+            /** @enum {string} */
+            source: "user" | "workspace";
+            text: string;
+            tokens: number;
+            trusted: boolean;
+        };
+        /**
+         * InstructionsStart
+         * @description `POST instructions/init`: `show` only tells what would be written.
+         */
+        InstructionsStart: {
+            /** @default null */
+            cell_id?: string | null;
+            /** @default null */
+            notebook?: string | null;
+            /** @default false */
+            show?: boolean;
         };
         /**
          * Job

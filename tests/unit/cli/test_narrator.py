@@ -111,3 +111,11 @@ def test_what_code_did_to_data_stands_below_its_call() -> None:
         "    ! line 3: 3 rows are lost. Look at them.",
         "    ! No seed.",
     ]
+
+
+def test_what_guides_a_run_is_told_once() -> None:
+    told = Told()
+    used = {"items": [{"kind": "instructions", "name": "a/AGENTS.md", "source": "workspace"}]}
+    for task in (None, "one", "two"):
+        told.tell(EventType.GUIDANCE_USED, used, task)
+    assert told.progress == ["  Guided by a/AGENTS.md"]

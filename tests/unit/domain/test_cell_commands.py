@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, SwitchRole, commands_in
+from cowork_jupyter.domain.cell_commands import (
+    CellCommand,
+    Execute,
+    Say,
+    StartInstructions,
+    SwitchRole,
+    commands_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +28,7 @@ from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, Switc
         ("%cowork -c sales execute  ", [Execute("sales")]),
         ("%cowork role actor --confirm", [SwitchRole(None, "actor")]),
         ("%cowork -c a role tester\n%cowork execute", [SwitchRole("a", "tester"), Execute(None)]),
+        ("%cowork init", [StartInstructions()]),
         ("cw.execute()", [Execute(None)]),
         ("done = Cowork('sales').execute()\ndone", [Execute("sales")]),
         ("cw = Cowork(context='sales')\ncw.plan('x')\ncw.execute()", [Execute("sales")]),
@@ -46,6 +54,7 @@ def test_what_a_cell_asks_for(source: str, commands: list[CellCommand]) -> None:
         "%%act --what\n",
         "%cowork",
         "%cowork plan",
+        "%cowork init --show",
         '%cowork -c "execute',
         "print('%cowork execute')",
         "cursor.execute('select 1')",

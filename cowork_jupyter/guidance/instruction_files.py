@@ -1,0 +1,88 @@
+"""Where in a workspace there are instructions: a walk over its folders, cheap to repeat."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..domain.errors import CoworkError
+from ..workspace import IgnoreRules, Workspace
+
+FILE_NAME = "AGENTS.md"
+MAX_FOLDERS = 2_000
+MAX_FILES = 100
+_SETTLED_NS = 2_000_000_000
+"""A folder that was changed just now may change again without a newer time."""
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """What was seen in a folder at that time of its."""
+
+    mark: tuple[int, int]
+    has_file: bool
+    folders: tuple[str, ...]
+
+
+class InstructionFiles:
+    """The paths of all instructions in folders that searches look at, those above first."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._seen: dict[str, _Folder] = {}
+        self.is_cut = False
+        """Whether the last walk has ended before it had seen every folder."""
+
+    @property
+    def limit_text(self) -> str:
+        """What is not looked at in a large workspace."""
+        return (
+            f"{FILE_NAME} is looked for in the first {MAX_FOLDERS:,} folders, "
+            f"and {MAX_FILES} of them are read."
+        )
+
+    def paths(self) -> list[str]:
+        """As they are now."""
+        seen: dict[str, _Folder] = {}
+        found: list[str] = []
+        todo = deque([""])
+        rules = IgnoreRules(self._workspace)
+        while todo and len(seen) < MAX_FOLDERS and len(found) < MAX_FILES:
+            path = todo.popleft()
+            folder = self._look(path)
+            if folder is None:
+                continue
+            seen[path] = folder
+            if folder.has_file:
+                found.append(f"{path}{FILE_NAME}")
+            todo.extend(f"{one}/" for one in _below(path, folder, rules))
+        self._seen, self.is_cut = seen, bool(todo)
+        return found
+
+    def _look(self, path: str) -> _Folder | None:
+        """What is in a folder: what was seen there before, if it has not changed since."""
+        try:
+            with self._workspace.locate(path or ".", follow=False) as place:
+                facts = place.stat()
+                mark = (facts.st_ino, facts.st_mtime_ns)
+                known = self._seen.get(path)
+                if known and known.mark == mark:
+                    return known
+                entries = place.entries()
+        except CoworkError:  # gone, or closed to us
+            return None
+        if time.time_ns() - facts.st_mtime_ns < _SETTLED_NS:
+            mark = (0, 0)
+        return _Folder(
+            mark,
+            has_file=any(one.name == FILE_NAME and one.kind != "folder" for one in entries),
+            folders=tuple(one.name for one in entries if one.kind == "folder"),
+        )
+
+
+def _below(path: str, folder: _Folder, rules: IgnoreRules) -> Iterator[str]:
+    for name in folder.folders:
+        if not rules.hides(f"{path}{name}", is_folder=True):
+            yield f"{path}{name}"

@@ -1,0 +1,205 @@
+"""Instructions: `AGENTS.md` of the user, of the workspace and of folders in it.
+
+The user's own counts everywhere. A folder's counts for the notebooks in and below it: parents
+add, the nearest comes last and wins. What a workspace brings along is shown, but reaches a
+model only once the user trusts exactly that text, because it speaks with the user's voice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import BaseModel
+
+from ..domain.contexts import Context
+from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
+from ..domain.guidance import Guidance, GuidanceText
+from ..domain.health import Problem
+from ..domain.roles import AgentRole
+from ..domain.settings import PromptProfile
+from ..domain.surrogates import without_surrogates
+from ..llm.tokens import cut_middle, estimate_tokens
+from ..policy.trust import Offer
+from ..policy.visible import spell_hidden
+from ..workspace import IgnoreRules, Workspace
+from .instruction_files import FILE_NAME, InstructionFiles
+
+MAX_SIZE = 64 * 1024
+"""Bytes of a file."""
+TOKENS: dict[PromptProfile, int] = {"full": 2_000, "thin": 300}
+"""What all instructions may take of a prompt together."""
+_MIN_TOKENS = 60
+"""Less than this of a text says nothing."""
+
+
+class Instructions(BaseModel):
+    """The instructions of one file."""
+
+    path: str
+    source: Literal["user", "workspace"]
+    trusted: bool
+    """Whether a model gets to see them."""
+    tokens: int
+    text: str
+
+
+@dataclass
+class InstructionListing:
+    """All instructions, and what is wrong with those that were skipped."""
+
+    items: list[Instructions] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+class InstructionFinder:
+    """The instructions as they are on disk now, so that an edit counts from the next message."""
+
+    def __init__(
+        self,
+        user: Path | None = None,
+        workspace: Path | None = None,
+        trusts: Callable[[Offer], bool] = lambda _offer: False,
+    ) -> None:
+        self._user = user
+        self._workspace = Workspace(workspace) if workspace else None
+        self._trusts = trusts
+        self._files = InstructionFiles(self._workspace) if self._workspace else None
+
+    def listing(self) -> InstructionListing:
+        """The user's, then those of all folders of the workspace."""
+        return self._read(self._files.paths() if self._files else ())
+
+    def for_notebook(self, notebook: str | None) -> InstructionListing:
+        """Those that count for a notebook, the nearest last; without one, the top folder's."""
+        return self._read(f"{folder}{FILE_NAME}" for folder in self._folders_to(notebook))
+
+    def offers(self) -> Iterator[Offer]:
+        """The instructions that the workspace brings along."""
+        for item in self.listing().items:
+            if item.source == "workspace":
+                yield _offer(item.path, item.text)
+
+    def texts(
+        self,
+        role: AgentRole,  # noqa: ARG002
+        context: Context,
+        request: str,  # noqa: ARG002
+        profile: PromptProfile,
+    ) -> Iterable[GuidanceText]:
+        """The trusted ones, parents first. Where there is no room for all, the nearest stays."""
+        room = TOKENS[profile]
+        found: list[GuidanceText] = []
+        for item in reversed(self.for_notebook(context.notebook).items):
+            if not item.trusted or room < _MIN_TOKENS:
+                continue
+            hint = "Read the file for the rest." if item.source == "workspace" else ""
+            text = cut_middle(_headed(item), room, estimate_tokens, hint)
+            tokens = estimate_tokens(text)
+            room -= tokens
+            about = Guidance(kind="instructions", name=item.path, source=item.source, tokens=tokens)
+            found.append(GuidanceText(about, text))
+        return reversed(found)
+
+    def create(self, text: str) -> Offer:
+        """Write the workspace's first instructions; such that are there stay as they are."""
+        if self._workspace is None:
+            raise NotFound("There is no workspace.")
+        with self._workspace.locate(FILE_NAME, follow=False) as place:
+            if place.exists():
+                raise Conflict(
+                    f"{FILE_NAME} already exists, and is left as it is. "
+                    "To see what would be written now: init --show",
+                    code="already_exists",
+                )
+            place.create(f"{text.strip()}\n".encode())
+        return _offer(FILE_NAME, text.strip())
+
+    def _read(self, paths: Iterable[str]) -> InstructionListing:
+        listing = InstructionListing()
+        if self._user:
+            self._add(listing, "user", Workspace(self._user), FILE_NAME)
+        for path in paths:
+            if self._workspace:
+                self._add(listing, "workspace", self._workspace, path)
+        if self._files and self._files.is_cut:
+            listing.problems.append(_skipped("Some folders", self._files.limit_text))
+        return listing
+
+    def _add(
+        self,
+        listing: InstructionListing,
+        source: Literal["user", "workspace"],
+        root: Workspace,
+        path: str,
+    ) -> None:
+        shown = _for_people(root.root / path) if source == "user" else without_surrogates(path)
+        try:
+            with root.locate(path) as place:
+                text = _text(place.read(MAX_SIZE + 1))
+        except NotFound:
+            return
+        except CoworkError as error:
+            listing.problems.append(_skipped(shown, error.message))
+            return
+        listing.items.append(
+            Instructions(
+                path=shown,
+                source=source,
+                trusted=source == "user" or self._trusts(_offer(shown, text)),
+                tokens=estimate_tokens(text),
+                text=text,
+            )
+        )
+
+    def _folders_to(self, notebook: str | None) -> Iterator[str]:
+        """The top folder and those down to the notebook, up to one that searches pass by."""
+        yield ""
+        if self._workspace is None or notebook is None:
+            return
+        parts = PurePosixPath(notebook).parts
+        if notebook.startswith("/"):
+            parts = self._workspace.inside(notebook) or ()
+        rules = IgnoreRules(self._workspace)
+        for depth in range(1, len(parts)):
+            folder = "/".join(parts[:depth])
+            if parts[depth - 1] == ".." or rules.hides(folder, is_folder=True):
+                return
+            yield f"{folder}/"
+
+
+def _offer(path: str, text: str) -> Offer:
+    return Offer("instructions", path, text)
+
+
+def _headed(item: Instructions) -> str:
+    folder = item.path.removesuffix(FILE_NAME)
+    reach = f"for what is in {folder}" if folder else "for this workspace"
+    whose = "the user's own, for all workspaces" if item.source == "user" else reach
+    return f"## {FILE_NAME}: {whose}\n{spell_hidden(item.text)}"
+
+
+def _text(data: bytes) -> str:
+    if len(data) > MAX_SIZE:
+        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
+    try:
+        text = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InvalidInput("It is not UTF-8 text.") from None
+    if not text:
+        raise NotFound("It is empty.")
+    return text
+
+
+def _for_people(file: Path) -> str:
+    """With `~` for the home folder."""
+    try:
+        return str("~" / file.relative_to(Path.home()))
+    except (ValueError, RuntimeError):  # elsewhere, or there is no home
+        return str(file)
+
+
+def _skipped(what: str, why: str) -> Problem:
+    return Problem(code="instructions_skipped", message=f"{what}: skipped. {why}")
