@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from acp import schema
 
 from ..domain.errors import NotFound
+from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..record.markdown import code, line, table
 from ..service import CoworkService
 
@@ -94,14 +95,19 @@ async def _checkpoints(service: CoworkService, context_id: str) -> str:
     return table(["Checkpoint", "Time", "Before", "Files"], rows)
 
 
+def _by(role: AgentRole) -> str:
+    return "" if role is DEFAULT_ROLE else f"by the {role} "
+
+
 async def _audit(service: CoworkService, context_id: str) -> str:
     found = await service.audit(context_id)
     rows = [
         [
             f"{step.number} ({step.status.value})",
             line(step.action),
-            _codes(step.planned.tools + step.planned.files),
-            _codes([tool.tool for tool in step.actual.tools] + step.actual.files),
+            _by(step.planned.role) + _codes(step.planned.tools + step.planned.files),
+            _codes([tool.tool for tool in step.actual.tools] + step.actual.files)
+            + (f" ({step.actual.rounds + 1} rounds)" if step.actual.rounds else ""),
             "; ".join(line(deviation.what) for deviation in step.deviations) or "as planned",
         ]
         for step in found.steps

@@ -47,6 +47,7 @@ from ..domain.notices import ToolOutput
 from ..domain.plan import Plan
 from ..domain.replies import Question
 from ..domain.roles import AgentRole
+from ..domain.team import rights_of
 from ..record.markdown import fenced
 from ..service import CoworkService
 from ..store import Inquiry
@@ -325,7 +326,10 @@ class AcpSession:
         if any(self._failures.values()):
             await self._show_plan()  # once more, with what failed
         if status is JobStatus.COMPLETED and self._plan_made and self._plan:
-            await self._tell(update_agent_message_text(_PLAN_READY.format(revision=self._plan[1])))
+            plan, revision = self._plan
+            rights = f"{said}\n\n" if (said := rights_of(plan)) else ""
+            ready = _PLAN_READY.format(revision=revision)
+            await self._tell(update_agent_message_text(rights + ready))
         if self._turn is None:
             return
         if status is JobStatus.COMPLETED:

@@ -35,6 +35,7 @@ from ..domain.message_data import (
 from ..domain.messages import Message
 from ..domain.plan import Plan
 from ..domain.roles import Permission
+from ..domain.team import agent_of, rights_of
 from ..policy.call_parts import paths_of
 from ..record.markdown import cut, fenced
 from ..tools.base import Tool
@@ -190,9 +191,12 @@ def plan_update(
                 "tools": step.tools_needed,
                 "files": step.files,
                 "error": failures.get(step.id),
+                "role": step.runs_as.value,
+                "agent": agent_of(step),
+                "rounds": step.rounds,
             },
         )
         for step in plan.steps
     ]
-    meta = {"goal": plan.goal, "revision": revision}
+    meta = {"goal": plan.goal, "revision": revision, "rights": rights_of(plan)}
     return schema.AgentPlanUpdate(session_update="plan", entries=entries, field_meta=meta)

@@ -12,7 +12,7 @@ from ..domain.contexts import Context, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.message_data import PlanData, ReviewData, TaskAssignmentData, TaskResultData
+from ..domain.message_data import TaskAssignmentData, TaskResultData
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
@@ -137,15 +137,7 @@ class Delegation:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
             return False, outcome.error or "It gave no reason."
-        parts = [outcome.text.strip(), self._delivered(task)]
-        return True, "\n\n".join(part for part in parts if part) or "Done."
-
-    def _delivered(self, task: Task) -> str:
-        """The plan or the review that the delegate delivered, in words."""
-        for message in self.log.journal.store.newest_messages(self.context.id, task.id):
-            if isinstance(message.data, PlanData | ReviewData):
-                return message.data.text
-        return ""
+        return True, outcome.handed_over
 
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))

@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from ..domain.cell_commands import Execute
 from ..domain.contexts import RequestOrigin
+from ..domain.team import rights_of
 from ..store import PlanRevision
 from . import models
 from .calls import Call, initiator_of
@@ -35,6 +36,7 @@ def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
         revision=revision.revision,
         made_at=revision.made_at,
         stale=call.service.plans.stale_files(revision),
+        rights=rights_of(revision.plan),
     )
 
 

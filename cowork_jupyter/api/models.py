@@ -309,6 +309,8 @@ class PlanAnswer(BaseModel):
     made_at: str | None
     stale: list[str]
     """Files that changed since the plan was made."""
+    rights: str = ""
+    """What approving it lets each role do; empty where it names no roles."""
 
 
 class PlanSummary(BaseModel):

@@ -18,6 +18,7 @@ from ..domain.errors import NotFound, Unavailable
 from ..domain.events import Event, EventType
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
+from ..domain.team import rights_of
 from .asking import Asking, Typing, somebody_is_there
 from .command import DENIED, FAILED, INTERRUPTED, SUCCESS
 from .conversations import FolderConversations
@@ -116,6 +117,8 @@ class CliSession:
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):
             self._say(f"Changed since the plan was made: {', '.join(stale)}", "ask")
+        if rights := rights_of(plan.plan):
+            self._say(rights, "ask")
         job = await service.execute_plan(
             context.id,
             plan.revision,

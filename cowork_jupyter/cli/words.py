@@ -8,6 +8,7 @@ from typing import Any
 from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.plan import Plan, PlanStep
 from ..domain.replies import Question, Review
+from ..domain.team import agent_of, rights_of
 from .screen import one_line
 
 _MAIN = ("path", "command", "pattern", "query", "sql", "name", "code", "source", "role")
@@ -28,6 +29,8 @@ def plan_text(plan: Plan) -> str:
         lines += ["", f"Time: {one_line(plan.estimated_total_time)}"]
     for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
         lines += [""] * bool(texts) + [f"{title}: {one_line(text)}" for text in texts]
+    rights = rights_of(plan)
+    lines += ["", one_line(rights)] if rights else []
     return "\n".join(lines)
 
 
@@ -35,6 +38,7 @@ def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
     yield f"{step.step_number:>3}. {one_line(step.action)}"
     numbers = {one.id: str(one.step_number) for one in plan.steps}
     facts = {
+        "by": agent_of(step) or (step.role.spec.label if step.role else ""),
         "why": step.reason,
         "tools": ", ".join(step.tools_needed),
         "files": ", ".join(step.files),

@@ -176,6 +176,10 @@ class Task(BaseModel):
     error: str | None = None
     created_at: str = Field(default_factory=now)
     completed_at: str | None = None
+    round: int = 0
+    """How often a review has sent the step back before this task."""
+    findings: str = ""
+    """What that review found."""
 
 
 class Job(BaseModel):

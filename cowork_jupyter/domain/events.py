@@ -123,6 +123,8 @@ class PlanUpdated(PlanFacts):
     """The whole plan in its current state."""
 
     revision: int
+    rights: str = ""
+    """What approving it lets each role do, where it names roles."""
 
 
 class JobStarted(Data):
@@ -162,6 +164,8 @@ class TaskStarted(Data):
     status: StepStatus
     error: str | None = None
     result: str | None = None
+    round: int = 0
+    """How often a review has sent the step back before."""
 
     @classmethod
     def of(cls, task: Task) -> Self:

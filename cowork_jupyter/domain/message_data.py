@@ -170,6 +170,8 @@ class TaskAssignmentData(Data):
     """Of the steps that it depends on, by their ids."""
     hint: str = ""
     """What the user said to a step that failed."""
+    findings: str = ""
+    """Of the review that sent the step back."""
     replan: bool = False
     """Whether the task is to plan the rest anew."""
 

@@ -7,14 +7,16 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_serializer, model_validator
 
 from .contexts import DONE, StepStatus
 from .expectations import Expectation
 from .figures import Assumptions
 from .null_tolerant import NullTolerantModel
-from .roles import Permission
+from .roles import DEFAULT_ROLE, AgentRole, Permission
 
+MAX_ROUNDS = 2
+"""How often a review may send the work back."""
 _PERMISSIONS = {one.partition("_")[0]: str(one) for one in Permission}
 
 
@@ -57,6 +59,26 @@ class PlanStep(NullTolerantModel):
     status: StepStatus = StepStatus.PENDING
     expects: list[Expectation] = []
     """What must be true of tables once it is done."""
+    role: AgentRole | None = None
+    """Who does it, with that role's rights and no more; None is the actor."""
+    agent: str = ""
+    """The agent of somebody else that does it, in that role."""
+    rounds: Annotated[int, Field(ge=0, le=MAX_ROUNDS)] = 0
+    """Of a review: how often it may send back the work before it, if it asks for changes."""
+
+    @property
+    def runs_as(self) -> AgentRole:
+        """Whose rights, prompt and formats it has."""
+        return self.role or DEFAULT_ROLE
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
+        """As the contract has it; who does it, and how often, is written only where it is said."""
+        written = handler(self)
+        for name in ("role", "agent", "rounds"):
+            if not getattr(self, name):
+                written.pop(name, None)
+        return written
 
     @property
     def text(self) -> str:

@@ -73,6 +73,10 @@ class Finding(NullTolerantModel):
         return f"{text} Suggestion: {self.suggestion}" if self.suggestion else text
 
 
+_MATTERS = frozenset({"critical", "blocker", "major", "high", "medium"})
+"""Severities of findings that somebody has to do something about, as models call them."""
+
+
 class Review(NullTolerantModel):
     """What the reviewer delivers."""
 
@@ -81,6 +85,12 @@ class Review(NullTolerantModel):
     summary: str
     verdict: Literal["approve", "request_changes"]
     findings: list[Finding] = []
+
+    @property
+    def asks_for_changes(self) -> bool:
+        """Whether it does not approve, or finds something that matters all the same."""
+        severe = any(one.severity.strip().lower() in _MATTERS for one in self.findings)
+        return self.verdict != "approve" or severe
 
     @property
     def text(self) -> str:

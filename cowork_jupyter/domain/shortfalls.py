@@ -13,6 +13,8 @@ class ShortfallKind(StrEnum):
     NOTHING_DONE = "nothing_done"
     MISSING_FILE = "missing_file"
     BROKEN_EXPECTATION = "broken_expectation"
+    OPEN_FINDINGS = "open_findings"
+    """A review asks for changes still, and may not send the work back any more."""
 
 
 class Shortfall(BaseModel):

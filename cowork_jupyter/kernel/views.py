@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..domain.figures import Assumption
+from ..domain.roles import DEFAULT_ROLE
 from ..record.markdown import assumption, code, line, table
 from .run import text_of
 
@@ -34,8 +35,8 @@ def audit(found: Item) -> str:
         [
             f"{_MARKS.get(step['status'], '·')} {step['number']}",
             _short(step["action"]),
-            _codes(step["planned"]["tools"] + step["planned"]["files"]),
-            _codes([one["tool"] for one in step["actual"]["tools"]] + step["actual"]["files"]),
+            _planned(step["planned"]),
+            _happened(step["actual"]),
             "; ".join(_short(one["what"]) for one in step["deviations"]) or "as planned",
         ]
         for step in found["steps"]
@@ -49,6 +50,16 @@ def audit(found: Item) -> str:
         "\n".join(["Assumptions:\n", *(f"- {one}" for one in assumed)]) if assumed else "",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _planned(planned: Item) -> str:
+    by = "" if planned["role"] == DEFAULT_ROLE else f"by the {planned['role']} "
+    return by + _codes(planned["tools"] + planned["files"])
+
+
+def _happened(actual: Item) -> str:
+    rounds = f" ({actual['rounds'] + 1} rounds)" if actual["rounds"] else ""
+    return _codes([one["tool"] for one in actual["tools"]] + actual["files"]) + rounds
 
 
 def effects(items: Iterable[Item]) -> str:

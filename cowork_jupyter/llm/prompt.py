@@ -124,7 +124,9 @@ def _sections(parts: PromptParts) -> list[str]:
 def _beside(spec: RoleSpec) -> list[str]:
     """What plans may say of tables and how cells are written: more than a small model can use."""
     writes_cells = {Permission.WRITE_FILES, Permission.EXECUTE_COMMANDS} <= spec.permissions
-    return ["expects"] * ("plan" in spec.formats) + ["cells"] * writes_cells
+    plans = "plan" in spec.formats
+    leads = plans and bool(spec.delegates_to)
+    return ["expects"] * plans + ["team"] * leads + ["cells"] * writes_cells
 
 
 def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:

@@ -13,6 +13,7 @@ from ..domain.expectation_rules import with_sound_expectations
 from ..domain.plan import Plan
 from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
 from ..domain.surrogates import without_surrogates
+from ..domain.team import with_known_roles
 from ..domain.validation import describe_problems, field_problems
 from .objects import CALLS
 from .repair import MAX_DEPTH, NotClear, read_nearly_json
@@ -71,12 +72,15 @@ def settle(found: Sequence[dict[str, Any]]) -> Structured:
 
 
 def _format(value: dict[str, Any]) -> Plan | Question | Review | StepResult:
-    """A plan is not lost over an expectation that makes no sense; it is left out, and said so."""
+    """A plan is not lost over an expectation or a role that makes no sense: it is left out, and
+    said so.
+    """
     kind = FORMATS[value["type"]]
     if kind is not Plan:
         return kind.model_validate(value)
     sound, notes = with_sound_expectations(value)
-    return Plan.model_validate(sound).with_notes(notes)
+    known, more = with_known_roles(sound)
+    return Plan.model_validate(known).with_notes([*notes, *more])
 
 
 def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:

@@ -16,7 +16,7 @@ from ..domain.figures import Assumption
 from ..domain.message_data import TaskResultData, TextData, ToolResultData
 from ..domain.messages import Message
 from ..domain.plan import PlanStep
-from ..domain.roles import AgentRole
+from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..effects.figure_index import without_source
 from ..tools.base import Tool
 from .card_model import EffectSummary
@@ -45,6 +45,10 @@ class Planned(BaseModel):
     order: int
     depends_on: list[str]
     time: str
+    role: AgentRole = DEFAULT_ROLE
+    """Who was to do it."""
+    rounds: int = 0
+    """How often it could send back the work before it."""
 
 
 class ToolWork(BaseModel):
@@ -69,6 +73,8 @@ class Actual(ToolWork):
     seconds: float
     """Time spent on it, waits for the user left out."""
     attempts: int
+    rounds: int = 0
+    """How often a review sent it back, or it sent back the work before it."""
 
 
 class StepAudit(BaseModel):
@@ -199,6 +205,7 @@ def _step_audit(
             ended_at=trace.ended.created_at if trace.ended else None,
             seconds=seconds_in(trace.spans),
             attempts=trace.attempts,
+            rounds=max((task.round for task in trace.tasks), default=0),
         ),
         deviations=list(judge.deviations(trace, changed)),
         checkpoint_ids=[checkpoint.id for checkpoint in judge.checkpoints(trace)],
@@ -212,6 +219,8 @@ def _planned(step: PlanStep, place: int) -> Planned:
         order=place,
         depends_on=step.depends_on,
         time=step.estimated_time,
+        role=step.runs_as,
+        rounds=step.rounds,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..domain.contexts import Job
 from ..domain.messages import Message, MessageType
+from ..domain.team import rights_of
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
@@ -47,7 +48,7 @@ _TEXTLESS = (
     MessageType.PLAN,
     MessageType.TASK_ASSIGNMENT,  # what we tell an agent is nobody's words
 )
-_BRIEF_STEP = {"id", "step_number", "action", "status"}
+_BRIEF_STEP = {"id", "step_number", "action", "status", "role", "agent", "rounds"}
 _DEEPEST = 6
 _MAX_SECRET_LENGTH = 500
 
@@ -173,6 +174,7 @@ class _Maker:
     def _plan(self, revision: PlanRevision | None, allowed: Allowance) -> dict[str, Any]:
         if revision is None:
             return {"plan": None, "plan_id": None, "revision": 0, "made_at": None, "stale": []}
+        rights = rights_of(revision.plan)
         plan = revision.plan.model_dump(mode="json")
         steps = plan.pop("steps")
         if not allowed.whole_steps:
@@ -190,6 +192,7 @@ class _Maker:
             "revision": revision.revision,
             "made_at": revision.made_at,
             "stale": self._trimmed(self.stale, allowed.words, allowed.items),
+            **({"rights": self._cut(rights, allowed.text)} if rights else {}),
         }
 
     def _job(self, job: Job) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ..domain.guidance import guidance_line
 from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
+from ..domain.team import agent_of, rights_of
 from ..effects.figure_index import without_source
 from ..store import Inquiry
 from ..store.records import PENDING
@@ -135,6 +136,8 @@ class _Writer:
             omitted = len(steps) - most
             steps = [*steps[:most], f"\n… and {omitted} more steps"]
         yield "\n".join(steps)
+        if self._run.is_plan_ready and (rights := rights_of(plan)):
+            yield self._line(rights, words * 4)
         for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
             if texts:
                 yield f"{title}: {self._line('; '.join(texts), words * 2)}"
@@ -150,7 +153,8 @@ class _Writer:
 
     def _step(self, number: int, step: PlanStep, words: int) -> str:
         mark = _MARKS.get(step.status)
-        text = self._line(step.action, words)
+        who = f"*{by}:* " if (by := _who(step)) else ""
+        text = who + self._line(step.action, words)
         files = " ".join(code(file[:60]) for file in step.files[:3]) if words > 60 else ""
         why = self._error_of(step, words)
         parts = [f"{mark} {text}" if mark else text, files, why]
@@ -240,6 +244,11 @@ class _Writer:
     def _line(self, text: Any, most: int) -> str:
         cleaned = " ".join(self._redactor.clean(str(text)[: most + 500]).split())
         return line(cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…")
+
+
+def _who(step: PlanStep) -> str:
+    """Who does a step, where the plan says so."""
+    return line(agent_of(step) or (step.role.spec.label if step.role else ""))
 
 
 def _is_said(message: Message) -> bool:

@@ -69,10 +69,11 @@ class CardTask(Excerpt):
     error: str | None
     created_at: str
     completed_at: str | None
+    round: int = 0
 
 
 class CardStep(Data):
-    """A step of the plan; of a large plan only these four."""
+    """A step of the plan; of a large plan only these four, and who does it."""
 
     id: str
     step_number: int
@@ -83,6 +84,9 @@ class CardStep(Data):
     files: list[str] = []
     depends_on: list[str] = []
     estimated_time: str = ""
+    role: str | None = None
+    agent: str = ""
+    rounds: int = 0
 
 
 class CardPlan(Data):
@@ -150,6 +154,8 @@ class RunSnapshot(Data):
     made_at: str | None
     stale: list[str]
     """Files that had changed since the plan was made."""
+    rights: str = ""
+    """What approving the plan lets each role do."""
     jobs: list[CardJob]
     tasks: list[CardTask]
     questions: list[dict[str, Any]]

@@ -45,6 +45,7 @@ class DeviationKind(StrEnum):
     NOTHING_DONE = "nothing_done"
     MISSING_FILE = "missing_file"
     BROKEN_EXPECTATION = "broken_expectation"
+    OPEN_FINDINGS = "open_findings"
 
 
 class Deviation(BaseModel):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from ..domain.contexts import StepStatus
 from ..domain.events import UsageCharged
 from ..domain.notices import SuggestionDecided, SuggestionMade
+from ..domain.roles import DEFAULT_ROLE
 from .audit import Audit, Outside, StepAudit, ToolWork
 from .card_model import EffectSummary
 from .decided import EXECUTED
@@ -104,7 +105,8 @@ def _plan(audit: Audit) -> Iterator[str]:
 def _planned_cell(step: StepAudit) -> str:
     planned = step.planned
     after = f"after {line(', '.join(planned.depends_on))}" if planned.depends_on else ""
-    parts = [_names(planned.tools), _names(planned.files), line(planned.time), after]
+    role = "" if planned.role is DEFAULT_ROLE else f"by the {planned.role}"
+    parts = [role, _names(planned.tools), _names(planned.files), line(planned.time), after]
     return ", ".join(part for part in parts if part) or "nothing named"
 
 
@@ -114,7 +116,8 @@ def _actual_cell(step: StepAudit) -> str:
         return line(step.status)
     moved = actual.order not in (None, step.planned.order)
     begun = f"started as number {actual.order}" if moved else ""
-    parts = [_work(actual), duration(actual.seconds), begun]
+    rounds = f"{actual.rounds + 1} rounds" if actual.rounds else ""
+    parts = [_work(actual), duration(actual.seconds), begun, rounds]
     return ", ".join(part for part in parts if part)
 
 

@@ -140,6 +140,12 @@ def add_pins_and_undo(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def add_rounds(connection: sqlite3.Connection) -> None:
+    """How often a review has sent a step back, and what it had found."""
+    connection.execute("ALTER TABLE tasks ADD COLUMN round INTEGER NOT NULL DEFAULT 0")
+    connection.execute("ALTER TABLE tasks ADD COLUMN findings TEXT NOT NULL DEFAULT ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -150,6 +156,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     merge_inquiries,
     add_queue,
     add_pins_and_undo,
+    add_rounds,
 )
 
 

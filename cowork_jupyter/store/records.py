@@ -11,6 +11,7 @@ from ..domain.events import PlanUpdated
 from ..domain.identity import new_id, now
 from ..domain.moves import is_at, moved_path
 from ..domain.plan import Plan, describe_change
+from ..domain.team import rights_of
 
 T = TypeVar("T")
 PENDING = "pending"
@@ -92,7 +93,7 @@ class PlanRevision(BaseModel):
 
     def as_event(self) -> PlanUpdated:
         """The whole plan as it stands now, with its revision."""
-        return PlanUpdated.of(self.plan, revision=self.revision)
+        return PlanUpdated.of(self.plan, revision=self.revision, rights=rights_of(self.plan))
 
 
 class CheckpointRecord(BaseModel):

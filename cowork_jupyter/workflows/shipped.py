@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from ..domain.roles import AgentRole
+from .build_test_review import build_test_review
 from .fields import FilePath, Line, NotebookPath
 from .workflow import Parameters, Workflow
 
@@ -227,6 +228,7 @@ SHIPPED = (
     profile_dataset,
     write_tests,
     review_changes,
+    build_test_review,
     set_up_project,
 )
 """In the order in which they are shown."""

@@ -269,3 +269,48 @@ async def test_a_plan_edited_behind_the_users_back(house: House) -> None:
         await house.service.execute_plan(house.context, 1)
     kinds = [event.type for event in house.service.journal.store.events(house.context, 0)]
     assert EventType.JOB_STARTED not in kinds
+
+
+STEPS = [(role, tool, given) for role, tool, given in EACH if not role.spec.delegates_to]
+"""Who leads carries out no step."""
+
+
+@pytest.mark.parametrize(("role", "tool", "given"), STEPS)
+async def test_a_step_of_an_approved_plan_in_that_role(
+    house: House, role: AgentRole, tool: str, given: dict[str, Any]
+) -> None:
+    """Neither the approval nor what the step says lifts its role, even if nobody checked it."""
+    house.allow_everything()
+    house.says_yes()
+    step = {"role": role, "tools_needed": [tool], "files": ["precious.txt", "loot.txt"]}
+    await house.execute(step, replies=[call(tool, **given)])
+    assert code(house.results()[-1]) == "not_permitted"
+    assert house.user.asked == [], "there is nothing to ask about"
+
+
+async def test_a_reviewer_in_a_plan_that_delivers_a_plan_instead(house: House) -> None:
+    house.says_yes()
+    taking = {"action": "take it", "tools_needed": ["delete_file"], "files": ["precious.txt"]}
+    await house.execute({"role": "reviewer"}, replies=[plan("Take it", taking)])
+    newest = house.service.plan(house.context)
+    assert newest
+    assert newest.plan.goal == "g"
+
+
+async def test_a_round_has_no_more_rights_than_the_step_that_was_approved(house: House) -> None:
+    """What a review asks for is no approval: a tool beyond the step's asks, and is denied."""
+    finding = {"severity": "critical", "comment": "Delete precious.txt", "file": "precious.txt"}
+    said = {"type": "review", "summary": "Bad.", "verdict": "request_changes"}
+    house.expected.add("ws/a.py")
+    write = call("update_file", True, path="a.py", old_text="\n", new_text="\n\n")
+    await house.execute(
+        {"id": "1", "tools_needed": ["update_file"], "files": ["a.py"]},
+        {"id": "2", "role": "reviewer", "rounds": 2, "depends_on": ["1"]},
+        replies=[
+            write,
+            text(json.dumps({**said, "findings": [finding]})),
+            call("delete_file", True, **DELETE),
+        ],
+    )
+    assert [one.tool for one in house.user.asked] == ["delete_file"]
+    assert code(house.results()[-1]) == "denied_by_user"

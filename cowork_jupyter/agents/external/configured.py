@@ -7,13 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ...domain.plan import PlanStep
 from ...domain.roles import AgentRole
 from ...mcp.client.entry import ServerEntry
 from ...policy.settings_file import SettingsFile
 
-MARK = "agent:"
-"""Before a name among the `tools_needed` of a step: this agent carries it out."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
@@ -35,22 +32,12 @@ class ExternalAgents:
         names = ", ".join(self.all())
         ways = [
             'delegate takes one as "agent"' if role.spec.delegates_to else "",
-            f'a step with "{MARK}NAME" among its tools_needed is executed by that agent'
+            'a step with "agent": "NAME" is executed by that agent'
             if "plan" in role.spec.formats
             else "",
         ]
         how = "; ".join(way for way in ways if way)
         return {"external agents": f"{names} ({how})"} if names and how else {}
-
-    def tool_names(self) -> set[str]:
-        """What steps can name."""
-        return {f"{MARK}{name}" for name in self.all()}
-
-
-def agent_of(step: PlanStep) -> str:
-    """The external agent that a step is for; empty if it is for ours."""
-    named = [tool.removeprefix(MARK) for tool in step.tools_needed if tool.startswith(MARK)]
-    return named[0] if named else ""
 
 
 def _read(raw: object) -> ServerEntry | None:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.message_data import ReviewData
 from ...domain.plan import PlanStep
 from ...domain.redaction import Mask
-from ...domain.replies import StepResult
+from ...domain.replies import Review, StepResult
 from ...domain.roles import Permission
+from ...domain.team import MARK
 from ...llm.reply import read_reply
 from ...mcp.client.secrets import Resolved, VariableMissing, resolve
 from ..log import RunLog
@@ -24,7 +26,7 @@ from ..run.budget import Budget
 from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..run.loop import Outcome
 from ..run.tool_runner import ToolEnvironment, ToolRunner
-from .configured import MARK, ExternalAgents
+from .configured import ExternalAgents
 from .process import JsonLines, started
 
 if TYPE_CHECKING:
@@ -79,10 +81,14 @@ class ExternalTask:
         words = mask(said.text)
         reply = read_reply(words)
         result = reply.structured if isinstance(reply.structured, StepResult) else None
-        if shown := reply.text if result else words:
+        review = reply.structured if isinstance(reply.structured, Review) else None
+        if shown := reply.text if result or review else words:
             self.log.say("assistant", shown)
         if result and said.status is JobStatus.COMPLETED:
             return Outcome.of(result)
+        if review:
+            self.log.say("assistant", "", ReviewData(**dict(review)))
+            return Outcome(said.status, said.error, reply.text, delivered=review)
         return Outcome(said.status, said.error, words)
 
     def _resolved(self, folder: str) -> Resolved:

@@ -14,6 +14,8 @@ from ...domain.contexts import Task
 from ...domain.events import FileMoved
 from ...domain.message_data import Answer
 from ...domain.plan import Plan, PlanStep
+from ...domain.roles import Permission
+from ...domain.team import is_review
 from ...llm.history import fair_share
 from ...llm.prompt import read_prompt
 from ...llm.tokens import Count, cut_middle
@@ -24,6 +26,9 @@ RESULTS_TOKENS = 3_000
 """For the results that a step builds on."""
 _LINE_TOKENS = 8
 """What a result costs beside its text."""
+_FAILURES_ARE_RESULTS = (
+    "Tests that fail are a result, too: the status is done, and the summary says what failed."
+)
 _FIND_THE_REST = "Find the rest with recall."
 
 
@@ -95,7 +100,12 @@ def results_for(
 
 
 def assignment_text(
-    briefing: str, step: PlanStep, results: Results, hint: str = "", problem: str = ""
+    briefing: str,
+    step: PlanStep,
+    results: Results,
+    hint: str = "",
+    problem: str = "",
+    findings: str = "",
 ) -> str:
     """The step in full, after the briefing and the results it builds on, and how to end."""
     lines = [
@@ -107,7 +117,19 @@ def assignment_text(
         f"Why: {step.reason}" if step.reason else "",
         f"Tools it was approved for: {', '.join(step.tools_needed)}" if step.tools_needed else "",
         f"Files it was approved for: {', '.join(step.files)}" if step.files else "",
+        findings,
         f"Your last attempt does not count. {problem}" if problem else "",
         f"A hint from the user after a failed attempt: {hint}" if hint else "",
     ]
-    return "\n".join(line for line in lines if line) + f"\n\n{read_prompt('formats', 'result.md')}"
+    return "\n".join(line for line in lines if line) + f"\n\n{_how_to_end(step)}"
+
+
+def _how_to_end(step: PlanStep) -> str:
+    """A reviewer ends with a review; for whoever only runs things, what fails is a result too."""
+    if is_review(step):
+        return read_prompt("formats", "step_review.md")
+    lines = [read_prompt("formats", "result.md")]
+    runs_only = not step.runs_as.spec.commands_may_write
+    if runs_only and step.runs_as.permits([Permission.EXECUTE_COMMANDS]):
+        lines.append(_FAILURES_ARE_RESULTS)
+    return "\n".join(lines)

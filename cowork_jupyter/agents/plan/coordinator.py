@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from ...bus import Journal
 from ...domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
@@ -20,12 +22,12 @@ from ...domain.figures import Figure, reopened
 from ...domain.identity import now
 from ...domain.message_data import TaskAssignmentData, TaskResultData
 from ...domain.plan import Plan, PlanStep
-from ...domain.replies import Question, StepResult
+from ...domain.replies import Question, Review, StepResult
 from ...domain.roles import AgentRole
+from ...domain.team import agent_of
 from ...effects.assumptions import assumptions_in
 from ...store import PlanRevision, Transaction
 from ..agent import AgentFactory
-from ..external.configured import agent_of
 from ..external.run import ExternalTask
 from ..log import RunLog
 from ..pools.pool import WorkerPool
@@ -44,7 +46,14 @@ from .choices import (
     about_half_done,
 )
 from .locks import FileLocks
-from .step_check import StepCheck, StepEnd, broken_shortfall, half_done_tool
+from .rounds import findings_text, is_due, sent_back, tasks_again
+from .step_check import (
+    StepCheck,
+    StepEnd,
+    broken_shortfall,
+    half_done_tool,
+    review_shortfalls,
+)
 
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
@@ -57,6 +66,15 @@ class StopExecution(Exception):
     def __init__(self, choice: str, why: str) -> None:
         super().__init__(why)
         self.choice = choice
+
+
+class StepAttempt(NamedTuple):
+    """How an agent's work on a step ended."""
+
+    result: StepResult
+    figures: Sequence[Figure] = ()
+    """The numbers in what it says of it."""
+    review: Review | None = None
 
 
 @dataclass
@@ -77,6 +95,7 @@ class Execution:
     _steps: dict[str, PlanStep] = field(default_factory=dict)
     _taken_up: set[str] = field(default_factory=set)
     """Steps that an earlier run of this job, or a worker that was lost, had begun or ended."""
+    _one_round: asyncio.Lock = field(default_factory=asyncio.Lock)
     _storing: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
@@ -141,7 +160,9 @@ class Execution:
             if running:
                 await asyncio.wait(running)
 
-    async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
+    async def _see_through(
+        self, step: PlanStep, places: asyncio.Semaphore, *, in_round: bool = False
+    ) -> None:
         """One step until it is done: run, and on failure do what the user says."""
         hint = problem = ""
         asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
@@ -159,6 +180,12 @@ class Execution:
                 self._taken_up.add(step.id)
                 self.update_plan(step.id, StepStatus.WAITING, error=lost.message)
                 continue
+            if end.is_done and end.review and is_due(step, self.tasks[step.id], end.review):
+                # Two reviews may send back the same step; one after the other.
+                async with nullcontext() if in_round else self._one_round:
+                    await self._another_round(step, end.review, places)
+                hint = problem = ""
+                continue
             if end.is_done:
                 self.update_plan(step.id, StepStatus.COMPLETED, result=end.result.text)
                 return
@@ -170,6 +197,28 @@ class Execution:
             await self._take_as_expected(step, choice, end)
             if self._settle(step, choice, end.text, end.result.text):
                 return
+
+    async def _another_round(
+        self, step: PlanStep, review: Review, places: asyncio.Semaphore
+    ) -> None:
+        """Do again what a review sends back; then it is the review's turn again.
+
+        All that is stored before the first of them begins, so that a job that is resumed goes on
+        from there.
+        """
+        ended = {"status": StepStatus.COMPLETED, "result": review.text, "completed_at": now()}
+        reviewed = self.tasks[step.id].model_copy(update=ended)
+        again = sent_back(step, self.plan.steps)
+        with self.journal.transaction() as tx:
+            tx.save_task(reviewed)
+            self._log(reviewed).append(tx, TaskCompleted.of(reviewed))
+            self.tasks |= tasks_again([*again, step], self.tasks, review.text)
+            for one in (*again, step):
+                one.status = StepStatus.PENDING
+                tx.save_task(self.tasks[one.id])
+            self._store_plan(tx)
+        for one in again:
+            await self._see_through(one, places, in_round=True)
 
     async def _take_as_expected(
         self, step: PlanStep, choice: str, end: StepEnd | None = None
@@ -195,7 +244,7 @@ class Execution:
         return True
 
     async def execute_task(self, step: PlanStep, hint: str = "", problem: str = "") -> StepEnd:
-        """Let an actor carry out one step, alone on the files that the step names.
+        """Let an agent of its role carry out one step, alone on the files that the step names.
 
         `hint` is the user's, `problem` why the attempt before does not count.
         """
@@ -204,17 +253,21 @@ class Execution:
         async with self.locks.hold(step.files):
             self.update_plan(step.id, StepStatus.RUNNING)
             results = results_for(step, self._steps, self.tasks, self.factory.llm.counter)
-            text = assignment_text(self._briefing, step, results, hint, problem)
+            found = findings_text(step, task, self.factory.llm.counter)
+            text = assignment_text(self._briefing, step, results, hint, problem, found)
             data = TaskAssignmentData(
                 step=step.model_copy(),
                 task_id=task.id,
                 goal=self.plan.goal,
                 results=dict(results.by_step),
                 hint=hint,
+                role=step.role,
+                agent=step.agent,
+                findings=task.findings,
             )
             log.say("user", text, data)
-            result, figures = await self._run_agent(step, task, text)
-            end = await self._checked(step, task, result)
+            result, figures, review = await self._run_agent(step, task, text)
+            end = await self._checked(step, task, result, review)
         outcome = TaskResultData(
             status="completed" if result.status == "done" else result.status,
             step_id=step.id,
@@ -236,7 +289,9 @@ class Execution:
         moves = store.moves(self.context.id, since=revision.made_at)
         return briefing_text(self.plan, self.job.request, answers, self.factory.llm.counter, moves)
 
-    async def _checked(self, step: PlanStep, task: Task, result: StepResult) -> StepEnd:
+    async def _checked(
+        self, step: PlanStep, task: Task, result: StepResult, review: Review | None
+    ) -> StepEnd:
         """What its agent says, held against the log, the files and what is expected of tables."""
         if result.status != "done":
             return StepEnd(result)
@@ -245,12 +300,15 @@ class Execution:
         broken = await self.expectations.broken(
             self._log(task), step.expects, pinned=check.has_changed
         )
-        return StepEnd(result, [*check.shortfalls(), *map(broken_shortfall, broken)], broken)
+        shortfalls = [
+            *check.shortfalls(),
+            *review_shortfalls(step, task, review),
+            *map(broken_shortfall, broken),
+        ]
+        return StepEnd(result, shortfalls, broken, review)
 
-    async def _run_agent(
-        self, step: PlanStep, task: Task, text: str
-    ) -> tuple[StepResult, Sequence[Figure]]:
-        """How it ended, and the numbers in what the agent says of it."""
+    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepAttempt:
+        """How it ended, with the role's rights and no more."""
         factory, log, agent = self.factory, self._log(task), agent_of(step)
         try:
             if agent:
@@ -259,21 +317,22 @@ class Execution:
                 outcome = await external.run(text, self.budget)
             else:
                 registry = self.pool.tools(factory.tools.registry, log)
-                place = (self.context, AgentRole.ACTOR, self.job.id)
+                place = (self.context, step.runs_as, self.job.id)
                 outcome = await factory.run(
                     *place, text, self.budget, task_id=task.id, step=step, registry=registry
                 )
         except Interrupted:
             raise
         except CoworkError as error:
-            return StepResult(status="failed", summary=error.message), ()
+            return StepAttempt(StepResult(status="failed", summary=error.message))
         if outcome.status is not JobStatus.COMPLETED:
             why = outcome.error or "It gave no reason."
-            return StepResult(status="failed", summary=why), outcome.figures
-        summary = outcome.text.strip() or "Done."
+            return StepAttempt(StepResult(status="failed", summary=why), outcome.figures)
+        summary = outcome.handed_over
         assumed = assumptions_in(summary)
         said = StepResult(status="done", summary=summary, assumptions=assumed)
-        return outcome.result or said, outcome.figures
+        review = outcome.delivered if isinstance(outcome.delivered, Review) else None
+        return StepAttempt(outcome.result or said, outcome.figures, review)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
@@ -390,6 +449,7 @@ class Execution:
                     job_id=self.job.id,
                     context_id=self.context.id,
                     step_id=step.id,
+                    role=step.runs_as,
                     description=step.action,
                     dependencies=step.depends_on,
                     status=step.status,
@@ -420,4 +480,5 @@ class Execution:
 
     def _log(self, task: Task | None = None) -> RunLog:
         task_id = task.id if task else None
-        return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)
+        role = task.role if task else AgentRole.ACTOR
+        return RunLog(self.journal, self.context.id, self.job.id, role, task_id)

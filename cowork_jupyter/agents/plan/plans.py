@@ -15,7 +15,7 @@ from ...domain.figures import Assumption
 from ...domain.message_data import TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
-from ...domain.roles import AgentRole, Permission
+from ...domain.roles import AgentRole
 from ...domain.validation import describe_problems, field_problems
 from ...store import PlanRevision
 from ...workspace import has_changed
@@ -26,6 +26,7 @@ from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.delivery import as_proposed, propose_plan
 from ..run.loop import Outcome
+from ..team import unfit_steps
 from .choices import SKIP
 from .coordinator import Execution
 
@@ -250,25 +251,17 @@ class Plans:
         return newest
 
     def checked(self, raw: dict[str, Any]) -> Plan:
-        """The plan, if it is sound and the actor has the tools; else an error with the place."""
+        """The plan, if it is sound and all can do their steps; else an error with the place."""
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:
             why = describe_problems(field_problems(error))
             raise InvalidInput(why, code="invalid_plan") from None
-        for problem in (*self._unknown_tools(plan), *_senseless_expectations(plan)):
+        factory = self.factory
+        unfit = unfit_steps(plan, factory.tools.registry, factory.prompts.externals.all())
+        for problem in (*unfit, *_senseless_expectations(plan)):
             raise InvalidInput(problem, code="invalid_plan")
         return plan
-
-    def _unknown_tools(self, plan: Plan) -> Iterator[str]:
-        usable = {tool.name for tool in self.factory.tools.registry.permitted(AgentRole.ACTOR)}
-        known = (
-            usable | {str(one) for one in Permission} | self.factory.prompts.externals.tool_names()
-        )
-        for index, step in enumerate(plan.steps):
-            for name in step.tools_needed:
-                if name not in known:
-                    yield f"steps[{index}].tools_needed: the actor has no tool '{name}'"
 
 
 def _senseless_expectations(plan: Plan) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.message_data import ToolResultData
 from ...domain.plan import PlanStep
-from ...domain.replies import StepResult
+from ...domain.replies import Review, StepResult
 from ...domain.roles import Permission
 from ...domain.shortfalls import Shortfall, ShortfallKind
 from ...effects.checking import CheckedExpectation
@@ -39,6 +39,8 @@ class StepEnd:
     shortfalls: list[Shortfall] = field(default_factory=list)
     broken: list[CheckedExpectation] = field(default_factory=list)
     """Expectations that are not met; they are among the shortfalls too."""
+    review: Review | None = None
+    """What a reviewer found."""
 
     @property
     def is_done(self) -> bool:
@@ -105,7 +107,8 @@ class StepCheck:
     def _missing_files(self) -> Iterator[Shortfall]:
         may_do = frozenset[Permission]().union(*self._named.values())
         only_looks = may_do == _LOOKING and len(self._named) == len(self.step.tools_needed)
-        if only_looks or Permission.DELETE_FILES in may_do:
+        can_create = self.step.runs_as.permits([Permission.CREATE_FILES])
+        if only_looks or Permission.DELETE_FILES in may_do or not can_create:
             return
         for path in filter(self._is_missing, self.step.files):
             if self._changes.get(_plain(path)) != "removed":
@@ -159,6 +162,18 @@ class StepCheck:
                 return not place.exists()
         except CoworkError:  # it leads elsewhere, where we do not look
             return False
+
+
+def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iterator[Shortfall]:
+    """What is lacking of a review that has to be settled before the plan goes on."""
+    if not step.rounds:
+        return
+    if review is None:
+        yield Shortfall(kind=ShortfallKind.NOTHING_DONE, what="gave no review")
+    elif review.asks_for_changes and task.round >= step.rounds:
+        times = "a second round" if step.rounds == 1 else "two more rounds"
+        what = f"still asks for changes after {times}"
+        yield Shortfall(kind=ShortfallKind.OPEN_FINDINGS, what=what)
 
 
 def broken_shortfall(one: CheckedExpectation) -> Shortfall:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
@@ -15,6 +15,7 @@ from ...domain.roles import Permission
 from ...store import PlanRevision, Transaction
 from ...tools.registry import ToolRegistry
 from ..log import RunLog
+from ..team import made_fit
 
 _LOOKING = frozenset({Permission.READ_FILES})
 
@@ -23,16 +24,21 @@ def deliver_plan(
     log: RunLog,
     plan: Plan,
     tools: ToolRegistry,
+    agents: Collection[str],
     files: Mapping[str, str],
     figures: Sequence[Figure] = (),
 ) -> None:
     """What a planner made, in the best order its graph allows, with the files it had read.
 
+    What it gives to somebody who cannot do it is left out, and the user is told. `agents` are
+    those of others.
+
     This is the only place where an order is improved: before the user has seen the plan.
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
-    improved, notes = improve(as_proposed(plan), looking | _LOOKING)
-    propose_plan(log, improved, [*plan.notes, *notes], files, figures)
+    fit, unfit = made_fit(as_proposed(plan), tools, agents)
+    improved, notes = improve(fit, looking | _LOOKING)
+    propose_plan(log, improved, [*plan.notes, *unfit, *notes], files, figures)
 
 
 def as_proposed(plan: Plan) -> Plan:

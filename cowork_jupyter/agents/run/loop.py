@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...domain.contexts import JobStatus, Usage
@@ -73,6 +73,14 @@ class Outcome:
     """What the agent itself says about how its work ended, if it did."""
     figures: Sequence[Figure] = ()
     """The numbers in its last words."""
+    delivered: Plan | Review | None = None
+    """What it made for others to build on."""
+
+    @property
+    def handed_over(self) -> str:
+        """What whoever builds on it reads: its words, and what it delivered."""
+        parts = [self.text.strip(), self.delivered.text if self.delivered else ""]
+        return "\n\n".join(filter(None, parts)) or "Done."
 
     @classmethod
     def of(cls, result: StepResult, figures: Sequence[Figure] = ()) -> Outcome:
@@ -105,6 +113,8 @@ class AgentLoop:
     """Files that the request asks to be written, until they were asked for again."""
     expectations: HeldExpectations | None = None
     """What must still be true when it ends; None where somebody else looks after that."""
+    agents: Collection[str] = ()
+    """Agents of others that its plan can name."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -297,10 +307,11 @@ class AgentLoop:
         self._say(reply)
         if isinstance(delivery, Plan):
             known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
-            deliver_plan(self.log, delivery, self.runner.tools.registry, known, figures)
+            tools = self.runner.tools.registry
+            deliver_plan(self.log, delivery, tools, self.agents, known, figures)
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
-        return Outcome(text=reply.text)
+        return Outcome(text=reply.text, delivered=delivery)
 
     async def _end(self, reply: Reply, result: StepResult) -> Outcome | None:
         """The agent says itself how it ended; whoever gave it a task writes that down.

@@ -28,6 +28,8 @@ export interface components {
             files: string[];
             files_read: string[];
             order: number | null;
+            /** @default 0 */
+            rounds: number;
             seconds: number;
             started_at: string | null;
             tools: components["schemas"]["ToolCount"][];
@@ -324,10 +326,12 @@ export interface components {
         };
         /**
          * CardStep
-         * @description A step of the plan; of a large plan only these four.
+         * @description A step of the plan; of a large plan only these four, and who does it.
          */
         CardStep: {
             action: string;
+            /** @default  */
+            agent?: string;
             /** @default [] */
             depends_on?: string[];
             /** @default  */
@@ -337,6 +341,10 @@ export interface components {
             id: string;
             /** @default  */
             reason?: string;
+            /** @default null */
+            role?: string | null;
+            /** @default 0 */
+            rounds?: number;
             status: components["schemas"]["StepStatus"];
             step_number: number;
             /** @default [] */
@@ -355,6 +363,8 @@ export interface components {
             job_id: string;
             result: string | null;
             role: components["schemas"]["AgentRole"];
+            /** @default 0 */
+            round?: number;
             status: components["schemas"]["StepStatus"];
             step_id: string;
         };
@@ -833,7 +843,7 @@ export interface components {
          * @description How a step differed from the plan.
          * @enum {string}
          */
-        DeviationKind: "extra_tool" | "extra_file" | "skipped" | "failed" | "out_of_order" | "not_run" | "nothing_done" | "missing_file" | "broken_expectation";
+        DeviationKind: "extra_tool" | "extra_file" | "skipped" | "failed" | "out_of_order" | "not_run" | "nothing_done" | "missing_file" | "broken_expectation" | "open_findings";
         /**
          * DiffQuery
          * @description `GET checkpoints/{id}/diff`.
@@ -2265,6 +2275,8 @@ export interface components {
             made_at: string | null;
             plan: components["schemas"]["Plan"] | null;
             revision: number;
+            /** @default  */
+            rights: string;
             stale: string[];
         };
         /**
@@ -2379,6 +2391,10 @@ export interface components {
             depends_on: string[];
             files: string[];
             order: number;
+            /** @default actor */
+            role: components["schemas"]["AgentRole"];
+            /** @default 0 */
+            rounds: number;
             time: string;
             tools: string[];
         };
@@ -2420,6 +2436,8 @@ export interface components {
          */
         PlanStep: {
             action: string;
+            /** @default  */
+            agent: string;
             /** @default [] */
             depends_on: string[];
             /** @default  */
@@ -2431,6 +2449,10 @@ export interface components {
             id: string;
             /** @default  */
             reason: string;
+            /** @default null */
+            role: components["schemas"]["AgentRole"] | null;
+            /** @default 0 */
+            rounds: number;
             /** @default pending */
             status: components["schemas"]["StepStatus"];
             step_number: number;
@@ -2466,6 +2488,8 @@ export interface components {
             /** @default [] */
             prerequisites: string[];
             revision: number;
+            /** @default  */
+            rights?: string;
             /** @default [] */
             risks: string[];
             steps: components["schemas"]["PlanStep"][];
@@ -3166,6 +3190,8 @@ export interface components {
                 [key: string]: unknown;
             }[];
             revision: number;
+            /** @default  */
+            rights?: string;
             role: components["schemas"]["AgentRole"];
             seq: number;
             stale: string[];
@@ -3193,7 +3219,7 @@ export interface components {
          * @description How a step did less than planned.
          * @enum {string}
          */
-        ShortfallKind: "nothing_done" | "missing_file" | "broken_expectation";
+        ShortfallKind: "nothing_done" | "missing_file" | "broken_expectation" | "open_findings";
         /**
          * Side
          * @description One side of a comparison.
@@ -3515,12 +3541,16 @@ export interface components {
             description: string;
             /** @default null */
             error: string | null;
+            /** @default  */
+            findings: string;
             id: string;
             job_id: string;
             /** @default null */
             result: string | null;
             /** @default actor */
             role: components["schemas"]["AgentRole"];
+            /** @default 0 */
+            round: number;
             /** @default pending */
             status: components["schemas"]["StepStatus"];
             step_id: string;
@@ -3532,6 +3562,8 @@ export interface components {
         TaskAssignmentData: {
             /** @default  */
             agent?: string;
+            /** @default  */
+            findings?: string;
             /** @default  */
             goal?: string;
             /** @default  */
@@ -3584,6 +3616,8 @@ export interface components {
             result?: string | null;
             /** @default actor */
             role?: components["schemas"]["AgentRole"];
+            /** @default 0 */
+            round?: number;
             status: components["schemas"]["StepStatus"];
             step_id: string;
             task_id: string;
@@ -3659,6 +3693,8 @@ export interface components {
             result?: string | null;
             /** @default actor */
             role?: components["schemas"]["AgentRole"];
+            /** @default 0 */
+            round?: number;
             status: components["schemas"]["StepStatus"];
             step_id: string;
             task_id: string;

@@ -506,7 +506,8 @@ def test_no_prompt_file_lies_around_unused() -> None:
         "examples": roles | {"actor_code.md"},
         "formats": formats
         | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"}
-        | {"code.md", "code_tools.md", "expects.md", "cells.md"},
+        | {"code.md", "code_tools.md", "expects.md", "cells.md"}
+        | {"team.md", "step_review.md"},
     }
     assert {
         folder.name: {file.name for file in folder.iterdir()} for folder in PROMPTS.iterdir()

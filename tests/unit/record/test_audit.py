@@ -51,6 +51,8 @@ def test_a_step_that_went_as_planned_has_no_deviations() -> None:
         "order": 1,
         "depends_on": [],
         "time": "5 s",
+        "role": "actor",
+        "rounds": 0,
     }
     assert [(one.tool, one.calls, one.failed) for one in found.actual.tools] == [
         ("read_file", 1, 0),

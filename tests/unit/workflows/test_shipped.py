@@ -17,6 +17,7 @@ EXAMPLES: dict[str, tuple[AgentRole, dict[str, Any]]] = {
     "profile_dataset": (AgentRole.TESTER, {"path": "data/sales.csv", "purpose": "a forecast"}),
     "write_tests": (AgentRole.PLANNER, {"module": "src/sales.py", "focus": "rounding"}),
     "review_changes": (AgentRole.REVIEWER, {"paths": ["a.py", "b.py"], "purpose": "be faster"}),
+    "build_test_review": (AgentRole.PLANNER, {"task": "Round up", "files": ["a.py"]}),
     "set_up_project": (AgentRole.PLANNER, {"goal": "Forecast sales", "folder": "forecast"}),
 }
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cowork_jupyter.agents.external.configured import ExternalAgents, agent_of
+from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.team import agent_of
 
 
 def written(folder: Path, agents: object) -> ExternalAgents:
@@ -27,7 +28,6 @@ def test_what_cannot_be_an_agent_is_none(tmp_path: Path) -> None:
         },
     )
     assert list(found.all()) == ["good"]
-    assert found.tool_names() == {"agent:good"}
     assert written(tmp_path, ["good"]).all() == {}
     assert ExternalAgents().all() == {}
 
@@ -41,7 +41,7 @@ def test_a_change_of_the_file_counts_at_once(tmp_path: Path) -> None:
 
 def test_roles_are_told_what_they_can_do_with_them(tmp_path: Path) -> None:
     agents = written(tmp_path, {"one": {"command": "run"}})
-    assert "agent:NAME" in agents.facts(AgentRole.PLANNER)["external agents"]
+    assert '"agent": "NAME"' in agents.facts(AgentRole.PLANNER)["external agents"]
     assert "delegate" in agents.facts(AgentRole.COMMANDER)["external agents"]
     assert agents.facts(AgentRole.ACTOR) == {}
 
@@ -49,4 +49,5 @@ def test_roles_are_told_what_they_can_do_with_them(tmp_path: Path) -> None:
 def test_a_step_names_its_agent_among_its_tools() -> None:
     step = PlanStep(id="1", step_number=1, action="x", tools_needed=["update_file", "agent:one"])
     assert agent_of(step) == "one"
+    assert agent_of(step.model_copy(update={"agent": "two"})) == "two"
     assert agent_of(step.model_copy(update={"tools_needed": ["update_file"]})) == ""

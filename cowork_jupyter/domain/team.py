@@ -1,0 +1,193 @@
+"""Plans that several roles carry out: who can do which step, what a review may send back, and the
+rights that approving the plan gives to each role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
+from typing import Any
+
+from .plan import MAX_ROUNDS, Plan, PlanStep
+from .roles import AgentRole, Permission
+
+MARK = "agent:"
+"""Before a name among the `tools_needed` of a step: the older way to name its agent."""
+
+_RIGHTS = {
+    Permission.WRITE_FILES: "write",
+    Permission.CREATE_FILES: "create",
+    Permission.DELETE_FILES: "delete",
+    Permission.EXECUTE_COMMANDS: "run",
+}
+_LOOKING = "run commands with the workspace read-only"
+_TIMES = {1: "once", 2: "twice"}
+_REVIEW = "review"
+
+
+def agent_of(step: PlanStep) -> str:
+    """The external agent that a step is for; empty if it is for ours."""
+    named = [tool.removeprefix(MARK) for tool in step.tools_needed if tool.startswith(MARK)]
+    return step.agent or (named[0] if named else "")
+
+
+def is_review(step: PlanStep) -> bool:
+    """Whether what it delivers is a review."""
+    return _REVIEW in step.runs_as.spec.formats
+
+
+def sent_back_by(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """What a review sends back: the nearest steps before it that may write, and what lies between.
+
+    In an order in which they can be done again; empty if nothing before it may write.
+    """
+    by_id = {step.id: step for step in steps}
+    reached: dict[str, PlanStep] = {}
+    behind = [*review.depends_on]
+    while behind:
+        step = by_id[behind.pop()]
+        if step.id not in reached:
+            reached[step.id] = step
+            behind += [] if _may_write(step) else step.depends_on
+    graph = {key: reached.keys() & {*step.depends_on} for key, step in reached.items()}
+    again: dict[str, PlanStep] = {}
+    for key in TopologicalSorter(graph).static_order():
+        if _may_write(reached[key]) or again.keys() & graph[key]:
+            again[key] = reached[key]
+    return list(again.values())
+
+
+def _may_write(step: PlanStep) -> bool:
+    return step.runs_as.permits([Permission.WRITE_FILES])
+
+
+def team_problems(plan: Plan, agents: Collection[str]) -> Iterator[str]:
+    """Who cannot do what the plan gives them, place first. `agents` are those of others."""
+    for index, step in enumerate(plan.steps):
+        if step.role and step.role.spec.delegates_to:
+            yield f"steps[{index}].role: the {step.role} leads, and carries out no step itself"
+        if step.agent and step.agent not in agents:
+            yield f"steps[{index}].agent: there is no external agent '{step.agent}'"
+        if problem := _rounds_problem(step, plan):
+            yield f"steps[{index}].rounds: {problem}"
+
+
+def _rounds_problem(step: PlanStep, plan: Plan) -> str:
+    if step.rounds and not is_review(step):
+        return "only a step of the reviewer can send work back"
+    if step.rounds and not sent_back_by(step, plan.steps):
+        return "no step before it can change files, so there is nothing to send back"
+    return ""
+
+
+def with_known_roles(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A plan as a model wrote it, with only roles and rounds that there are, and what is said of
+    the others: no plan is lost over them.
+    """
+    steps = plan.get("steps")
+    if not isinstance(steps, list):
+        return plan, []
+    notes: list[str] = []
+    return {**plan, "steps": [_known_step(step, notes) for step in steps]}, notes
+
+
+def _known_step(step: Any, notes: list[str]) -> Any:
+    if not isinstance(step, dict):
+        return step
+    said = dict(step)
+    role, rounds, agent = (said.pop(name, None) for name in ("role", "rounds", "agent"))
+    name = role.strip().lower() if isinstance(role, str) else role
+    if name in {one.value for one in AgentRole}:
+        said["role"] = name
+    elif role:
+        notes.append(f"There is no role '{role}': the actor gets its step.")
+    if isinstance(agent, str) and agent.strip():
+        said["agent"] = agent.strip()
+    if isinstance(rounds, int) and rounds > 0:
+        said["rounds"] = min(int(rounds), MAX_ROUNDS)
+        if rounds > MAX_ROUNDS:
+            notes.append(f"A review can send work back {_TIMES[MAX_ROUNDS]} at most.")
+    return said
+
+
+def with_sound_team(
+    plan: Plan, held: Mapping[AgentRole, Collection[str]], agents: Collection[str]
+) -> tuple[Plan, list[str]]:
+    """A model's plan without what the roles of its steps cannot do, and a sentence on each.
+
+    `held` says what each role can be granted: its tools and its permissions.
+    """
+    notes: list[str] = []
+    steps = [_sound_step(step, plan, held, agents, notes) for step in plan.steps]
+    return (plan.model_copy(update={"steps": steps}), notes) if notes else (plan, [])
+
+
+def _sound_step(
+    step: PlanStep,
+    plan: Plan,
+    held: Mapping[AgentRole, Collection[str]],
+    agents: Collection[str],
+    notes: list[str],
+) -> PlanStep:
+    changes: dict[str, Any] = {}
+    number = f"Step {step.step_number}"
+    if step.role and step.role.spec.delegates_to:
+        notes.append(f"{number}: the {step.role} carries out no step itself; the actor gets it.")
+        changes["role"] = None
+    elif step.role:
+        lacking = [name for name in step.tools_needed if name not in held[step.role]]
+        notes += [f"{number}: the {step.role} has no tool '{name}'; left out." for name in lacking]
+        kept = [name for name in step.tools_needed if name not in lacking]
+        changes |= {"tools_needed": kept} if lacking else {}
+    if step.agent and step.agent not in agents:
+        notes.append(f"{number}: there is no external agent '{step.agent}'; one of ours gets it.")
+        changes["agent"] = ""
+    if problem := _rounds_problem(step, plan):
+        notes.append(f"{number}: {problem}.")
+        changes["rounds"] = 0
+    return step.model_copy(update=changes) if changes else step
+
+
+def rights_of(plan: Plan) -> str:
+    """What approving the plan lets each role do, in a sentence or two.
+
+    Empty for a plan that says nothing of roles: the actor does what its steps say.
+    """
+    if not any(step.role or agent_of(step) for step in plan.steps):
+        return ""
+    roles = dict.fromkeys(step.runs_as for step in plan.steps)
+    sentences = [f"Roles: {'; '.join(f'{role} {_may(role)}' for role in roles)}."]
+    agents = {agent_of(step): step.runs_as for step in plan.steps if agent_of(step)}
+    sentences += [
+        f"The external agent {agent} works as {role}; what it does on its own, without asking us, "
+        "is not confined."
+        for agent, role in agents.items()
+    ]
+    return " ".join([*sentences, *_returns(plan)])
+
+
+def _returns(plan: Plan) -> Iterator[str]:
+    """What reviews may send back."""
+    for step in plan.steps:
+        again = sent_back_by(step, plan.steps) if step.rounds else []
+        if again:
+            numbers = " and ".join(str(one.step_number) for one in again)
+            which = f"step{'s' if len(again) > 1 else ''} {numbers}"
+            yield (
+                f"If step {step.step_number} asks for changes, {which} run again with the same "
+                f"rights, {_TIMES[step.rounds]} at most."
+            )
+
+
+def _may(role: AgentRole) -> str:
+    held = [one for one in _RIGHTS if role.permits([one])]
+    if not held:
+        return "only reads"
+    words = [
+        _LOOKING
+        if one is Permission.EXECUTE_COMMANDS and not role.spec.commands_may_write
+        else _RIGHTS[one]
+        for one in held
+    ]
+    listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return f"may {listed}"
