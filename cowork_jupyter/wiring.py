@@ -35,6 +35,10 @@ from .domain.events import Event
 from .domain.redaction import LogRedaction
 from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
+from .guidance.skill_catalogue import SkillCatalogue
+from .guidance.skill_switches import SkillSwitches
+from .guidance.skill_tool import SkillTools
+from .guidance.skills import Skills
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
@@ -104,7 +108,10 @@ def build_service(
     folder = settings.workspace
     prompts = BasePrompts(settings.data_dir / "prompts", folder, trusts=trust.is_trusted)
     templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
-    for finder in (partial(settings_offers, folder), prompts.offers, templates.offers):
+    switches = SkillSwitches(settings.user_settings)
+    skills = Skills(folder, settings.data_dir / "skills", trust.is_trusted, switches)
+    found = (partial(settings_offers, folder), prompts.offers, templates.offers, skills.offers)
+    for finder in found:
         trust.look_at(finder)
     rules = RuleBook(folder, settings.user_settings, trust, rule_names)
     pins = Pins(settings.data_dir / "mcp_pins.json")
@@ -121,6 +128,7 @@ def build_service(
         closing.push_async_callback(scratch.close)
     registry = tools_without_kernels if kernels is None else tools_with_kernels
     tools = registry(confined=confined)
+    tools = tools.with_more(SkillTools(skills), tools.prepare)
 
     pool = pool_for(settings)
     closing.push_async_callback(pool.aclose)
@@ -165,9 +173,11 @@ def build_service(
             templates=templates,
             frames=Frames(settings.data_dir / "frames.key"),
             externals=ExternalAgents(settings.user_settings),
+            guidance=[SkillCatalogue(skills)],
         ),
         pool=pool,
         mcp=mcp,
+        skills=skills,
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
@@ -187,12 +197,13 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current),
+        completion=Completion(workflows.current, skills),
         connections=connections,
         current_model=model,
         probe=ModelProbe(connections.current),
         mcp=mcp,
         prompts=prompts,
+        skills=skills,
         rules=rules,
         trust=trust,
         closing=closing,
