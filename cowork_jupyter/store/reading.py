@@ -166,9 +166,10 @@ class Reader(ABC):
     def skills_used(self) -> dict[str, str]:
         """When each skill was opened last, in any conversation."""
         sql = (
-            "SELECT value->>'$.name' AS name, max(created_at) AS at"
-            " FROM events, json_each(data, '$.items')"
-            " WHERE type='guidance-used' AND value->>'$.kind'='skill' GROUP BY name"
+            "SELECT json_extract(item.value, '$.name') AS name, max(created_at) AS at"
+            " FROM events, json_each(events.data, '$.items') AS item"
+            " WHERE events.type='guidance-used' AND json_extract(item.value, '$.kind')='skill'"
+            " GROUP BY name"
         )
         return {row["name"]: row["at"] for row in self._rows(sql)}
 
