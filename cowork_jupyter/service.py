@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from .agents.agent import AgentFactory
@@ -44,6 +45,7 @@ from .domain.suggestions import SuggestionEvent, SuggestionRequest
 from .guidance.first_instructions import first_instructions
 from .guidance.instruction_files import FILE_NAME
 from .guidance.instructions import InstructionFinder
+from .guidance.skills import Skills
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
 from .llm.reachable import HOW_TO_CONNECT, ModelProbe
@@ -88,6 +90,7 @@ class CoworkService:
     mcp: McpServers
     prompts: BasePrompts
     instructions: InstructionFinder
+    skills: Skills
     rules: RuleBook
     trust: Trust
     closing: AsyncExitStack
@@ -150,13 +153,14 @@ class CoworkService:
         origin: RequestOrigin = HERE,
         *,
         replan: bool = False,
+        skill: str = "",
         pictures: Sequence[ImagePart] = (),
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
         The stored message carries the job's id. A `policy` holds rules for this job only. With
         a `model` the conversation goes on with that one. To `replan` is to ask for the same goal
-        once more: who answers by rules need not understand the words.
+        once more: who answers by rules need not understand the words. A `skill` is one to follow.
         """
         rules = self.rules.read_policy(policy)
         context = self._with_chosen(self.conversations.get(context_id), model)
@@ -166,7 +170,8 @@ class CoworkService:
             ready = await self._with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 
-        message = self._begin(context, job, work, replan=replan, pictures=pictures)
+        facts: dict[str, bool | str] = {"replan": replan, "skill": skill}
+        message = self._begin(context, job, work, facts, pictures)
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -208,19 +213,17 @@ class CoworkService:
         context: Context,
         job: Job,
         work: Work,
-        *,
-        replan: bool = False,
+        facts: Mapping[str, bool | str] = MappingProxyType({}),
         pictures: Sequence[ImagePart] = (),
     ) -> Message:
         """Store what the user asked for, and begin what it takes."""
-        facts = {"cell_id": job.cell_id, "replan": replan}
-        facts = {name: value for name, value in facts.items() if value}
+        told = {"cell_id": job.cell_id, **facts}
         message = Message(
             context_id=context.id,
             role="user",
             agent_role=job.role,
             content=[TextPart(text=job.request), *pictures],
-            data=TextData.model_validate(facts),
+            data=TextData.model_validate({name: one for name, one in told.items() if one}),
         )
         self.jobs.start(job, message, work)
         if not context.title:

@@ -36,6 +36,10 @@ from .domain.redaction import LogRedaction
 from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
 from .guidance.instructions import InstructionFinder
+from .guidance.skill_catalogue import SkillCatalogue
+from .guidance.skill_switches import SkillSwitches
+from .guidance.skill_tool import SkillTools
+from .guidance.skills import Skills
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
@@ -105,7 +109,10 @@ def build_service(
     folder = settings.workspace
     prompts = BasePrompts(settings.data_dir / "prompts", folder, trusts=trust.is_trusted)
     templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
-    for finder in (partial(settings_offers, folder), prompts.offers, templates.offers):
+    switches = SkillSwitches(settings.user_settings)
+    skills = Skills(folder, settings.data_dir / "skills", trust.is_trusted, switches)
+    found = (partial(settings_offers, folder), prompts.offers, templates.offers, skills.offers)
+    for finder in found:
         trust.look_at(finder)
     instructions = InstructionFinder(settings.user_settings.parent, folder, trust.is_trusted)
     trust.look_at(instructions.offers)
@@ -124,6 +131,7 @@ def build_service(
         closing.push_async_callback(scratch.close)
     registry = tools_without_kernels if kernels is None else tools_with_kernels
     tools = registry(confined=confined)
+    tools = tools.with_more(SkillTools(skills), tools.prepare)
 
     pool = pool_for(settings)
     closing.push_async_callback(pool.aclose)
@@ -168,10 +176,11 @@ def build_service(
             templates=templates,
             frames=Frames(settings.data_dir / "frames.key"),
             externals=ExternalAgents(settings.user_settings),
-            guidance=[instructions],
+            guidance=[instructions, SkillCatalogue(skills)],
         ),
         pool=pool,
         mcp=mcp,
+        skills=skills,
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
@@ -191,13 +200,14 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current),
+        completion=Completion(workflows.current, skills),
         connections=connections,
         current_model=model,
         probe=ModelProbe(connections.current),
         mcp=mcp,
         prompts=prompts,
         instructions=instructions,
+        skills=skills,
         rules=rules,
         trust=trust,
         closing=closing,

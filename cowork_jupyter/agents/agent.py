@@ -9,11 +9,17 @@ from functools import partial
 from ..bus import Journal
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Context, Job
+from ..domain.errors import NotFound
 from ..domain.guidance import GuidanceUsed
+from ..domain.message_data import TextData
+from ..domain.messages import Message
 from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
 from ..domain.settings import Settings, ToolProtocol
+from ..guidance.skill_catalogue import guidance_of
+from ..guidance.skill_tool import body_of
+from ..guidance.skills import Skills
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
 from ..llm.known_models import KnownModels
@@ -26,7 +32,7 @@ from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
 from .delegation import Delegation
 from .log import RunLog
-from .mentions.lookup import Mentioned, look_up
+from .mentions.lookup import Mentioned, head_of, look_up
 from .mentions.reach import Reach
 from .notebook.lookup import describe_notebook_context
 from .pools.pool import AsyncioPool, WorkerPool
@@ -92,6 +98,8 @@ class AgentFactory:
     """Where large tables are read."""
     mcp: McpServers | None = None
     """Whose resources messages can point at."""
+    skills: Skills = field(default_factory=Skills)
+    """What messages can call with `/`."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -195,9 +203,23 @@ class AgentFactory:
             )
             return await loop.run()
 
-    async def _look_up(self, log: RunLog, text: str, room: int) -> Mentioned:
-        """What a message of the user points at."""
-        return await look_up(self.reach(log, log.notebook), text, room, self.llm.counter)
+    async def _look_up(self, log: RunLog, message: Message, room: int) -> Mentioned:
+        """What a message of the user points at, and the skill that it calls."""
+        reach, count = self.reach(log, log.notebook), self.llm.counter
+        found = await look_up(reach, message.text, room, count)
+        called = message.data.skill if isinstance(message.data, TextData) else ""
+        if called:
+            found.guidance = self._called_skill(log, called, room)
+        return found
+
+    def _called_skill(self, log: RunLog, name: str, room: int) -> str:
+        try:
+            skill = self.skills.open(name)
+        except NotFound as gone:  # switched off, or changed, since it was called
+            return f"The user wants the skill '{name}' followed. {gone.message}"
+        text = head_of(body_of(skill), room, self.llm.counter)
+        log.event(GuidanceUsed(items=[guidance_of(skill, self.llm.counter(text))]))
+        return f"The user wants the skill '{name}' followed:\n\n{text}\n\n"
 
     def reach(self, log: RunLog, notebook: str | None) -> Reach:
         """What mentions can be about, as far as the log's role may read it unasked."""

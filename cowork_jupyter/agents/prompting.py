@@ -22,7 +22,10 @@ from ..tools.base import Tool, ToolParameters
 from ..workflows.templates import Templates
 from .external.configured import ExternalAgents
 
-_THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
+_THIN_TOOLS = (
+    *("describe_table", "insert_cell", "edit_cell"),
+    *("read_file", "read_skill", "list_directory", "grep"),
+)
 """What small models are told of first: code of theirs does most of the rest."""
 MAX_TEMPLATES = 3
 """Saved plans that a planner is shown."""

@@ -31,6 +31,7 @@ from . import (  # noqa: F401 (they register themselves)
     api_queue,
     api_record,
     api_silenced,
+    api_skills,
     api_suggestions,
     api_trust,
     api_workflows,

@@ -6,7 +6,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents.mentions.commands import Command, InRole, RunWorkflow, SendPrompt, command_in
+from ..agents.mentions.commands import (
+    Command,
+    FollowSkill,
+    InRole,
+    RunWorkflow,
+    SendPrompt,
+    command_in,
+)
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, RequestOrigin
 from ..domain.errors import Forbidden, InvalidInput
@@ -53,7 +60,7 @@ class NewMessage(RequestBody):
 )
 async def send_message(call: Call) -> BaseModel:
     """Send a message to the agent, which starts a job. One that begins with `/` and the name of a
-    role, a workflow or an MCP server's prompt is a command.
+    role, a workflow, a skill or an MCP server's prompt is a command.
     """
     body: NewMessage = call.body
     call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
@@ -67,18 +74,26 @@ async def send_message(call: Call) -> BaseModel:
 def command_of(call: Call, content: str) -> Command | None:
     """What the words command, if they do."""
     servers = [one.name for one in call.service.mcp.configured.all() if one.in_use]
-    return command_in(content, call.service.workflows.current(), servers)
+    skills = call.service.skills
+    return command_in(
+        content,
+        call.service.workflows.current(),
+        servers,
+        lambda: [one.name for one in skills.usable()],
+    )
 
 
 async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
     service, context_id = call.service, call.path["id"]
-    content, role = body.content, body.role
+    content, role, skill = body.content, body.role, ""
     match command:
         case RunWorkflow(name, parameters):
             return service.run_workflow(name, parameters, context_id, call.caller.name, by)
         case InRole(chosen, text):
             check_raise(call, chosen, by)
             content, role = text, chosen
+        case FollowSkill(skill, content):
+            pass
         case SendPrompt():
             content = await _written(call, command, by)
     return service.send_message(
@@ -88,6 +103,7 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
         model=body.model,
         origin=RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id),
         replan=body.replan,
+        skill=skill,
         pictures=[one.part() for one in body.pictures],
     )
 

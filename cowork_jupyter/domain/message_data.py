@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, model_serializer, model_validator
 from .contexts import Initiator
 from .data import Data
 from .figures import Assumption, Figure
+from .guidance import Guidance
 from .mentions import Mention
 from .plan import Plan, PlanStep
 from .replies import Question, Review
@@ -58,6 +59,8 @@ class TextData(Data):
     """What the agent's answer takes for granted."""
     mentions: list[Mention] = []
     """What the user's words point at."""
+    skill: str = ""
+    """The skill that the user wants followed."""
 
 
 class PlanFacts(Data, Plan):
@@ -148,6 +151,8 @@ class ToolResultData(ToolOutcome):
     """Whether it holds what the user let the agent read although it is secret."""
     figures: list[Figure] = []
     """The numbers in text that it wrote into a notebook, each with where it can be seen."""
+    guidance: Guidance | None = None
+    """What guides the agent with this text, which the user trusts."""
 
     @classmethod
     def of(cls, outcome: ToolOutcome, tool: str, facts: ToolFacts | None = None) -> Self:

@@ -211,6 +211,10 @@ def _workflows(one: Command) -> Note:
     return _listed("workflows", one.session.link.request("GET", "workflows")["items"])
 
 
+def _skills(one: Command) -> Note:
+    return _listed("skills", one.session.link.request("GET", "skills"))
+
+
 def _run(one: Command) -> None:
     from ..workflows.fields import assigned
 
@@ -305,6 +309,7 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "rules": _rules,
     "models": _models,
     "workflows": _workflows,
+    "skills": _skills,
     "run": _run,
     "export": _export,
     "init": _init,

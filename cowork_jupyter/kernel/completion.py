@@ -38,6 +38,7 @@ COMMANDS = {
     "rules": CommandUsage("", "list what is allowed, asked about and denied"),
     "models": CommandUsage("", "list models of the server and on this machine"),
     "workflows": CommandUsage("", "ready-made actions"),
+    "skills": CommandUsage("", "list the skills that agents can use"),
     "run": CommandUsage("NAME k=v …", "run a workflow"),
     "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl"),
     "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here"),

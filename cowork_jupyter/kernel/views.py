@@ -155,6 +155,24 @@ def workflows(items: Iterable[Item]) -> str:
     return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
 
 
+def skills(found: Item) -> str:
+    """What agents can open, whose it is, and what keeps them from it."""
+    rows = [
+        [code(item["name"]), _short(item["description"]), item["source"], _skill_state(item)]
+        for item in found["items"]
+    ]
+    listed = _listed(["Skill", "", "From", ""], rows, "There are no skills.")
+    return "\n\n".join([listed, *(line(one["message"]) for one in found["problems"])])
+
+
+def _skill_state(item: Item) -> str:
+    if not item["trusted"]:
+        return "not trusted yet: see the Cowork panel"
+    if not item["enabled"]:
+        return "off"
+    return f"last used {item['last_used'][:10]}" if item["last_used"] else ""
+
+
 def _parameters(schema: Item) -> str:
     required = set(schema.get("required", []))
     names = schema.get("properties", {})

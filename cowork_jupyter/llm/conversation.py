@@ -168,8 +168,9 @@ def _calls_as_json(calls: list[Message]) -> str:
 def _text(message: Message, frame: Frame) -> str:
     if isinstance(message.data, ToolResultData):
         outcome = "" if message.data.ok else " (failed)"
-        tool = message.data.tool or "the tool"
-        return f"Result of {tool}{outcome}:\n{frame.around(message.text or _NOTHING)}"
+        tool, text = message.data.tool or "the tool", message.text or _NOTHING
+        told = text if message.data.guidance else frame.around(text)
+        return f"Result of {tool}{outcome}:\n{told}"
     if isinstance(message.data, TextData) and (answer := message.data.answer):
         return f"Answer to “{answer.question}”: {message.text}"
     text = message.text or message.data_as_text

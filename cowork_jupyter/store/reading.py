@@ -163,6 +163,16 @@ class Reader(ABC):
         used = (one for data in events for one in GuidanceUsed.model_validate_json(data).items)
         return list({(one.kind, one.source, one.name): one for one in used}.values())
 
+    def skills_used(self) -> dict[str, str]:
+        """When each skill was opened last, in any conversation."""
+        sql = (
+            "SELECT json_extract(item.value, '$.name') AS name, max(created_at) AS at"
+            " FROM events, json_each(events.data, '$.items') AS item"
+            " WHERE events.type='guidance-used' AND json_extract(item.value, '$.kind')='skill'"
+            " GROUP BY name"
+        )
+        return {row["name"]: row["at"] for row in self._rows(sql)}
+
     def _event_data(self, kind: str, context_id: str, job_ids: tuple[str, ...]) -> list[str]:
         """Of all jobs of the conversation where none is named."""
         sql = (

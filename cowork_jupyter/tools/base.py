@@ -20,6 +20,7 @@ from typing import Any, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict
 
 from ..domain.cell_changes import CellEdit
+from ..domain.guidance import Guidance
 from ..domain.message_data import ToolFacts
 from ..domain.messages import ImagePart
 from ..domain.redaction import Mask
@@ -152,6 +153,8 @@ class ToolResult:
     """What it did to a cell of a notebook, for the user to accept or revert."""
     output: str = ""
     """What code put out, without our own words about it."""
+    guidance: Guidance | None = None
+    """Set if the text guides the agent: the user trusts it, so it is more than data."""
 
     @cached_property
     def facts(self) -> ToolFacts:

@@ -202,9 +202,13 @@ def default_tools() -> ToolRegistry:
     )
 
 
+_ELSEWHERE = frozenset({"delegate", "find_tools", "read_skill"})
+"""Tools that are made where they are needed."""
+
+
 def rule_names() -> frozenset[str]:
     """All that a rule of the user's can be about, in any host, tools of MCP servers aside."""
-    return frozenset(tools_with_kernels()) | TABLE_TOOLS | {"delegate", "find_tools", NETWORK}
+    return frozenset(tools_with_kernels()) | TABLE_TOOLS | {*_ELSEWHERE, NETWORK}
 
 
 def tools_with_kernels(*, confined: bool = True) -> ToolRegistry:

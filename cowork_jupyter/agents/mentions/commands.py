@@ -2,6 +2,7 @@
 
     /reviewer look at cell 3            in another role
     /write_tests module=sales.py        a workflow with its parameters
+    /joins add the customers' cities    by a skill
     /github:review number=3             a prompt of an MCP server
 
 A path such as `/data/x`, and a slash anywhere else, is plain text.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,14 @@ class RunWorkflow:
 
 
 @dataclass(frozen=True)
+class FollowSkill:
+    """Say this, to be done as a skill says."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
 class SendPrompt:
     """Send what a server's prompt says, with these arguments."""
 
@@ -50,10 +59,15 @@ class SendPrompt:
     arguments: dict[str, str]
 
 
-Command = InRole | RunWorkflow | SendPrompt
+Command = InRole | RunWorkflow | FollowSkill | SendPrompt
 
 
-def command_in(text: str, workflows: WorkflowRegistry, servers: Collection[str]) -> Command | None:
+def command_in(
+    text: str,
+    workflows: WorkflowRegistry,
+    servers: Collection[str],
+    skills: Callable[[], Collection[str]] = tuple,
+) -> Command | None:
     """What a message commands; None if it is plain text. Unknown names are not said to a model."""
     match = _COMMAND.match(text)
     if match is None:
@@ -66,13 +80,20 @@ def command_in(text: str, workflows: WorkflowRegistry, servers: Collection[str])
         return SendPrompt(name, prompt, {key: value for key, _, value in values})
     role = next((one for one in AgentRole if one.value == name), None)
     if role:
-        if not rest:
-            raise InvalidInput(f"Write what you want after /{name}.", code="empty_command")
-        return InRole(role, rest)
+        return InRole(role, _wanted(rest, name))
     if name in workflows:
         schema = workflows[name].schema
         return RunWorkflow(name, assigned(schema, _words(rest, name)))
-    raise _unknown(name, [*(one.value for one in AgentRole), *workflows])
+    known = skills()
+    if name in known:
+        return FollowSkill(name, _wanted(rest, name))
+    raise _unknown(name, [*(one.value for one in AgentRole), *workflows, *known])
+
+
+def _wanted(rest: str, name: str) -> str:
+    if not rest:
+        raise InvalidInput(f"Write what you want after /{name}.", code="empty_command")
+    return rest
 
 
 def _words(rest: str, name: str) -> list[str]:

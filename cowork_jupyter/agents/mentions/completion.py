@@ -20,6 +20,7 @@ from ...domain.effects import TableState
 from ...domain.errors import CoworkError
 from ...domain.mentions import MentionKind
 from ...domain.roles import AgentRole
+from ...guidance.skills import Skills
 from ...mcp.client import offers
 from ...mcp.client.connection import McpConnection
 from ...tools.kernel.state import Variable
@@ -41,7 +42,7 @@ _MAX_FILES = 5_000
 _MAX_KEPT = 64
 
 _ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
-OfferKind = MentionKind | Literal["role", "workflow", "prompt"]
+OfferKind = MentionKind | Literal["role", "workflow", "skill", "prompt"]
 T = TypeVar("T")
 
 
@@ -75,12 +76,14 @@ class Completion:
     """Answers while users type. It keeps what it found for as long as they go on."""
 
     workflows: Callable[[], WorkflowRegistry]
+    skills: Skills = field(default_factory=Skills)
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
         """What fits, best first; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
-            known, looks = [*_roles(), *self._workflows()], self._prompts(reach)
+            known = [*_roles(), *self._workflows(), *self._skills()]
+            looks = self._prompts(reach)
         elif typed.startswith("@"):
             known, looks = [], self._mentions(reach, variables=variables)
         else:
@@ -118,6 +121,11 @@ class Completion:
     def _workflows(self) -> Iterator[CompletionItem]:
         for workflow in self.workflows().values():
             yield CompletionItem(text=f"/{workflow.name}", kind="workflow", title=workflow.title)
+
+    def _skills(self) -> Iterator[CompletionItem]:
+        for skill in self.skills.usable():
+            title = skill.about.description[:80]
+            yield CompletionItem(text=f"/{skill.name}", kind="skill", title=title)
 
     def _keep(
         self,

@@ -70,6 +70,8 @@ class Mentioned:
     mentions: list[Mention] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     pictures: list[ImagePart] = field(default_factory=list)
+    guidance: str = ""
+    """How to go about it, which is no data of others."""
 
     @property
     def text(self) -> str:
@@ -107,7 +109,7 @@ def _add(
     """Put it in as far as there is room; how many tokens it takes."""
     mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
     found.mentions.append(mention)
-    text = _head(mask(carried.text), min(EACH, room), count) if room >= _LEAST else ""
+    text = head_of(mask(carried.text), min(EACH, room), count) if room >= _LEAST else ""
     if not text:
         mention.problem = "This message already carries as much as it can."
         return 0
@@ -117,7 +119,7 @@ def _add(
     return count(text)
 
 
-def _head(text: str, limit: int, count: Count) -> str:
+def head_of(text: str, limit: int, count: Count) -> str:
     """Its first lines, as far as they fit."""
     shown = text[: limit * 10]
     while shown and count(shown) > limit:

@@ -82,13 +82,15 @@ class MessageMentions(Protocol):
 
     mentions: list[Mention]
     pictures: list[ImagePart]
+    guidance: str
+    """How to go about it, which is no data of others."""
 
     @property
     def text(self) -> str:
         """For the model; it holds what others wrote."""
 
 
-LookUp = Callable[[str, int], Awaitable[MessageMentions]]
+LookUp = Callable[[Message, int], Awaitable[MessageMentions]]
 
 
 @dataclass
@@ -118,7 +120,7 @@ class ModelSession:
     note: str = ""
     """What is told beside the user's request: where they are in their notebook."""
     look_up: LookUp | None = None
-    """Finds what a text points at, in at most so many tokens."""
+    """Finds what a message points at, in at most so many tokens."""
     history_tokens: int = HISTORY_TOKENS
     is_step: bool = False
     """Whether it works on a step of an approved plan: then its assignment says what is wanted."""
@@ -151,10 +153,15 @@ class ModelSession:
         if message is None or self.look_up is None or not isinstance(message.data, TextData):
             return
         room = self._room(self.known.window(self._name)) // _MENTIONS_SHARE
-        found = await self.look_up(message.text, room)
+        found = await self.look_up(message, room)
+        if found.guidance:
+            self._mentioned[message.id] = self.log.message("system", spell_hidden(found.guidance))
         if not found.mentions:
             return
-        self._mentioned[message.id] = self._framed(found.text, found.pictures)
+        aside = self._framed(found.text, found.pictures)
+        if told := self._mentioned.get(message.id):
+            aside = aside.model_copy(update={"content": [*told.content, *aside.content]})
+        self._mentioned[message.id] = aside
         self.is_about_tables |= any(one.kind in _TABLES and one.tokens for one in found.mentions)
         data = message.data.model_copy(update={"mentions": found.mentions})
         with self.log.journal.transaction() as tx:

@@ -21,6 +21,7 @@ from ...checkpoints import Recorder, ToolUse
 from ...domain.effects import DataEffect
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.figures import Figure
+from ...domain.guidance import GuidanceUsed
 from ...domain.identity import new_id
 from ...domain.message_data import (
     ErrorBody,
@@ -376,6 +377,8 @@ class ToolRunner:
             data.sensitive = True
         if one.figures:
             data.figures = one.figures
+        if result.guidance:
+            data.guidance = result.guidance
         self._record(one, outcome, data, result.text)
 
     def _record_failure(self, one: Handled, error: CoworkError) -> None:
@@ -396,6 +399,8 @@ class ToolRunner:
                 record_edit(tx, self.log, result.cell_edit)
             tx.append_message(message)
             self.log.append(tx, outcome)
+            if result and result.guidance:
+                self.log.append(tx, GuidanceUsed(items=[result.guidance]))
             for effect in one.effects:
                 facts = {"task_id": self.log.task_id, "call_id": one.id}
                 self.log.append(tx, effect.model_copy(update=facts))

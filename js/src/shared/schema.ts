@@ -649,7 +649,7 @@ export interface components {
          * @description One thing that can stand there.
          */
         CompletionItem: {
-            kind: ("variable" | "column" | "cell" | "file" | "folder" | "error" | "output" | "resource") | ("role" | "workflow" | "prompt");
+            kind: ("variable" | "column" | "cell" | "file" | "folder" | "error" | "output" | "resource") | ("role" | "workflow" | "skill" | "prompt");
             text: string;
             /** @default  */
             title: string;
@@ -3261,6 +3261,42 @@ export interface components {
             silenced?: boolean;
         };
         /**
+         * SkillList
+         * @description All skills, and what is wrong with those that were skipped.
+         */
+        SkillList: {
+            items: components["schemas"]["SkillView"][];
+            /** @default null */
+            next: null;
+            problems: components["schemas"]["Problem"][];
+        };
+        /**
+         * SkillSwitch
+         * @description `POST skills/{name}`.
+         */
+        SkillSwitch: {
+            enabled: boolean;
+        };
+        /**
+         * SkillView
+         * @description One skill.
+         */
+        SkillView: {
+            allowed_tools: string[];
+            compatibility: string;
+            description: string;
+            enabled: boolean;
+            files: string[];
+            /** @default null */
+            last_used: string | null;
+            license: string;
+            name: string;
+            path: string;
+            /** @enum {string} */
+            source: "package" | "user" | "workspace";
+            trusted: boolean;
+        };
+        /**
          * Skipped
          * @description A path that a rollback leaves as it is.
          */
@@ -3757,6 +3793,8 @@ export interface components {
             reproduction?: components["schemas"]["Reproduction"] | null;
             /** @default null */
             rollback?: string | null;
+            /** @default  */
+            skill?: string;
         };
         /** TextDeltaEvent */
         TextDeltaEvent: {
@@ -3934,6 +3972,8 @@ export interface components {
             facts?: components["schemas"]["ToolFacts"];
             /** @default [] */
             figures?: components["schemas"]["Figure"][];
+            /** @default null */
+            guidance?: components["schemas"]["Guidance"] | null;
             ok: boolean;
             /** @default false */
             sensitive?: boolean;

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.mentions.commands import InRole, RunWorkflow, SendPrompt, command_in
+from cowork_jupyter.agents.mentions.commands import (
+    FollowSkill,
+    InRole,
+    RunWorkflow,
+    SendPrompt,
+    command_in,
+)
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.workflows import WorkflowRegistry
@@ -50,3 +56,15 @@ def test_what_is_wrong_is_said(
     with pytest.raises(InvalidInput, match=message.replace(".", r"\.")) as caught:
         command_in(text, workflows, ["github"])
     assert caught.value.code == code
+
+
+def test_a_skill(workflows: WorkflowRegistry) -> None:
+    skills = lambda: ["joins", "reviewer"]  # noqa: E731
+    assert command_in("/joins add\ncities", workflows, [], skills) == FollowSkill(
+        "joins", "add\ncities"
+    )
+    assert isinstance(command_in("/reviewer look", workflows, [], skills), InRole)
+    with pytest.raises(InvalidInput, match="Write what you want after /joins"):
+        command_in("/joins", workflows, [], skills)
+    with pytest.raises(InvalidInput, match="Did you mean /joins"):
+        command_in("/join cities", workflows, [], skills)

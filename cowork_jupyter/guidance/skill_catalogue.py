@@ -1,0 +1,64 @@
+"""What a prompt says of skills: their names, and when each is of use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..domain.contexts import Context
+from ..domain.guidance import Guidance, GuidanceText
+from ..domain.roles import AgentRole
+from ..domain.settings import PromptProfile
+from ..llm.relevance import fitness
+from ..llm.tokens import Count, estimate_tokens
+from ..policy.visible import visible
+from .skills import Skill, Skills
+
+BUDGETS: dict[PromptProfile, int] = {"full": 600, "thin": 150}
+"""Tokens for all of them."""
+_LENGTHS: dict[PromptProfile, int] = {"full": 240, "thin": 70}
+"""Characters of a description."""
+
+
+@dataclass(frozen=True)
+class SkillCatalogue:
+    """Tells agents which skills there are."""
+
+    skills: Skills
+    count: Count = estimate_tokens
+
+    def texts(
+        self,
+        role: AgentRole,  # noqa: ARG002 (all roles are told the same)
+        context: Context,  # noqa: ARG002
+        request: str,
+        profile: PromptProfile,
+    ) -> Iterator[GuidanceText]:
+        """A line for each that has room, what fits the request first to stay.
+
+        They stand in the same order whatever was asked, so that servers find the prompt in their
+        cache.
+        """
+        lines = [(one, _line(one, _LENGTHS[profile])) for one in self.skills.usable()]
+        fits = fitness([f"{one.name} {one.about.description}" for one, _ in lines], request)
+        room, chosen = BUDGETS[profile], set[int]()
+        for place in sorted(range(len(lines)), key=lambda at: (-fits[at], at)):
+            cost = self.count(f"{lines[place][1]}\n")
+            if cost <= room:
+                chosen.add(place)
+                room -= cost
+        for place in sorted(chosen):
+            skill, line = lines[place]
+            yield GuidanceText(guidance_of(skill, self.count(line)), line)
+
+
+def guidance_of(skill: Skill, tokens: int) -> Guidance:
+    """The skill as runs record it."""
+    return Guidance(kind="skill", name=skill.name, source=skill.source, tokens=tokens)
+
+
+def _line(skill: Skill, length: int) -> str:
+    text = visible(skill.about.description)
+    if len(text) > length:
+        text = f"{text[: length - 1].rsplit(' ', 1)[0].rstrip(' ,;:.')}…"
+    return f"- {skill.name}: {text}"

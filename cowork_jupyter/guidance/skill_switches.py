@@ -1,0 +1,30 @@
+"""Which skills the user has switched off, kept with their own settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..policy.settings_file import SettingsFile
+
+SECTION = "skills_off"
+
+
+class SkillSwitches:
+    """A skill is on until the user switches it off, by its name."""
+
+    def __init__(self, user_settings: Path | None = None) -> None:
+        self._file = SettingsFile(user_settings) if user_settings else None
+
+    def is_on(self, name: str) -> bool:
+        return name not in self._off()
+
+    def set(self, name: str, *, on: bool) -> None:
+        """Switch it, here and in every other workspace."""
+        off = [one for one in self._off() if one != name]
+        if self._file:
+            self._file.set(SECTION, (off if on else [*off, name]) or None)
+
+    def _off(self) -> list[str]:
+        """A section that somebody has broken switches nothing off."""
+        kept = self._file.content().get(SECTION, []) if self._file else []
+        return [one for one in kept if isinstance(one, str)] if isinstance(kept, list) else []
