@@ -181,7 +181,11 @@ class AgentFactory:
             wanted = self._wanted_files(request, runner) if step is None else ()
             held = self.held_expectations() if _answers_for_tables(role, task_id) else None
             user = self.tools.user
-            loop = AgentLoop(log, session, runner, figures, user, limits, budget, wanted, held)
+            shown = self.prompts.fitting_templates(role, request)
+            loop = AgentLoop(
+                *(log, session, runner, figures, user, limits, budget, wanted, held),
+                templates=shown,
+            )
             return await loop.run()
 
     async def _look_up(self, log: RunLog, text: str, room: int) -> Mentioned:

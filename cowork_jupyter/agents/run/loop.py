@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from ...domain.contexts import JobStatus, Usage
 from ...domain.errors import Forbidden
 from ...domain.figures import Assumption, Figure, reopened
+from ...domain.guidance import GuidanceUsed
 from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
 from ...effects.assumptions import assumptions_in
 from ...llm.reply import Reply
 from ...store import Asker
+from ...workflows import Template
 from ..ask.user import User
+from ..following import as_guidance, followed
 from ..log import RunLog
 from .budget import Budget
 from .delivery import deliver_plan
@@ -105,6 +108,8 @@ class AgentLoop:
     """Files that the request asks to be written, until they were asked for again."""
     expectations: HeldExpectations | None = None
     """What must still be true when it ends; None where somebody else looks after that."""
+    templates: Sequence[Template] = ()
+    """Saved plans that it was shown."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -298,6 +303,8 @@ class AgentLoop:
         if isinstance(delivery, Plan):
             known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
             deliver_plan(self.log, delivery, self.runner.tools.registry, known, figures)
+            if template := followed(delivery, self.templates):
+                self.log.event(GuidanceUsed(items=[as_guidance(template)]))
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)

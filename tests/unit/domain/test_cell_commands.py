@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, SwitchRole, commands_in
+from cowork_jupyter.domain.cell_commands import (
+    CellCommand,
+    Execute,
+    ManageWorkflow,
+    RestorePlan,
+    SaveWorkflow,
+    Say,
+    SwitchRole,
+    commands_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +30,9 @@ from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, Switc
         ("%cowork -c sales execute  ", [Execute("sales")]),
         ("%cowork role actor --confirm", [SwitchRole(None, "actor")]),
         ("%cowork -c a role tester\n%cowork execute", [SwitchRole("a", "tester"), Execute(None)]),
+        ("%cowork plan --restore 2", [RestorePlan(None, 2)]),
+        ("%cowork -c a save clean file --replace", [SaveWorkflow("a", "clean")]),
+        ("%cowork workflows delete clean", [ManageWorkflow("delete", "clean")]),
         ("cw.execute()", [Execute(None)]),
         ("done = Cowork('sales').execute()\ndone", [Execute("sales")]),
         ("cw = Cowork(context='sales')\ncw.plan('x')\ncw.execute()", [Execute("sales")]),
@@ -46,6 +58,11 @@ def test_what_a_cell_asks_for(source: str, commands: list[CellCommand]) -> None:
         "%%act --what\n",
         "%cowork",
         "%cowork plan",
+        "%cowork plan --restore",
+        "%cowork plan --restore x",
+        "%cowork plan --history 2",
+        "%cowork workflows",
+        "%cowork save",
         '%cowork -c "execute',
         "print('%cowork execute')",
         "cursor.execute('select 1')",
