@@ -14,6 +14,7 @@ from .agents.agent import AgentFactory
 from .agents.ask.inquiries import Inquiries
 from .agents.delegation import DELEGATE, check_delegation
 from .agents.expectations import Expectations
+from .agents.following import as_guidance
 from .agents.guests import McpGuests
 from .agents.jobs import Jobs, Work
 from .agents.log import RunLog
@@ -55,7 +56,7 @@ from .policy.rulebook import RuleBook
 from .policy.trust import Trust
 from .record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
 from .store import PlanRevision
-from .workflows import WorkflowCatalog
+from .workflows import Template, WorkflowCatalog
 
 logger = logging.getLogger(__name__)
 
@@ -246,6 +247,7 @@ class CoworkService:
         given = workflow.validated(parameters)
         ready = workflow.ready_plan(given)
         plan = self.plans.checked(ready) if ready is not None else None
+        used = [as_guidance(workflow)] if isinstance(workflow, Template) else []
         if context_id is None:
             notebook = getattr(given, "notebook", None)
             about = {"notebook": notebook} if isinstance(notebook, str) else {}
@@ -257,7 +259,7 @@ class CoworkService:
 
         async def work(started: Job) -> Outcome:
             if plan is not None:
-                return await self.plans.propose(started, plan)
+                return await self.plans.propose(started, plan, used)
             ready = await self._with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 

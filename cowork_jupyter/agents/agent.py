@@ -190,16 +190,9 @@ class AgentFactory:
             held = self.held_expectations() if _answers_for_tables(role, task_id) else None
             user = self.tools.user
             loop = AgentLoop(
-                log,
-                session,
-                runner,
-                figures,
-                user,
-                limits,
-                budget,
-                wanted,
-                held,
-                self.prompts.externals.all(),
+                *(log, session, runner, figures, user, limits, budget, wanted, held),
+                agents=self.prompts.externals.all(),
+                templates=self.prompts.fitting_templates(role, request),
             )
             return await loop.run()
 

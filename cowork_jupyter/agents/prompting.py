@@ -19,7 +19,7 @@ from ..llm.prompt import DescribedTool, PromptParts, choose_tools, room_for_tool
 from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.relevance import closest
 from ..tools.base import Tool, ToolParameters
-from ..workflows.templates import Templates
+from ..workflows import Template, Templates
 from .external.configured import ExternalAgents
 
 _THIN_TOOLS = (
@@ -80,7 +80,7 @@ class PromptSources:
             profile=profile,
             runs_code=runs_code,
             facts={**self._facts(context), **self.externals.facts(role)},
-            templates=self._templates(role, request),
+            templates=[one.outline for one in self.fitting_templates(role, request)],
             guidance=[
                 text
                 for finder in self.guidance
@@ -94,12 +94,13 @@ class PromptSources:
         chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
         return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
 
-    def _templates(self, role: AgentRole, request: str) -> list[str]:
+    def fitting_templates(self, role: AgentRole, request: str) -> list[Template]:
         """The few saved plans that fit the request, for those who make plans."""
         if "plan" not in role.spec.formats:
             return []
-        outlines = [item.outline for item in self.templates.listing().items]
-        return closest(outlines, request, MAX_TEMPLATES)
+        by_outline = {item.outline: item for item in self.templates.listing().items}
+        fitting = closest(list(by_outline), request, MAX_TEMPLATES)
+        return [by_outline[outline] for outline in fitting]
 
     def _facts(self, context: Context) -> dict[str, str]:
         facts = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from ..domain.cell_commands import Execute
+from ..domain.cell_commands import Execute, RestorePlan
 from ..domain.contexts import RequestOrigin
 from ..domain.team import rights_of
+from ..record.plan_comparison import compare_plans
 from ..store import PlanRevision
 from . import models
-from .calls import Call, initiator_of
+from .calls import Call, NeedsPerson, initiator_of
 from .routes import table
 
 
@@ -85,15 +86,44 @@ async def list_revisions(call: Call) -> BaseModel:
 
 
 @table.route(
+    "GET",
+    "context/{id}/plan/compare",
+    query=models.CompareQuery,
+    answer=models.ComparisonAnswer,
+    action="read",
+    kernel=True,
+)
+async def compare_revisions(call: Call) -> BaseModel:
+    """How one revision of a plan differs from another, by default from the one before it."""
+    query, plans = call.query, call.service.plans
+    after = plans.revision(call.path["id"], query.to, query.plan_id)
+    earlier = query.from_ or max(1, after.revision - 1)
+    before = plans.revision(call.path["id"], earlier, after.plan_id)
+    found = compare_plans(before.plan, after.plan)
+    return models.ComparisonAnswer(
+        from_revision=before.revision, to_revision=after.revision, **dict(found)
+    )
+
+
+@table.route(
     "POST",
     "context/{id}/plan/restore",
     body=models.PlanRestore,
     answer=models.PlanAnswer,
     action="write",
+    kernel=True,
 )
 async def restore_plan(call: Call) -> BaseModel:
-    """Make an earlier revision the newest again."""
+    """Make an earlier revision the newest again.
+
+    A kernel's call counts if a person has just run `%cowork plan --restore N`, which means the
+    current plan.
+    """
     body = call.body
+    if call.caller.kernel_id and body.plan_id is not None:
+        raise NeedsPerson
+    if await initiator_of(call, lambda name: RestorePlan(name, body.revision)) != "person":
+        raise NeedsPerson
     restored = call.service.plans.restore(call.path["id"], body.revision, body.plan_id)
     return plan_answer(call, restored)
 

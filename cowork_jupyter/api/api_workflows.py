@@ -6,14 +6,27 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from ..domain.cell_commands import ManageWorkflow, SaveWorkflow
 from ..domain.errors import InvalidInput
 from ..domain.health import Problem
 from ..domain.plan import Plan
 from ..domain.roles import AgentRole
-from ..workflows import Category, Draft, Template, Workflow
+from ..workflows import (
+    Category,
+    Draft,
+    OfferedParameter,
+    Template,
+    TemplateEdit,
+    TemplateParameter,
+    Workflow,
+    offered_parameters,
+    written,
+)
 from . import models
-from .calls import Call, check_owner
-from .routes import table
+from .calls import Call, NeedsPerson, check_owner, initiator_of, refuse_unless_person
+from .routes import Download, table
+
+JSON = "application/json"
 
 
 class NewParameter(models.RequestBody):
@@ -36,21 +49,69 @@ class NewWorkflow(models.RequestBody):
     description: models.Name = ""
     parameters: Annotated[list[NewParameter], Field(max_length=30)] = []
     context_id: models.Name | None = None
+    plan_id: models.Name | None = None
+    """The conversation's current plan unless named."""
     revision: models.Seq | None = None
     plan: dict[str, Any] | None = None
     replace: bool = False
+    cell_id: models.Name | None = None
+    """The cell of the notebook that it is sent from."""
+
+
+class EditedParameter(NewParameter):
+    """A parameter as it is to be from now on. What the plan holds of it, its name says."""
+
+    value: None = None
+    example: models.Name | None = None
+
+
+class WorkflowEdit(models.RequestBody):
+    """`PUT workflows/{name}`: what is left out stays as it is."""
+
+    title: models.Name | None = None
+    description: models.Name | None = None
+    parameters: Annotated[list[EditedParameter], Field(max_length=30)] | None = None
+    """All that still vary; what is missing here is fixed at its default or its first value."""
+    cell_id: models.Name | None = None
+
+
+class WorkflowShare(models.RequestBody):
+    """`POST workflows/{name}/share`."""
+
+    replace: bool = False
+    cell_id: models.Name | None = None
+
+
+class WorkflowShared(BaseModel):
+    """Where a copy is now."""
+
+    path: str
+
+
+class WorkflowDeletion(models.RequestBody):
+    """`DELETE workflows/{name}`."""
+
+    cell_id: models.Name | None = None
+
+
+class OfferedParameters(BaseModel):
+    """What in a plan could vary the next time."""
+
+    items: list[OfferedParameter]
+    next: None = None
 
 
 class TemplateView(BaseModel):
     """Where a template comes from, and its plan with `{names}` of parameters."""
 
     source: Literal["user", "workspace"]
+    parameters: list[TemplateParameter]
     plan: Plan
 
     @classmethod
     def of(cls, template: Template) -> TemplateView:
         """The view of one template."""
-        return cls(source=template.source, plan=template.plan)
+        return cls(source=template.source, parameters=template.saved.parameters, plan=template.plan)
 
 
 class WorkflowView(BaseModel):
@@ -132,10 +193,22 @@ async def list_workflows(call: Call) -> BaseModel:
     return WorkflowList(items=views, problems=workflows.problems)
 
 
-@table.route("POST", "workflows", body=NewWorkflow, answer=WorkflowView, status=201, action="write")
+@table.route(
+    "POST",
+    "workflows",
+    body=NewWorkflow,
+    answer=WorkflowView,
+    status=201,
+    action="write",
+    kernel=True,
+)
 async def save_workflow(call: Call) -> BaseModel:
-    """Save a plan as a workflow of the user's own, with parameters for what varies."""
+    """Save a plan as a workflow of the user's own, with parameters for what varies.
+
+    A kernel's call counts if a person has just run `%cowork save`.
+    """
     body: NewWorkflow = call.body
+    await _refuse_code(call, body)
     saved = call.service.reuse.save(
         Draft.model_validate(body.model_dump(include=set(Draft.model_fields))),
         _plan_of(call, body),
@@ -144,22 +217,111 @@ async def save_workflow(call: Call) -> BaseModel:
     return WorkflowView.of(saved)
 
 
+async def _refuse_code(call: Call, body: NewWorkflow) -> None:
+    if call.caller.kernel_id is None:
+        return
+    if body.context_id is None:
+        raise NeedsPerson
+    check_owner(call.service, call.caller, body.context_id)
+    by = await initiator_of(call, lambda name: SaveWorkflow(name, body.name), body.context_id)
+    if by != "person":
+        raise NeedsPerson
+
+
 def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
     if (body.plan is None) == (body.context_id is None):
         raise InvalidInput("Pass either a context_id or a plan.", code="invalid_template")
     if body.plan is None:
         assert body.context_id is not None
         call.service.conversations.get(body.context_id)
-        return call.service.reuse.plan_of(body.context_id, body.revision)
-    if body.revision is not None:
-        raise InvalidInput("revision: needs a context_id.", code="invalid_template")
+        found = call.service.reuse.plan_of(body.context_id, body.revision, body.plan_id)
+        return found.model_dump(mode="json")
+    for name in ("revision", "plan_id"):
+        if getattr(body, name) is not None:
+            raise InvalidInput(f"{name}: needs a context_id.", code="invalid_template")
     return body.plan
 
 
-@table.route("DELETE", "workflows/{name}", answer=None, status=204, action="write")
+@table.route(
+    "GET",
+    "context/{id}/plan/parameters",
+    query=models.PlanQuery,
+    answer=OfferedParameters,
+    action="read",
+    kernel=True,
+)
+async def list_offered_parameters(call: Call) -> BaseModel:
+    """The values in a plan that could be parameters of a workflow, what varies most first."""
+    query = call.query
+    plan = call.service.reuse.plan_of(call.path["id"], query.revision, query.plan_id)
+    return OfferedParameters(items=offered_parameters(plan))
+
+
+@table.route(
+    "PUT",
+    "workflows/{name}",
+    body=WorkflowEdit,
+    answer=WorkflowView,
+    action="write",
+    kernel=True,
+)
+async def edit_workflow(call: Call) -> BaseModel:
+    """Edit one of the user's own templates: its title, its description, what varies."""
+    body: WorkflowEdit = call.body
+    await _managed(call, "edit", body.cell_id)
+    given = body.model_dump(exclude={"cell_id"}, exclude_none=True)
+    return WorkflowView.of(
+        call.service.reuse.edit(call.path["name"], TemplateEdit.model_validate(given))
+    )
+
+
+@table.route(
+    "POST",
+    "workflows/{name}/share",
+    body=WorkflowShare,
+    answer=WorkflowShared,
+    action="write",
+    kernel=True,
+)
+async def share_workflow(call: Call) -> BaseModel:
+    """Copy a template into the workspace's `.cowork/workflows`, where others can trust it."""
+    body: WorkflowShare = call.body
+    await _managed(call, "share", body.cell_id)
+    return WorkflowShared(path=call.service.reuse.share(call.path["name"], replace=body.replace))
+
+
+@table.route(
+    "GET",
+    "workflows/{name}/file",
+    answer=None,
+    action="read",
+    kernel=True,
+    downloads=(JSON,),
+)
+async def get_workflow_file(call: Call) -> Download:
+    """A template as a file: in the `.cowork/workflows` of another workspace it is the same."""
+    found = call.service.reuse.template(call.path["name"])
+    return Download(JSON, f"{found.name}.json", written(found))
+
+
+@table.route(
+    "DELETE",
+    "workflows/{name}",
+    query=WorkflowDeletion,
+    answer=None,
+    status=204,
+    action="write",
+    kernel=True,
+)
 async def delete_workflow(call: Call) -> None:
     """Delete one of the user's own templates."""
+    await _managed(call, "delete", call.query.cell_id if call.query else None)
     call.service.reuse.delete(call.path["name"])
+
+
+async def _managed(call: Call, verb: str, cell_id: str | None) -> None:
+    """A kernel's call counts if a person has just run `%cowork workflows VERB NAME`."""
+    await refuse_unless_person(call, cell_id, ManageWorkflow(verb, call.path["name"]))
 
 
 @table.route("GET", "workflows/categories", answer=CategoryList, action="read", kernel=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ..domain.contexts import Initiator
-from ..domain.errors import CoworkError, InvalidInput, NotFound
+from ..domain.errors import CoworkError, Forbidden, InvalidInput, NotFound
 from ..domain.validation import describe_problems, field_problems
 
 if TYPE_CHECKING:
@@ -35,6 +35,16 @@ class MalformedRequest(CoworkError):
     """The body is not JSON."""
 
     code = "bad_json"
+
+
+class NeedsPerson(Forbidden):
+    """A kernel asks for what only a person may, and nobody has just run a cell for it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Code cannot do this. Run the magic in a cell yourself, or use the Cowork panel.",
+            code="needs_person",
+        )
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,9 @@ def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None
         raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
 
 
-async def initiator_of(call: Call, command: Callable[[str | None], CellCommand]) -> Initiator:
+async def initiator_of(
+    call: Call, command: Callable[[str | None], CellCommand], context_id: str | None = None
+) -> Initiator:
     """Who wants this of a conversation: a kernel's call is a person's if they ran a cell for it.
 
     `command` makes what such a cell says, of the name that it calls the conversation.
@@ -108,7 +120,7 @@ async def initiator_of(call: Call, command: Callable[[str | None], CellCommand])
     kernel_id, cell_id = call.caller.kernel_id, call.body.cell_id
     if kernel_id is None:
         return "person"
-    context = call.service.conversations.get(call.path["id"])
+    context = call.service.conversations.get(context_id or call.path["id"])
     if cell_id is None or context.notebook is None:
         return "kernel"
     wanted = [command(name) for name in call.service.conversations.names(context)]
@@ -124,6 +136,18 @@ async def is_persons(call: Call, command: CellCommand) -> bool:
     if cell_id is None or notebook is None:
         return False
     return await call.host.take_command(kernel_id, notebook, cell_id, [command])
+
+
+async def refuse_unless_person(call: Call, cell_id: str | None, command: CellCommand) -> None:
+    """The same for what belongs to no conversation: the cell is one of the kernel's notebook."""
+    kernel_id = call.caller.kernel_id
+    if kernel_id is None:
+        return
+    notebook = await call.host.notebook_of(kernel_id)
+    if not (cell_id and notebook):
+        raise NeedsPerson
+    if not await call.host.take_command(kernel_id, notebook, cell_id, [command]):
+        raise NeedsPerson
 
 
 def parse_body(raw: bytes, model: type[M]) -> M:

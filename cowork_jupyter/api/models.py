@@ -14,6 +14,7 @@ from ..domain.messages import Message
 from ..domain.plan import Plan
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
+from ..record.plan_comparison import PlanComparison
 from ..store import Inquiry
 
 
@@ -120,11 +121,21 @@ class RevisionsQuery(RequestBody):
     plan_id: Name | None = None
 
 
+class CompareQuery(RequestBody):
+    """`GET context/{id}/plan/compare`: by default the newest revision with the one before."""
+
+    plan_id: Name | None = None
+    from_: Seq | None = Field(None, alias="from")
+    to: Seq | None = None
+
+
 class PlanRestore(RequestBody):
     """`POST context/{id}/plan/restore`."""
 
     revision: Seq
     plan_id: Name | None = None
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
 
 
 class PlanExecution(RequestBody):
@@ -340,6 +351,13 @@ class RevisionSummary(BaseModel):
     by: str
     change: str
     """What is different from the revision before."""
+
+
+class ComparisonAnswer(PlanComparison):
+    """How a revision of a plan differs from another."""
+
+    from_revision: int
+    to_revision: int
 
 
 class RevisionList(BaseModel):

@@ -44,7 +44,33 @@ class StartInstructions:
     """Write the workspace's first `AGENTS.md`."""
 
 
-CellCommand = Execute | SwitchRole | Say | StartInstructions
+@dataclass(frozen=True)
+class RestorePlan:
+    """Make an earlier revision of the current plan the newest."""
+
+    conversation: str | None
+    revision: int
+
+
+@dataclass(frozen=True)
+class SaveWorkflow:
+    """Keep the current plan as a workflow."""
+
+    conversation: str | None
+    name: str
+
+
+@dataclass(frozen=True)
+class ManageWorkflow:
+    """Edit, share or delete a workflow."""
+
+    verb: str
+    name: str
+
+
+CellCommand = (
+    Execute | SwitchRole | Say | StartInstructions | RestorePlan | SaveWorkflow | ManageWorkflow
+)
 
 
 def commands_in(source: str) -> list[CellCommand]:
@@ -84,12 +110,19 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
         name = None
         if words[:1] == ["-c"] and len(words) > 1:
             name, words = words[1], words[2:]
-        if words == ["execute"]:
-            yield Execute(name)
-        elif words[:1] == ["role"] and len(words) > 1:
-            yield SwitchRole(name, words[1])
-        elif words == ["init"]:
-            yield StartInstructions()
+        match words:
+            case ["execute"]:
+                yield Execute(name)
+            case ["role", role, *_]:
+                yield SwitchRole(name, role)
+            case ["init"]:
+                yield StartInstructions()
+            case ["plan", "--restore", revision] if revision.isdecimal():
+                yield RestorePlan(name, int(revision))
+            case ["save", workflow, *_]:
+                yield SaveWorkflow(name, workflow)
+            case ["workflows", verb, workflow, *_]:
+                yield ManageWorkflow(verb, workflow)
 
 
 def _calls(source: str) -> Iterator[CellCommand]:

@@ -113,12 +113,16 @@ def _role(one: Command) -> Note:
     return Note(f"The role is now **{label}**.")
 
 
-def _plan(one: Command) -> None:
+def _plan(one: Command) -> Note | None:
+    if one.arguments:
+        from .saved import plan_history
+
+        return plan_history(one.session, one.context, one.arguments)
     for job in one.jobs():
         found = one.session.link.request("GET", f"jobs/{job['id']}/card")
         if found["card"]["snapshot"]["plan"]:
             show(one.session, job["id"])
-            return
+            return None
     raise CellProblem("This conversation has no plan yet. Make one with %%plan.")
 
 
@@ -208,11 +212,21 @@ def _models(one: Command) -> Note:
 
 
 def _workflows(one: Command) -> Note:
+    if one.arguments:
+        from .saved import manage
+
+        return manage(one.session, one.arguments)
     return _listed("workflows", one.session.link.request("GET", "workflows")["items"])
 
 
 def _skills(one: Command) -> Note:
     return _listed("skills", one.session.link.request("GET", "skills"))
+
+
+def _save(one: Command) -> Note:
+    from .saved import save
+
+    return save(one.session, one.context, one.arguments)
 
 
 def _run(one: Command) -> None:
@@ -311,6 +325,7 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "workflows": _workflows,
     "skills": _skills,
     "run": _run,
+    "save": _save,
     "export": _export,
     "init": _init,
     "doctor": _doctor,
@@ -318,9 +333,12 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
 }
 _COUNTS = {
     "role": (1, 2),
+    "plan": (0, 3),
     "rollback": (0, 1),
     "expectations": (0, 1),
+    "workflows": (0, 1000),
     "run": (1, 1000),
+    "save": (1, 1000),
     "export": (1, 1),
     "init": (0, 1),
 }

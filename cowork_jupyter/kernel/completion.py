@@ -23,7 +23,9 @@ class CommandUsage(NamedTuple):
 COMMANDS = {
     "status": CommandUsage("", "show the model, the workspace and the role"),
     "role": CommandUsage("ROLE [--confirm]", "switch the role; --confirm stops a running job"),
-    "plan": CommandUsage("", "show the current plan"),
+    "plan": CommandUsage(
+        "[--history [N [M]]|--restore N]", "show the plan, its revisions, or restore one"
+    ),
     "execute": CommandUsage("", "approve and execute the current plan"),
     "cancel": CommandUsage("", "stop the run"),
     "insert": CommandUsage("", "insert the next cell the agent could not insert"),
@@ -37,9 +39,15 @@ COMMANDS = {
     ),
     "rules": CommandUsage("", "list what is allowed, asked about and denied"),
     "models": CommandUsage("", "list models of the server and on this machine"),
-    "workflows": CommandUsage("", "ready-made actions"),
     "skills": CommandUsage("", "list the skills that agents can use"),
+    "workflows": CommandUsage(
+        "[edit NAME k=v …|share NAME [FILE]|delete NAME]",
+        "list ready-made actions, or manage your own",
+    ),
     "run": CommandUsage("NAME k=v …", "run a workflow"),
+    "save": CommandUsage(
+        "NAME [k=value …] [--describe TEXT] [--replace]", "save the plan as a workflow"
+    ),
     "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl"),
     "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here"),
     "doctor": CommandUsage("", "check this installation"),
@@ -145,6 +153,12 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
             return _names("workflows")
         case ["run", name, *_]:
             return _parameters(name)
+        case ["plan"]:
+            return ["--history", "--restore"]
+        case ["workflows"]:
+            return ["edit", "share", "delete"]
+        case ["workflows", "edit" | "share" | "delete"]:
+            return _names("workflows")
         case ["expectations"]:
             return ["--asserts", "--pandera"]
         case ["rollback"]:

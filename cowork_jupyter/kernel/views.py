@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -171,6 +172,62 @@ def _skill_state(item: Item) -> str:
     if not item["enabled"]:
         return "off"
     return f"last used {item['last_used'][:10]}" if item["last_used"] else ""
+
+
+def saved_workflow(saved: Item, offered: Iterable[Item]) -> str:
+    """That it is kept, how it is run, and what else could vary."""
+    given = saved["template"]["parameters"]
+    call = [f"{one['name']}={shlex.quote(one['example'] or '')}" for one in given]
+    run = " ".join(["%cowork run", saved["name"], *call])
+    parts = [f"**Saved.** To use it: {code(run)}"]
+    values = {one["example"] for one in given}
+    rest = [
+        [code(one["name"]), code(one["value"])] for one in offered if one["value"] not in values
+    ]
+    if rest:
+        again = f"%cowork save {saved['name']} NAME … --replace"
+        parts += [f"What else could vary, with {code(again)}:", table(["Name", "Now"], rest)]
+    return "\n\n".join(parts)
+
+
+_BY = {"planner": "Planner", "person": "You", "workflow": "Workflow"}
+
+
+def revisions(items: Sequence[Item]) -> str:
+    """The revisions of a plan: who made each, and what it changed."""
+    rows = [
+        [
+            str(one["revision"]),
+            _time(one["made_at"]),
+            _BY[str(one["by"])],
+            line(one["change"] or "made"),
+        ]
+        for one in items
+    ]
+    listed = table(["Revision", "Time", "Who", "What"], rows)
+    hint = "Compare two: `%cowork plan --history N M`. Restore one: `%cowork plan --restore N`."
+    return f"{listed}\n\n{hint}" if rows[1:] else listed
+
+
+_CHANGES = {"added": "+", "removed": "−", "changed": "~", "moved": "↕"}
+
+
+def comparison(found: Item) -> str:
+    """How a revision of a plan differs from another, as a list."""
+    head = (
+        f"**Revision {found['from_revision']} → {found['to_revision']}**: {line(found['summary'])}"
+    )
+    lines = [_field_change(one) for one in found["fields"]]
+    for step in found["steps"]:
+        mark = _CHANGES[step["change"]]
+        lines.append(f"- {mark} {step['number']}. {line(step['action'])} ({step['change']})")
+        lines += [f"  {_field_change(one)}" for one in step["fields"]]
+    return "\n".join([head, "", *lines]).rstrip()
+
+
+def _field_change(one: Item) -> str:
+    before, after = line(one["before"]) or "–", line(one["after"]) or "–"
+    return f"- {one['field']}: ~~{before}~~ → {after}"
 
 
 def _parameters(schema: Item) -> str:

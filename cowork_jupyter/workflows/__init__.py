@@ -7,11 +7,12 @@ as templates, which are workflows too.
 
 from .catalog import WorkflowCatalog
 from .fields import FilePath, Line, NotebookPath
+from .offered import OfferedParameter, chosen_parameters, offered_parameters
 from .plugins import load_workflows
 from .registry import Category, WorkflowRegistry
-from .saving import Draft, Varying, template_of
-from .template import Template
-from .templates import Templates
+from .saving import Draft, TemplateEdit, Varying, edited, template_of
+from .template import Template, TemplateParameter
+from .templates import Templates, written
 from .workflow import Parameters, Workflow
 
 __all__ = [
@@ -20,13 +21,20 @@ __all__ = [
     "FilePath",
     "Line",
     "NotebookPath",
+    "OfferedParameter",
     "Parameters",
     "Template",
+    "TemplateEdit",
+    "TemplateParameter",
     "Templates",
     "Varying",
     "Workflow",
     "WorkflowCatalog",
     "WorkflowRegistry",
+    "chosen_parameters",
+    "edited",
     "load_workflows",
+    "offered_parameters",
     "template_of",
+    "written",
 ]

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from ..domain.errors import InvalidInput
 from ..domain.plan import Plan
 from ..domain.validation import field_problems
-from .template import Kind, SavedPlan, Template, places, shortened, with_texts
+from .template import (
+    Kind,
+    SavedPlan,
+    Template,
+    TemplateParameter,
+    filled,
+    places,
+    shortened,
+    with_texts,
+)
 from .workflow import NAME
 
 MAX_NAME_LENGTH = 50
@@ -53,8 +63,44 @@ def template_of(draft: Draft, plan: Plan) -> Template:
         "parameters": [_declared(parameter, placed) for parameter in draft.parameters],
         "plan": placed.model_dump(),
     }
+    return _template(draft.name, saved)
+
+
+class TemplateEdit(BaseModel):
+    """What becomes different about a template; what is None stays."""
+
+    title: str | None = None
+    description: str | None = None
+    parameters: list[TemplateParameter] | None = None
+    """All that still vary. What is left out becomes fixed, at its default or its first value."""
+
+
+def edited(template: Template, edit: TemplateEdit) -> Template:
+    """The template as the user wants it from now on; its steps are those of a plan, and stay."""
+    before = template.saved
+    kept = before.parameters if edit.parameters is None else edit.parameters
+    names = {one.name for one in kept}
+    fixed = {one.name: _standard(one) for one in before.parameters if one.name not in names}
+    saved = {
+        "title": before.title if edit.title is None else edit.title,
+        "description": before.description if edit.description is None else edit.description,
+        "parameters": [one.model_dump() for one in kept],
+        "plan": filled(before.plan, fixed).model_dump(),
+    }
+    return _template(template.name, saved)
+
+
+def _standard(one: TemplateParameter) -> str:
+    value = one.example if one.default is None else one.default
+    if value is None:
+        why = f"'{one.name}' has no value to be fixed at; give it a default first"
+        raise _refusal(f"parameters: {why}")
+    return value
+
+
+def _template(name: str, saved: dict[str, Any]) -> Template:
     try:
-        return Template.of(draft.name, SavedPlan.model_validate(saved))
+        return Template.of(name, SavedPlan.model_validate(saved))
     except ValidationError as error:
         raise _refusal(str(field_problems(error)[0])) from None
 
@@ -67,7 +113,7 @@ def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
         if not one.value.strip():
             raise _refusal(f"parameters[{index}].value: is empty")
         if one.value in values[:index]:
-            raise _refusal(f"parameters[{index}].value: another parameter has the same value value")
+            raise _refusal(f"parameters[{index}].value: another parameter has the same value")
         if one.name in known:
             why = f"the plan already contains '{{{one.name}}}' with another meaning"
             raise _refusal(f"parameters[{index}].name: {why}")
@@ -80,7 +126,7 @@ def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
         return with_texts(plan, str)
     found: set[str] = set()
     by_length = sorted(names, key=len, reverse=True)
-    any_value = re.compile("|".join(map(_as_a_whole, by_length)))
+    any_value = re.compile("|".join(map(as_a_whole, by_length)))
 
     def place(match: re.Match[str]) -> str:
         found.add(match[0])
@@ -94,7 +140,7 @@ def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
     return placed
 
 
-def _as_a_whole(value: str) -> str:
+def as_a_whole(value: str) -> str:
     """Matches the value, but not `1` in `10`: letters and digits at its ends end there."""
     before = r"(?<![A-Za-z0-9])" if re.match("[A-Za-z0-9]", value) else ""
     after = r"(?![A-Za-z0-9])" if re.search("[A-Za-z0-9]$", value) else ""

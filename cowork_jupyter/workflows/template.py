@@ -7,7 +7,7 @@ like every plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from ..domain.contexts import StepStatus
+from ..domain.expectations import Expectation
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
 from ..domain.validation import field_problems
@@ -123,12 +124,7 @@ class Template(Workflow):
 
     def ready_plan(self, given: Parameters) -> dict[str, Any]:
         """The plan with the values in their places, and nothing of it done yet."""
-        values: dict[str, str] = given.model_dump(mode="json")
-
-        def filled(text: str) -> str:
-            return PLACE.sub(lambda place: values.get(place[1], place[0]), text)
-
-        return with_texts(self.plan, filled).model_dump(mode="json")
+        return filled(self.plan, given.model_dump(mode="json")).model_dump(mode="json")
 
     @property
     def outline(self) -> str:
@@ -154,6 +150,7 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
             "action": change(step.action),
             "reason": change(step.reason),
             "files": [change(path) for path in step.files],
+            "expects": [_expected(one, change) for one in step.expects],
             "status": StepStatus.PENDING,
         }
         return step.model_copy(update=texts)
@@ -163,20 +160,41 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
         "risks": [change(risk) for risk in plan.risks],
         "prerequisites": [change(prerequisite) for prerequisite in plan.prerequisites],
         "steps": [changed(step) for step in plan.steps],
+        "assumptions": [
+            one.model_copy(update={"text": change(one.text)}) for one in plan.assumptions
+        ],
     }
     return plan.model_copy(update=texts)
 
 
-def places(plan: Plan) -> set[str]:
-    """All that stands in braces in the plan's texts."""
-    found: set[str] = set()
+def filled(plan: Plan, values: Mapping[str, str]) -> Plan:
+    """The plan with values in the places that they are for."""
+    return with_texts(
+        plan, lambda text: PLACE.sub(lambda place: values.get(place[1], place[0]), text)
+    )
+
+
+def _expected(one: Expectation, change: Callable[[str], str]) -> Expectation:
+    """The table and the column that it is about; what is expected of them stays."""
+    column = change(one.column) if one.column else one.column
+    return one.model_copy(update={"of": change(one.of), "column": column})
+
+
+def texts_of(plan: Plan) -> list[str]:
+    """All its texts in which values can vary."""
+    found: list[str] = []
 
     def look(text: str) -> str:
-        found.update(PLACE.findall(text))
+        found.append(text)
         return text
 
     with_texts(plan, look)
     return found
+
+
+def places(plan: Plan) -> set[str]:
+    """All that stands in braces in the plan's texts."""
+    return {name for text in texts_of(plan) for name in PLACE.findall(text)}
 
 
 def shortened(text: str) -> str:

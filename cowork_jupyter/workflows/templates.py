@@ -8,7 +8,7 @@ trusted is the text that was read, so a file that changes in between gains nothi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,14 +54,14 @@ class Templates:
 
     def listing(self) -> TemplateListing:
         """All that count now: the user's, then what they trust of the workspace's."""
-        found, brought = _Reading("user", self.user, "."), self._brought()
+        found, brought = self._own(), self._brought()
         own = [template for template, _ in found.templates]
         listing = TemplateListing(own, [*found.problems, *brought.problems])
-        names = {one.name for one in own}
+        mine = {one.name: one for one in own}
         for template, offer in brought.templates:
-            if not self.trusts(offer):
+            if not self.trusts(offer) or _is_copy(template, mine):
                 continue
-            if template.name in names:
+            if template.name in mine:
                 listing.problems.append(
                     _problem(template.name, "You already have a template of that name.")
                 )
@@ -71,11 +71,13 @@ class Templates:
 
     def offers(self) -> list[Offer]:
         """What comes with the workspace, trusted or not: for the user to look at."""
-        return [offer for _, offer in self._brought().templates]
+        mine = {one.name: one for one, _ in self._own().templates}
+        brought = self._brought().templates
+        return [offer for template, offer in brought if not _is_copy(template, mine)]
 
     def save(self, template: Template, *, replace: bool = False) -> None:
         """Keep a template among the user's own."""
-        data = _written(template)
+        data = written(template)
         folder = self._own_folder()
         folder.mkdir(parents=True, exist_ok=True)
         with Workspace(folder).locate(_file(template.name)) as place:
@@ -86,6 +88,20 @@ class Templates:
             else:
                 raise Conflict(f"The template '{template.name}' already exists.", code="name_taken")
 
+    def share(self, template: Template, *, replace: bool = False) -> str:
+        """Put a copy into the workspace, for those who work there too; gives its path."""
+        if self.workspace is None:
+            raise Forbidden("There is no workspace to share it in.")
+        path, data = f"{WORKSPACE_FOLDER}/{_file(template.name)}", written(template)
+        with Workspace(self.workspace).locate(path) as place:
+            if not place.exists():
+                place.create(data)
+            elif replace:
+                place.replace(data)
+            else:
+                raise Conflict(f"{path} already exists.", code="name_taken")
+        return path
+
     def delete(self, template: Template) -> None:
         """Remove one of the user's own."""
         if template.source != "user":
@@ -93,6 +109,9 @@ class Templates:
             raise Forbidden(f"It belongs to the workspace. To delete it, remove {where}.")
         with Workspace(self._own_folder()).locate(_file(template.name), follow=False) as place:
             place.unlink()
+
+    def _own(self) -> _Reading:
+        return _Reading("user", self.user, ".")
 
     def _brought(self) -> _Reading:
         return _Reading("workspace", self.workspace, WORKSPACE_FOLDER)
@@ -160,12 +179,18 @@ def _template(name: str, text: str, source: Source) -> Template:
         raise InvalidInput(str(error)) from None
 
 
-def _written(template: Template) -> bytes:
+def written(template: Template) -> bytes:
+    """A template as its file holds it."""
     whole = template.saved.model_dump(mode="json", exclude_none=True)
     data = json.dumps(without_surrogates(whole), indent=2, ensure_ascii=False).encode()
     if len(data) > MAX_SIZE:
         raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.", code="invalid_template")
     return data + b"\n"
+
+
+def _is_copy(template: Template, mine: Mapping[str, Template]) -> bool:
+    """Whether it is one of the user's own that they have shared."""
+    return template.name in mine and mine[template.name].saved == template.saved
 
 
 def _file(name: str) -> str:

@@ -339,3 +339,40 @@ def test_who_said_something(notebook: Notebook, person: LivePage) -> None:
         wait(lambda: notebook.user.get(f"jobs/{job}").json()["status"] == "completed")  # noqa: B023
     jobs = notebook.user.get(f"context/{context}/jobs").json()["items"]
     assert [job["by"] for job in jobs] == ["person", "kernel", "kernel"]
+
+
+# Plans that are kept
+
+
+def test_a_cell_that_a_person_runs_saves_changes_and_deletes_a_workflow(
+    notebook: Notebook, person: LivePage
+) -> None:
+    context = notebook.planned()
+    saves = {"name": "look", "context_id": context, "cell_id": "c"}
+    person.start("c", "%cowork save other")
+    assert notebook.kernel.post("workflows", json=saves).status_code == 403
+    notebook.cells.run("%load_ext cowork_jupyter")
+    assert "**Saved.**" in person.run(notebook.cells, "%cowork save look", "c").markdown
+    assert notebook.kernel.post("workflows", json={**saves, "replace": True}).status_code == 403
+
+    person.start("c", "%cowork workflows share look")
+    assert notebook.kernel.delete("workflows/look?cell_id=c").status_code == 403
+    shown = person.run(notebook.cells, "%cowork workflows edit look title=Look", "c")
+    assert "Changed `look`." in shown.markdown
+    assert "Deleted" in person.run(notebook.cells, "%cowork workflows delete look", "c").markdown
+
+
+def test_a_cell_that_a_person_runs_restores_a_revision(
+    notebook: Notebook, person: LivePage
+) -> None:
+    context = notebook.planned()
+    plan = notebook.user.get(f"context/{context}/plan").json()["plan"]
+    edited = {"plan": {**plan, "goal": "Look twice"}, "revision": 1}
+    notebook.user.put(f"context/{context}/plan", json=edited)
+    address, body = f"context/{context}/plan/restore", {"revision": 1, "cell_id": "c"}
+    assert notebook.kernel.post(address, json=body).status_code == 403
+    person.start("c", "%cowork plan --restore 1")
+    assert notebook.kernel.post(address, json={**body, "revision": 2}).status_code == 403
+    assert notebook.kernel.post(address, json=body).json()["revision"] == 3
+    assert notebook.kernel.post(address, json=body).status_code == 403
+    assert notebook.user.get(f"context/{context}/plan").json()["plan"]["goal"] == "Look around"

@@ -83,10 +83,35 @@ def test_answers_permissions_and_rules_are_not_for_kernels() -> None:
     assert ("DELETE", "rules/{id}") not in for_kernels
     assert ("POST", "trust") not in for_kernels
     assert ("DELETE", "context/{id}") not in for_kernels
-    assert ("POST", "workflows") not in for_kernels
-    assert ("DELETE", "workflows/{name}") not in for_kernels
     assert ("POST", "context/{id}/expectations") not in for_kernels
     assert ("DELETE", "context/{id}/expectations/{expectation_id}") not in for_kernels
+
+
+async def test_a_kernel_keeps_and_changes_no_workflow_and_no_plan_by_itself(
+    api: Api, as_kernel: AsKernel
+) -> None:
+    step = {"action": "Look"}
+    by_hand = {"name": "look", "plan": {"goal": "Look", "steps": [step]}}
+    await api.post("workflows", by_hand, status=201)
+    kernel = await as_kernel()
+    context = await kernel.new_context()
+    await api.call("PUT", f"context/{context}/plan", {"plan": by_hand["plan"], "revision": 0})
+    saves = {"name": "other", "context_id": context, "cell_id": "c1"}
+    refused: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", "workflows", {**by_hand, "name": "other"}),
+        ("POST", "workflows", saves),
+        ("PUT", "workflows/look", {"title": "Mine", "cell_id": "c1"}),
+        ("POST", "workflows/look/share", {"cell_id": "c1"}),
+        ("DELETE", "workflows/look?cell_id=c1", {}),
+        ("POST", f"context/{context}/plan/restore", {"revision": 1, "cell_id": "c1"}),
+    ]
+    for method, address, body in refused:
+        await kernel.refused(method, address, body, status=403, code="needs_person")
+    assert (await kernel.get("workflows/look/file"))["title"] == "Look"
+    assert (await api.get(f"context/{context}/plan"))["revision"] == 1
+    assert [one["title"] for one in (await api.get("workflows"))["items"] if one["template"]] == [
+        "Look"
+    ]
 
 
 async def test_a_kernel_sees_no_other_users_contexts(

@@ -156,3 +156,30 @@ async def test_revisions_are_listed_and_restored(api: Api, scripted: ScriptedSer
     restored = await api.post(f"{address}/restore", {"revision": 1})
     assert (restored["revision"], len(restored["plan"]["steps"])) == (3, 2)
     await api.refused("POST", f"{address}/restore", {"revision": 9}, status=404)
+
+
+async def test_any_two_revisions_are_compared(api: Api, scripted: ScriptedServer) -> None:
+    context = await planned(api, scripted, "look", "write")
+    address = f"context/{context}/plan"
+    found = (await api.get(address))["plan"]
+    look, write = found["steps"]
+    changed = {**found, "steps": [{**look, "files": ["a.csv"]}, write]}
+    await api.call("PUT", address, {"plan": changed, "revision": 1})
+    shorter = {**found, "goal": "Look only", "steps": [{**look, "files": ["a.csv"]}]}
+    await api.call("PUT", address, {"plan": shorter, "revision": 2})
+
+    newest = await api.get(f"{address}/compare")
+    assert (newest["from_revision"], newest["to_revision"]) == (2, 3)
+    assert newest["summary"] == "1 step removed"
+    assert newest["fields"] == [
+        {"field": "goal", "before": found["goal"], "after": "Look only"},
+    ]
+    assert [(one["id"], one["change"]) for one in newest["steps"]] == [(write["id"], "removed")]
+    whole = await api.get(f"{address}/compare?from=1&to=3")
+    assert [(one["id"], one["change"], one["fields"]) for one in whole["steps"]] == [
+        (look["id"], "changed", [{"field": "files", "before": "", "after": "a.csv"}]),
+        (write["id"], "removed", []),
+    ]
+    same = await api.get(f"{address}/compare?from=2&to=2")
+    assert (same["summary"], same["fields"], same["steps"]) == ("no difference", [], [])
+    await api.refused("GET", f"{address}/compare?from=9", status=404, code="no_revision")

@@ -117,7 +117,9 @@ async def test_running_one_shows_its_plan_for_approval_and_asks_no_model(api: Ap
     assert shown["data"] == answer["plan"]
     events = (await api.get(f"context/{context['id']}/events", after=0))["events"]
     kinds = [one["type"] for one in events]
-    assert kinds == ["job-started", "message", "message", "plan-update", "job-completed"]
+    assert kinds == [
+        *("job-started", "message", "message", "plan-update", "guidance-used", "job-completed"),
+    ]
     assert events[3]["data"] == {**answer["plan"], "revision": 1}
 
 
@@ -253,3 +255,83 @@ async def test_what_comes_with_the_folder_waits_for_trust(api: Api, jp_root_dir:
     names = [one["name"] for one in (await api.get("workflows"))["items"]]
     assert "brought" not in names
     await api.refused("POST", "workflows/brought/run", status=404, code="unknown_workflow")
+
+
+# What is offered, edited and shared
+
+
+async def test_values_of_a_plan_are_offered_as_parameters(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted)
+    offered = (await api.get(f"context/{context}/plan/parameters"))["items"]
+    assert offered == [{"name": "file", "value": "sales.csv", "type": "path", "nature": "file"}]
+    body = {
+        "name": "clean",
+        "context_id": context,
+        "parameters": [{"name": "file", "value": "sales.csv"}],
+    }
+    saved = await api.post("workflows", body, status=201)
+    assert saved["template"]["plan"]["goal"] == "Clean {file}"
+    await api.refused(
+        "GET", f"context/{context}/plan/parameters?plan_id=plan_x", status=404, code="no_plan"
+    )
+
+
+async def test_a_plan_that_is_not_the_newest_can_be_saved(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted)
+    first = (await api.get(f"context/{context}/plan"))["plan"]["id"]
+    scripted.add(plan("Plot sales.csv", STEPS[0]))
+    sent = await api.post(f"context/{context}/messages", {"content": "Plot"}, status=202)
+    await api.ended(sent["job_id"])
+    body = {"name": "clean", "context_id": context, "plan_id": first}
+    saved = await api.post("workflows", body, status=201)
+    assert saved["template"]["plan"]["goal"] == "Clean sales.csv"
+
+
+@pytest.mark.usefixtures("no_model")
+async def test_a_template_is_edited_and_a_parameter_fixed(api: Api) -> None:
+    await api.post("workflows", by_hand(), status=201)
+    (parameter,) = (await api.get("workflows"))["items"][-1]["template"]["parameters"]
+    assert (parameter["name"], parameter["example"]) == ("path", "sales.csv")
+    wanted = {"title": "Tidy", "parameters": [{**parameter, "default": "may.csv"}]}
+    edited = await api.call("PUT", "workflows/clean", wanted)
+    assert (edited["title"], edited["description"]) == ("Tidy", "Clean {path}")
+    await run(api, "clean")
+    fixed = await api.call("PUT", "workflows/clean", {"parameters": []})
+    assert fixed["template"]["plan"]["goal"] == "Clean may.csv"
+    assert fixed["parameters"].get("properties", {}) == {}
+    refused = {"parameters": [{"name": "nowhere"}]}
+    await api.refused("PUT", "workflows/clean", refused, status=422, code="invalid_template")
+    await api.refused(
+        "PUT", "workflows/review_changes", {"title": "x"}, status=403, code="not_a_template"
+    )
+
+
+@pytest.mark.usefixtures("no_model")
+async def test_a_shared_template_is_a_file_that_others_can_trust(
+    api: Api, jp_root_dir: Path
+) -> None:
+    await api.post("workflows", by_hand(), status=201)
+    shared = await api.post("workflows/clean/share", {})
+    file = jp_root_dir / shared["path"]
+    assert shared["path"] == ".cowork/workflows/clean.json"
+    assert json.loads(file.read_text()) == await api.get("workflows/clean/file")
+    await api.refused("POST", "workflows/clean/share", {}, status=409, code="name_taken")
+    await api.post("workflows/clean/share", {"replace": True})
+    listed = await api.get("workflows")
+    assert [one["name"] for one in listed["items"]].count("clean") == 1
+    assert listed["problems"] == []
+    assert (await api.get("trust"))["items"] == []
+    await api.call("DELETE", "workflows/clean", status=204)
+    assert [one["name"] for one in (await api.get("trust"))["items"]] == ["clean"]
+
+
+@pytest.mark.usefixtures("no_model")
+async def test_the_card_of_a_run_says_which_template_it_follows(api: Api) -> None:
+    await api.post("workflows", by_hand(), status=201)
+    started = await run(api, "clean", path="may.csv")
+    card = (await api.get(f"jobs/{started['job_id']}/card"))["card"]
+    assert card["snapshot"]["guidance"] == [{"kind": "template", "name": "clean", "source": "user"}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatu
 from ...domain.errors import Conflict, InvalidInput, NotFound
 from ...domain.expectation_rules import expectation_problem
 from ...domain.figures import Assumption
+from ...domain.guidance import Guidance, GuidanceUsed
 from ...domain.message_data import TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
@@ -75,10 +76,7 @@ class Plans:
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
         """Make an earlier revision the newest again, with nothing done yet."""
         newest = self.newest(context_id, plan_id)
-        earlier = self.factory.journal.store.plan(context_id, revision, newest.plan_id)
-        if earlier is None:
-            raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
-        plan = as_proposed(earlier.plan)
+        plan = as_proposed(self.revision(context_id, revision, newest.plan_id).plan)
         return self._revise(context_id, newest, plan, change=f"revision {revision} restored")
 
     def _revise(
@@ -140,9 +138,12 @@ class Plans:
 
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
-    async def propose(self, job: Job, plan: Plan) -> Outcome:
+    async def propose(self, job: Job, plan: Plan, used: Sequence[Guidance] = ()) -> Outcome:
         """What a job does for which no planner is needed: show a plan that there is already."""
-        propose_plan(RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER), plan)
+        log = RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER)
+        propose_plan(log, plan)
+        if used:
+            log.event(GuidanceUsed(items=list(used)))
         return Outcome()
 
     async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
@@ -249,6 +250,18 @@ class Plans:
         if newest is None:
             raise NotFound("This conversation has no plan yet.", code="no_plan")
         return newest
+
+    def revision(
+        self, context_id: str, revision: int | None, plan_id: str | None = None
+    ) -> PlanRevision:
+        """One revision of a plan, the newest unless named."""
+        newest = self.newest(context_id, plan_id)
+        if revision in (None, newest.revision):
+            return newest
+        found = self.factory.journal.store.plan(context_id, revision, newest.plan_id)
+        if found is None:
+            raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
+        return found
 
     def checked(self, raw: dict[str, Any]) -> Plan:
         """The plan, if it is sound and all can do their steps; else an error with the place."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...domain.errors import Conflict, Forbidden, NotFound
-from ...workflows import Draft, Template, WorkflowCatalog, template_of
+from ...domain.plan import Plan
+from ...workflows import Draft, Template, TemplateEdit, WorkflowCatalog, edited, template_of
 from .plans import Plans
 
 
@@ -17,13 +18,15 @@ class Reuse:
     plans: Plans
     workflows: WorkflowCatalog
 
-    def plan_of(self, context_id: str, revision: int | None = None) -> dict[str, Any]:
+    def plan_of(
+        self, context_id: str, revision: int | None = None, plan_id: str | None = None
+    ) -> Plan:
         """A plan of a conversation, the newest unless said otherwise."""
-        found = self.plans.factory.journal.store.plan(context_id, revision)
+        found = self.plans.factory.journal.store.plan(context_id, revision, plan_id)
         if found is None:
             which = "plan yet" if revision is None else f"revision {revision} of a plan"
             raise NotFound(f"This conversation has no {which}.", code="no_plan")
-        return found.plan.model_dump(mode="json")
+        return found.plan
 
     def save(self, draft: Draft, plan: dict[str, Any], *, replace: bool = False) -> Template:
         """Make a template of a plan and keep it. Only the user's own can be replaced."""
@@ -34,10 +37,28 @@ class Reuse:
         self.workflows.templates.save(made, replace=replace)
         return made
 
+    def edit(self, name: str, edit: TemplateEdit) -> Template:
+        """Change what a template of the user's own says of itself, and what varies in it."""
+        found = self.template(name)
+        if found.source != "user":
+            why = "It belongs to the workspace. Edit its file in .cowork/workflows."
+            raise Forbidden(why, code="not_yours")
+        made = edited(found, edit)
+        self.workflows.templates.save(made, replace=True)
+        return made
+
+    def share(self, name: str, *, replace: bool = False) -> str:
+        """Copy a template into the workspace; gives the file's path."""
+        return self.workflows.templates.share(self.template(name), replace=replace)
+
     def delete(self, name: str) -> None:
         """Remove a template of the user's own; other workflows are not theirs to remove."""
+        self.workflows.templates.delete(self.template(name))
+
+    def template(self, name: str) -> Template:
+        """One that was saved."""
         found = self.workflows.current().named(name)
         if not isinstance(found, Template):
-            why = "It comes with Cowork or a plug-in. You can delete only templates."
+            why = "It comes with Cowork or a plug-in. You can change only templates."
             raise Forbidden(why, code="not_a_template")
-        self.workflows.templates.delete(found)
+        return found

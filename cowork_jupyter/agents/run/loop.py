@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from ...domain.contexts import JobStatus, Usage
 from ...domain.errors import Forbidden
 from ...domain.figures import Assumption, Figure, reopened
+from ...domain.guidance import GuidanceUsed
 from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
 from ...effects.assumptions import assumptions_in
 from ...llm.reply import Reply
 from ...store import Asker
+from ...workflows import Template
 from ..ask.user import User
+from ..following import as_guidance, followed
 from ..log import RunLog
 from .budget import Budget
 from .delivery import deliver_plan
@@ -115,6 +118,8 @@ class AgentLoop:
     """What must still be true when it ends; None where somebody else looks after that."""
     agents: Collection[str] = ()
     """Agents of others that its plan can name."""
+    templates: Sequence[Template] = ()
+    """Saved plans that it was shown."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -309,6 +314,8 @@ class AgentLoop:
             known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
             tools = self.runner.tools.registry
             deliver_plan(self.log, delivery, tools, self.agents, known, figures)
+            if template := followed(delivery, self.templates):
+                self.log.event(GuidanceUsed(items=[as_guidance(template)]))
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text, delivered=delivery)

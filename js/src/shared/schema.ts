@@ -645,6 +645,29 @@ export interface components {
             model?: string;
         };
         /**
+         * CompareQuery
+         * @description `GET context/{id}/plan/compare`: by default the newest revision with the one before.
+         */
+        CompareQuery: {
+            /** @default null */
+            from?: number | null;
+            /** @default null */
+            plan_id?: string | null;
+            /** @default null */
+            to?: number | null;
+        };
+        /**
+         * ComparisonAnswer
+         * @description How a revision of a plan differs from another.
+         */
+        ComparisonAnswer: {
+            fields: components["schemas"]["FieldChange"][];
+            from_revision: number;
+            steps: components["schemas"]["StepComparison"][];
+            summary: string;
+            to_revision: number;
+        };
+        /**
          * CompletionItem
          * @description One thing that can stand there.
          */
@@ -856,6 +879,25 @@ export interface components {
             scope?: "this" | "step" | "job" | "card" | "since";
             /** @default null */
             until?: string | null;
+        };
+        /**
+         * EditedParameter
+         * @description A parameter as it is to be from now on. What the plan holds of it, its name says.
+         */
+        EditedParameter: {
+            /** @default null */
+            default?: string | null;
+            /** @default  */
+            description?: string;
+            /** @default null */
+            example?: string | null;
+            name: string;
+            /** @default  */
+            title?: string;
+            /** @default null */
+            type?: ("text" | "path" | "notebook") | null;
+            /** @default null */
+            value?: null;
         };
         /**
          * Effect
@@ -1088,6 +1130,15 @@ export interface components {
             cell_id: string;
             error: string;
             line: number | null;
+        };
+        /**
+         * FieldChange
+         * @description One field that differs, in words.
+         */
+        FieldChange: {
+            after: string;
+            before: string;
+            field: string;
         };
         /**
          * FieldState
@@ -1926,6 +1977,8 @@ export interface components {
          */
         NewWorkflow: {
             /** @default null */
+            cell_id?: string | null;
+            /** @default null */
             context_id?: string | null;
             /** @default  */
             description?: string;
@@ -1936,6 +1989,8 @@ export interface components {
             plan?: {
                 [key: string]: unknown;
             } | null;
+            /** @default null */
+            plan_id?: string | null;
             /** @default false */
             replace?: boolean;
             /** @default null */
@@ -2022,6 +2077,27 @@ export interface components {
         OfferedModel: {
             context_size: number | null;
             name: string;
+        };
+        /**
+         * OfferedParameter
+         * @description A value that stands in a plan, with a name it could have.
+         */
+        OfferedParameter: {
+            name: string;
+            /** @enum {string} */
+            nature: "file" | "date" | "column" | "text" | "number";
+            /** @enum {string} */
+            type: "text" | "path" | "notebook";
+            value: string;
+        };
+        /**
+         * OfferedParameters
+         * @description What in a plan could vary the next time.
+         */
+        OfferedParameters: {
+            items: components["schemas"]["OfferedParameter"][];
+            /** @default null */
+            next: null;
         };
         /**
          * OfferedServer
@@ -2426,6 +2502,8 @@ export interface components {
          * @description `POST context/{id}/plan/restore`.
          */
         PlanRestore: {
+            /** @default null */
+            cell_id?: string | null;
             /** @default null */
             plan_id?: string | null;
             revision: number;
@@ -3378,6 +3456,19 @@ export interface components {
             status: components["schemas"]["StepStatus"];
         };
         /**
+         * StepComparison
+         * @description One step that differs.
+         */
+        StepComparison: {
+            action: string;
+            /** @enum {string} */
+            change: "added" | "removed" | "changed" | "moved";
+            /** @default [] */
+            fields: components["schemas"]["FieldChange"][];
+            id: string;
+            number: number;
+        };
+        /**
          * StepStatus
          * @description The status of a plan step, or of the task that executes it.
          * @enum {string}
@@ -3752,10 +3843,31 @@ export interface components {
             type: "task-started";
         };
         /**
+         * TemplateParameter
+         * @description One thing that is different each time.
+         */
+        TemplateParameter: {
+            /** @default null */
+            default: string | null;
+            /** @default  */
+            description: string;
+            /** @default null */
+            example: string | null;
+            name: string;
+            /** @default  */
+            title: string;
+            /**
+             * @default text
+             * @enum {string}
+             */
+            type: "text" | "path" | "notebook";
+        };
+        /**
          * TemplateView
          * @description Where a template comes from, and its plan with `{names}` of parameters.
          */
         TemplateView: {
+            parameters: components["schemas"]["TemplateParameter"][];
             plan: components["schemas"]["Plan"];
             /** @enum {string} */
             source: "user" | "workspace";
@@ -4173,6 +4285,28 @@ export interface components {
             message_id: string;
         };
         /**
+         * WorkflowDeletion
+         * @description `DELETE workflows/{name}`.
+         */
+        WorkflowDeletion: {
+            /** @default null */
+            cell_id?: string | null;
+        };
+        /**
+         * WorkflowEdit
+         * @description `PUT workflows/{name}`: what is left out stays as it is.
+         */
+        WorkflowEdit: {
+            /** @default null */
+            cell_id?: string | null;
+            /** @default null */
+            description?: string | null;
+            /** @default null */
+            parameters?: components["schemas"]["EditedParameter"][] | null;
+            /** @default null */
+            title?: string | null;
+        };
+        /**
          * WorkflowList
          * @description All workflows, and what is wrong with plug-ins that were skipped.
          */
@@ -4201,6 +4335,23 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * WorkflowShare
+         * @description `POST workflows/{name}/share`.
+         */
+        WorkflowShare: {
+            /** @default null */
+            cell_id?: string | null;
+            /** @default false */
+            replace?: boolean;
+        };
+        /**
+         * WorkflowShared
+         * @description Where a copy is now.
+         */
+        WorkflowShared: {
+            path: string;
         };
         /**
          * WorkflowView

@@ -148,3 +148,25 @@ async def test_templates_take_no_room_from_the_tools(bench: Bench) -> None:
     save_template(bench)
     after = prompt(bench, AgentRole.PLANNER, request)
     assert after.partition("# Templates")[0] == before.partition("# Facts")[0]
+
+
+async def followed_in(bench: Bench, scripted: ScriptedServer, *actions: str) -> list[str]:
+    """The templates that a plan of these steps is said to follow."""
+    save_template(bench)
+    scripted.add(plan("Clean may.csv", *({"action": action} for action in actions)))
+    await bench.tell("Clean the sales of May", AgentRole.PLANNER)
+    used = bench.service.journal.store.guidance_used(bench.context.id)
+    assert {one.kind for one in used} <= {"template"}
+    return [one.name for one in used]
+
+
+async def test_a_plan_that_keeps_the_steps_of_a_template_says_so(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    steps = ("Look at may.csv", "Drop the duplicates", "Write clean.csv")
+    assert await followed_in(bench, scripted, *steps) == ["clean_sales"]
+
+
+async def test_a_plan_of_its_own_follows_none(bench: Bench, scripted: ScriptedServer) -> None:
+    steps = ("Look at may.csv", "Plot the monthly totals")
+    assert await followed_in(bench, scripted, *steps) == []

@@ -54,6 +54,27 @@ def test_a_plan_is_made_carried_out_and_taken_along(
     assert told == "cowork: record.jsonl already exists. Choose another name.\n"
 
 
+def test_a_plan_is_saved_as_a_workflow(
+    tmp_path: Path,
+    connected: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    connected.add(plan("Write a", STEP))
+    run("plan", "Write a file", folder=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run_here("save", "note") == 0
+    told = capsys.readouterr()
+    assert told.out == "Saved as note.\n"
+    assert "  file=a.txt" in told.err
+    assert run_here("save", "note", "file") == 1
+    assert "already exists" in capsys.readouterr().err
+    assert run_here("save", "note", "file", "--replace", "--describe", "Write a note.") == 0
+    assert "%cowork run note file=a.txt" in capsys.readouterr().err
+    assert run_here("save", "Not a name") == 2
+    assert "lower-case letters" in capsys.readouterr().err
+
+
 def test_a_policy_file_decides(tmp_path: Path, connected: ScriptedServer) -> None:
     connected.add(WRITE, text("Written."))
     (tmp_path / "rules.toml").write_text('[permissions]\nallow = ["create_file"]\n')

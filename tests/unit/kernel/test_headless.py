@@ -45,6 +45,60 @@ def test_a_plan_is_made_and_carried_out(
     assert again.traceback == ["Cowork: record.md already exists. Choose another name."]
 
 
+def test_a_plan_is_saved_run_again_changed_shared_and_deleted(
+    cells: Cells, connected: ScriptedServer, tmp_path: Path
+) -> None:
+    connected.add(plan("Write a.txt", STEP))
+    cells.run("%%plan\nWrite a file")
+    saved = cells.run("%cowork save note --describe 'Write a note.'")
+    assert "**Saved.** To use it: `%cowork run note`" in saved.markdown
+    assert "| `file` | `a.txt` |" in saved.markdown
+    taken = cells.run("%cowork save note file")
+    assert "already exists. To replace your own: --replace" in taken.error
+    again = cells.run("%cowork save note file --replace")
+    assert "`%cowork run note file=a.txt`" in again.markdown
+    ran = cells.run("%cowork run note file=b.txt")
+    assert "1. Write b.txt — `b.txt`" in ran.markdown
+    assert ran.card["snapshot"]["guidance"][0]["name"] == "note"
+
+    assert (
+        "Changed `note`." in cells.run("%cowork workflows edit note title=Note file=c.txt").markdown
+    )
+    assert "| `note` | Write {file} | `[file=…]` |" in cells.run("%cowork workflows").markdown
+    assert "title, description, file" in cells.run("%cowork workflows edit note x=1").error
+    assert ".cowork/workflows/note.json" in cells.run("%cowork workflows share note").markdown
+    assert (tmp_path / ".cowork/workflows/note.json").exists()
+    cells.run("%cowork workflows share note taken.json")
+    assert json.loads((tmp_path / "taken.json").read_text())["title"] == "Note"
+    assert "already exists" in cells.run("%cowork workflows share note taken.json").error
+    assert "Deleted `note`." in cells.run("%cowork workflows delete note").markdown
+    assert "`note`" not in cells.run("%cowork workflows").markdown
+    assert "Usage: %cowork workflows" in cells.run("%cowork workflows drop note").error
+
+
+def test_revisions_of_a_plan_are_listed_compared_and_restored(
+    cells: Cells, connected: ScriptedServer
+) -> None:
+    connected.add(plan("Write a", STEP), plan("Write a, then look", STEP, {"action": "Look"}))
+    cells.run("%%plan\nWrite a file")
+    assert "| 1 | " in cells.run("%cowork plan --history").markdown
+    cells.run("%%ask\nLook at it, too")
+    listed = cells.run("%cowork plan --history").markdown
+    assert "| Planner | 1 step added |" in listed
+    assert "--restore N" in listed
+    compared = cells.run("%cowork plan --history 2").markdown
+    assert "**Revision 1 → 2**: 1 step added" in compared
+    assert "- goal: ~~Write a~~ → Write a, then look" in compared
+    assert "- + 2. Look (added)" in compared
+    assert "- − 2. Look (removed)" in cells.run("%cowork plan --history 2 1").markdown
+    restored = cells.run("%cowork plan --restore 1").markdown
+    assert "Revision 1 is restored, as revision 3." in restored
+    assert "| You | revision 1 restored |" in cells.run("%cowork plan --history").markdown
+    assert "no revision 9" in cells.run("%cowork plan --history 9").error
+    for wrong in ("--history x", "--restore", "--what"):
+        assert "Usage: %cowork plan" in cells.run(f"%cowork plan {wrong}").error
+
+
 def test_a_policy_file_decides(cells: Cells, connected: ScriptedServer, tmp_path: Path) -> None:
     (tmp_path / "rules.json").write_text(json.dumps({"permissions": {"allow": ["create_file"]}}))
     connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
