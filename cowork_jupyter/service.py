@@ -41,6 +41,7 @@ from .domain.role_view import RoleView
 from .domain.roles import AgentRole
 from .domain.settings import Settings
 from .domain.suggestions import SuggestionEvent, SuggestionRequest
+from .guidance.memory import WorkspaceMemory
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
 from .llm.reachable import HOW_TO_CONNECT, ModelProbe
@@ -49,6 +50,7 @@ from .policy.decision import Decision
 from .policy.rulebook import RuleBook
 from .policy.trust import Trust
 from .record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
+from .record.memory import MemoryProposals
 from .store import PlanRevision
 from .workflows import WorkflowCatalog
 
@@ -86,6 +88,8 @@ class CoworkService:
     prompts: BasePrompts
     rules: RuleBook
     trust: Trust
+    memory: WorkspaceMemory
+    proposals: MemoryProposals
     closing: AsyncExitStack
 
     async def close(self) -> None:
@@ -94,6 +98,7 @@ class CoworkService:
 
     def job_ended(self, job: Job) -> None:
         """What the user said while it ran, and no turn of it has read, begins the next job."""
+        self.proposals.job_ended(job)
         queued = self.journal.store.queued_messages(job.context_id)
         if not queued or self.jobs.closing:
             return

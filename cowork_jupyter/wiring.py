@@ -17,7 +17,9 @@ from .agents.ask.user import Nobody, NobodyApproves
 from .agents.expectations import Expectations
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
+from .agents.log import RunLog
 from .agents.mentions.completion import Completion
+from .agents.notebook.lookup import allowed_workspace
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
@@ -33,8 +35,10 @@ from .conversations import Conversations
 from .deleted_conversations import DeletedConversations
 from .domain.events import Event
 from .domain.redaction import LogRedaction
+from .domain.roles import AgentRole
 from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
+from .guidance.memory import WorkspaceMemory
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
@@ -45,7 +49,9 @@ from .mcp.client.servers import servers_of
 from .policy.pins import Pins
 from .policy.rulebook import RuleBook, settings_offers
 from .policy.trust import Trust
+from .record import Redactor
 from .record.changes import compare
+from .record.memory import MemoryProposals
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels
@@ -104,7 +110,9 @@ def build_service(
     folder = settings.workspace
     prompts = BasePrompts(settings.data_dir / "prompts", folder, trusts=trust.is_trusted)
     templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
-    for finder in (partial(settings_offers, folder), prompts.offers, templates.offers):
+    memory = WorkspaceMemory(folder, trust, is_on=settings.memory != "off")
+    offering = (partial(settings_offers, folder), prompts.offers, templates.offers, memory.offers)
+    for finder in offering:
         trust.look_at(finder)
     rules = RuleBook(folder, settings.user_settings, trust, rule_names)
     pins = Pins(settings.data_dir / "mcp_pins.json")
@@ -165,9 +173,14 @@ def build_service(
             templates=templates,
             frames=Frames(settings.data_dir / "frames.key"),
             externals=ExternalAgents(settings.user_settings),
+            guidance=[memory],
         ),
         pool=pool,
         mcp=mcp,
+    )
+    proposals = MemoryProposals(
+        *(journal, memory, partial(_is_hidden, factory)),
+        mask=lambda text: Redactor.of(settings, connections.secrets()).clean(text),
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
@@ -195,9 +208,17 @@ def build_service(
         prompts=prompts,
         rules=rules,
         trust=trust,
+        memory=memory,
+        proposals=proposals,
         closing=closing,
     )
     return service
+
+
+def _is_hidden(factory: AgentFactory, path: str) -> bool:
+    """Whether an agent would have to ask before it reads a file."""
+    log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
+    return allowed_workspace(factory.tools, log, "read_file", path) is None
 
 
 def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:

@@ -20,7 +20,7 @@ from traitlets import TraitError
 from .._version import __version__
 from ..config import Cowork
 from ..domain.errors import CoworkError, InvalidInput
-from . import acp, act, check, doctor, export, mcp, model, plan
+from . import acp, act, check, doctor, export, mcp, memory, model, plan
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -28,6 +28,7 @@ COMMANDS = (
     act,
     check,
     export,
+    memory,
     model,
     acp,
     mcp,

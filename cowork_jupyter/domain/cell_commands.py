@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn, TypeGuard
+from typing import Literal, NoReturn, TypeGuard
 
 _CELL_MAGIC = re.compile(r"\s*%%(plan|act|ask)(?:[ \t]+([^\n]*))?(?:\n(.*))?", re.DOTALL)
 _LINE_MAGIC = re.compile(r"^[ \t]*%cowork[ \t]+(.+)$", re.MULTILINE)
@@ -39,7 +39,15 @@ class Say:
     text: str
 
 
-CellCommand = Execute | SwitchRole | Say
+@dataclass(frozen=True)
+class ChangeMemory:
+    """Keep what is proposed for the memory, drop it, or forget what has some words in it."""
+
+    action: Literal["keep", "drop", "forget"]
+    text: str = ""
+
+
+CellCommand = Execute | SwitchRole | Say | ChangeMemory
 
 
 def commands_in(source: str) -> list[CellCommand]:
@@ -83,6 +91,12 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
             yield Execute(name)
         elif words[:1] == ["role"] and len(words) > 1:
             yield SwitchRole(name, words[1])
+        elif words == ["memory", "--keep"]:
+            yield ChangeMemory("keep")
+        elif words == ["memory", "--drop"]:
+            yield ChangeMemory("drop")
+        elif words[:2] == ["memory", "--forget"]:
+            yield ChangeMemory("forget", " ".join(words[2:]))
 
 
 def _calls(source: str) -> Iterator[CellCommand]:

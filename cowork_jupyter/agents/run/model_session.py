@@ -348,6 +348,7 @@ class ModelSession:
             messages,
             inserted_cells(said),
             code_run(said),
+            self.request_form.memory,
         )
 
     def _history(self) -> list[Message]:
