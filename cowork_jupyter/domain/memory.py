@@ -15,6 +15,10 @@ from .data import Data
 
 Section = Literal["Files", "Joins", "Formats", "Cleaning", "Commands", "Answers", "Corrections"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
+GAPS_DROPPED = "rows with missing values dropped"
+GAPS_FILLED = "missing values filled"
+GAPS_KEPT = "empty rows dropped"
+"""What a note says of the missing values of a table that was cleaned."""
 TITLE = "# What Cowork remembers of this workspace"
 _HEAD = f"""{TITLE}
 

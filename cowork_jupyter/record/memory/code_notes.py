@@ -8,16 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...domain.memory import MemoryNote
+from ...domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
 from ...effects.warnings.expressions import DataFlow
 from ...effects.warnings.program import read
 from ...effects.warnings.values import Value, plain, texts_of
 from .files import NamedFiles
 from .wording import Wording
 
-DROPPED = "rows with missing values dropped"
-FILLED = "missing values filled"
-EMPTY_DROPPED = "empty rows dropped"
 _READS = re.compile(r"(?:pandas|polars)\.(?:read|scan)_\w+")
 _WRITES = re.compile(r"(?:to|write)_(?:csv|parquet|excel|json|feather)")
 _KEEP_THE_TABLE = {
@@ -162,12 +159,12 @@ class CodeReading:
                     return []
                 how = call.keyword("how")
                 if how is not None and how.text == "all":
-                    return [EMPTY_DROPPED]
-                return [f"rows without {columns} dropped" if named else DROPPED]
+                    return [GAPS_KEPT]
+                return [f"rows without {columns} dropped" if named else GAPS_DROPPED]
             case "drop_duplicates" | "unique":
                 return [f"duplicates by {columns} dropped" if named else "duplicates dropped"]
             case "fillna" | "fill_null":
-                return [f"{FILLED}{_filled_with(call)}"]
+                return [f"{GAPS_FILLED}{_filled_with(call)}"]
         return []
 
     def _of_column(self, store: Value) -> list[str]:

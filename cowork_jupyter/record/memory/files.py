@@ -15,6 +15,7 @@ from ...workspace import Workspace
 _TEXTS = (".csv", ".tsv")
 _TABLES = (*_TEXTS, ".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".feather")
 _MAX_HEAD = 64 * 1024
+_MAX_PATH = 200
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class NamedFiles:
         return [column.name for column in facts.columns] if facts else []
 
     def _inside(self, path: str) -> list[str]:
-        if "://" in path:
+        if "://" in path or len(path) > _MAX_PATH:
             return []
         if PurePath(path).is_absolute():
             parts = self.workspace.inside(path)

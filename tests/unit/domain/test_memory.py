@@ -33,7 +33,9 @@ def test_news_about_the_same_take_the_place_of_the_old() -> None:
 
 
 def test_what_people_wrote_into_it_stays() -> None:
-    own = "# My notes\n\nAsk Ada about prices.\n\n## Files\n\n- the big one is gone\n\n## Odd\n\nx\n"
+    own = (
+        "# My notes\n\nAsk Ada about prices.\n\n## Files\n\n- the big one is gone\n\n## Odd\n\nx\n"
+    )
     made = with_notes(own, [SALES, JOIN], TODAY)
     assert "Ask Ada about prices." in made
     assert "- the big one is gone\n- `sales.csv`: columns" in made
