@@ -46,6 +46,7 @@ from .domain.suggestions import SuggestionEvent, SuggestionRequest
 from .guidance.first_instructions import first_instructions
 from .guidance.instruction_files import FILE_NAME
 from .guidance.instructions import InstructionFinder
+from .guidance.memory import WorkspaceMemory
 from .guidance.skills import Skills
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
@@ -55,6 +56,7 @@ from .policy.decision import Decision
 from .policy.rulebook import RuleBook
 from .policy.trust import Trust
 from .record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
+from .record.memory import MemoryProposals
 from .store import PlanRevision
 from .workflows import Template, WorkflowCatalog
 
@@ -94,6 +96,8 @@ class CoworkService:
     skills: Skills
     rules: RuleBook
     trust: Trust
+    memory: WorkspaceMemory
+    proposals: MemoryProposals
     closing: AsyncExitStack
 
     async def close(self) -> None:
@@ -102,6 +106,7 @@ class CoworkService:
 
     def job_ended(self, job: Job) -> None:
         """What the user said while it ran, and no turn of it has read, begins the next job."""
+        self.proposals.job_ended(job)
         queued = self.journal.store.queued_messages(job.context_id)
         if not queued or self.jobs.closing:
             return

@@ -17,7 +17,9 @@ from .agents.ask.user import Nobody, NobodyApproves
 from .agents.expectations import Expectations
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
+from .agents.log import RunLog
 from .agents.mentions.completion import Completion
+from .agents.notebook.lookup import allowed_workspace
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
@@ -33,9 +35,11 @@ from .conversations import Conversations
 from .deleted_conversations import DeletedConversations
 from .domain.events import Event
 from .domain.redaction import LogRedaction
+from .domain.roles import AgentRole
 from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
 from .guidance.instructions import InstructionFinder
+from .guidance.memory import WorkspaceMemory
 from .guidance.skill_catalogue import SkillCatalogue
 from .guidance.skill_switches import SkillSwitches
 from .guidance.skill_tool import SkillTools
@@ -50,7 +54,9 @@ from .mcp.client.servers import servers_of
 from .policy.pins import Pins
 from .policy.rulebook import RuleBook, settings_offers
 from .policy.trust import Trust
+from .record import Redactor
 from .record.changes import compare
+from .record.memory import MemoryProposals
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels
@@ -111,11 +117,11 @@ def build_service(
     templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
     switches = SkillSwitches(settings.user_settings)
     skills = Skills(folder, settings.data_dir / "skills", trust.is_trusted, switches)
-    found = (partial(settings_offers, folder), prompts.offers, templates.offers, skills.offers)
-    for finder in found:
-        trust.look_at(finder)
     instructions = InstructionFinder(settings.user_settings.parent, folder, trust.is_trusted)
-    trust.look_at(instructions.offers)
+    memory = WorkspaceMemory(folder, trust, is_on=settings.memory != "off")
+    trust.look_at(partial(settings_offers, folder))
+    for source in (prompts, templates, skills, instructions, memory):
+        trust.look_at(source.offers)
     rules = RuleBook(folder, settings.user_settings, trust, rule_names)
     pins = Pins(settings.data_dir / "mcp_pins.json")
 
@@ -176,11 +182,15 @@ def build_service(
             templates=templates,
             frames=Frames(settings.data_dir / "frames.key"),
             externals=ExternalAgents(settings.user_settings),
-            guidance=[instructions, SkillCatalogue(skills)],
+            guidance=[instructions, SkillCatalogue(skills), memory],
         ),
         pool=pool,
         mcp=mcp,
         skills=skills,
+    )
+    proposals = MemoryProposals(
+        *(journal, memory, partial(_is_hidden, factory)),
+        mask=lambda text: Redactor.of(settings, connections.secrets()).clean(text),
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
@@ -210,9 +220,17 @@ def build_service(
         skills=skills,
         rules=rules,
         trust=trust,
+        memory=memory,
+        proposals=proposals,
         closing=closing,
     )
     return service
+
+
+def _is_hidden(factory: AgentFactory, path: str) -> bool:
+    """Whether an agent would have to ask before it reads a file."""
+    log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
+    return allowed_workspace(factory.tools, log, "read_file", path) is None
 
 
 def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:

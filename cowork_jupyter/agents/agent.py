@@ -82,6 +82,7 @@ class CurrentParts:
             arguments=request_for(parts, in_task=self.log.task_id is not None),
             tools=frozenset(tool.spec.name for tool in parts.tools),
             runs_code=parts.runs_code,
+            memory="\n".join(one.text for one in parts.guidance if one.about.kind == "memory"),
         )
 
 

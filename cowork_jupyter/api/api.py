@@ -23,6 +23,7 @@ from . import (  # noqa: F401 (they register themselves)
     api_inbox,
     api_kernels,
     api_mcp,
+    api_memory,
     api_mentions,
     api_messages,
     api_models,

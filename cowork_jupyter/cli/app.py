@@ -20,7 +20,7 @@ from traitlets import TraitError
 from .._version import __version__
 from ..config import Cowork
 from ..domain.errors import CoworkError, InvalidInput
-from . import acp, act, check, doctor, export, init, mcp, model, plan, save, skills
+from . import acp, act, check, doctor, export, init, mcp, memory, model, plan, save, skills
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -30,6 +30,7 @@ COMMANDS = (
     export,
     init,
     save,
+    memory,
     model,
     skills,
     acp,

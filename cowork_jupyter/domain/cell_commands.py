@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn, TypeGuard
+from typing import Literal, NoReturn, TypeGuard
 
 _CELL_MAGIC = re.compile(r"\s*%%(plan|act|ask)(?:[ \t]+([^\n]*))?(?:\n(.*))?", re.DOTALL)
 _LINE_MAGIC = re.compile(r"^[ \t]*%cowork[ \t]+(.+)$", re.MULTILINE)
@@ -68,8 +68,23 @@ class ManageWorkflow:
     name: str
 
 
+@dataclass(frozen=True)
+class ChangeMemory:
+    """Keep what is proposed for the memory, drop it, or forget what has some words in it."""
+
+    action: Literal["keep", "drop", "forget"]
+    text: str = ""
+
+
 CellCommand = (
-    Execute | SwitchRole | Say | StartInstructions | RestorePlan | SaveWorkflow | ManageWorkflow
+    Execute
+    | SwitchRole
+    | Say
+    | StartInstructions
+    | RestorePlan
+    | SaveWorkflow
+    | ManageWorkflow
+    | ChangeMemory
 )
 
 
@@ -123,6 +138,12 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
                 yield SaveWorkflow(name, workflow)
             case ["workflows", verb, workflow, *_]:
                 yield ManageWorkflow(verb, workflow)
+            case ["memory", "--keep"]:
+                yield ChangeMemory("keep")
+            case ["memory", "--drop"]:
+                yield ChangeMemory("drop")
+            case ["memory", "--forget", *forgotten]:
+                yield ChangeMemory("forget", " ".join(forgotten))
 
 
 def _calls(source: str) -> Iterator[CellCommand]:

@@ -12,6 +12,7 @@ from .contexts import Initiator, JobKind, JobStatus, Spending, StepStatus, Task
 from .data import Data, Tagged
 from .effects import DataEffect
 from .guidance import GuidanceUsed
+from .memory import MemoryDecision
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
 from .messages import Message
 from .notices import NOTICES, AnyNotice
@@ -41,6 +42,7 @@ class EventType(StrEnum):
     DATA_EFFECT = "data-effect"
     FILE_MOVED = "file-moved"
     GUIDANCE_USED = "guidance-used"
+    MEMORY_DECISION = "memory-decision"
     QUEUE_CHANGED = "queue-changed"
     USAGE = "usage"
     NOTICE = "notice"
@@ -261,6 +263,7 @@ _MODELS: dict[EventType, Any] = {
     EventType.DATA_EFFECT: DataEffect,
     EventType.FILE_MOVED: FileMoved,
     EventType.GUIDANCE_USED: GuidanceUsed,
+    EventType.MEMORY_DECISION: MemoryDecision,
     EventType.QUEUE_CHANGED: QueueChanged,
     EventType.USAGE: UsageCharged,
     EventType.NOTICE: AnyNotice,

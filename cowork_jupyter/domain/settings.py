@@ -17,6 +17,7 @@ WorkerChoice = Literal["asyncio", "dask"]
 PictureChoice = Literal["auto", "yes", "no"]
 PromptProfile = Literal["full", "thin"]
 ProfileChoice = Literal["auto", "full", "thin"]
+MemoryChoice = Literal["ask", "off"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
 """What one message or task may use."""
@@ -135,6 +136,12 @@ class Settings:
         0.2,
         "Seconds a message may wait for the notebook and its kernel to report that.",
         least=0,
+    )
+    memory: MemoryChoice = setting(
+        "ask",
+        "Memory of a workspace, in its .cowork/memory.md. 'ask': after a run that you kept you "
+        "are offered what there is to remember, and the next one follows what you have kept. "
+        "'off': nothing is offered or followed.",
     )
     db_path: Path | None = setting(
         None, "File that stores the conversations. Default: a file in Jupyter's data directory."

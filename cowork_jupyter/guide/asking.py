@@ -11,6 +11,7 @@ from . import words
 from .code import output_of
 from .heads import with_values
 from .looking import all_files, tables_for
+from .remembered import answered_before
 from .request import Request
 from .script import Script
 from .tables import Table
@@ -110,19 +111,26 @@ def _settled(
 def _of_table(
     script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
 ) -> Understanding:
-    """The same request for the table that the user means: the one beside their notebook, if it is
-    the only one there.
+    """The same request for the table that the user means: the one that they meant before, or the
+    one beside their notebook, if it is the only one there.
     """
     folder = posixpath.dirname(script.here.notebook or "")
     beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
-    if len(beside) == 1:
+    remembered = answered_before(script, text, by_table)
+    if remembered:
+        answer = remembered
+    elif len(beside) == 1:
         answer = beside[0]
     else:
         options = {path: sentence(request) for path, request in by_table.items()}
         context = f"The workspace has {len(by_table)} tables that fit."
         answer = script.ask("Which table do you mean?", context, options)
     chosen = [table for table in tables if table.path == answer]
-    return understand(text, chosen or tables, language=language_of(text))
+    found = understand(text, chosen or tables, language=language_of(text))
+    if remembered and found.requests:
+        said = f"You mean `{remembered}`, as you said before. {found.unclear}"
+        return replace(found, unclear=said.rstrip())
+    return found
 
 
 def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:
@@ -133,7 +141,7 @@ def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | Non
     options = {column.name: column.name for column in table.columns if column.kind != "empty"}
     if not options:
         script.fail(f"Every column of `{table.path}` is empty.")
-    target = script.ask(
+    target = answered_before(script, text, options) or script.ask(
         "Which column should I predict?",
         f"A baseline model on {table.path} needs a target column.",
         dict(list(options.items())[:12]),

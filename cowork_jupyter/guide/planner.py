@@ -17,6 +17,7 @@ from .code import output_of, script_name
 from .intents import notebook_intent
 from .looking import all_files, notebook_for
 from .notebook import cells_in, moves
+from .remembered import gaps_before
 from .request import Gaps, Request
 from .script import Script
 from .smalltalk import small_talk
@@ -139,10 +140,12 @@ def _request(script: Script) -> str:
 
 
 def _with_gaps(script: Script, request: Request, text: str) -> Request:
-    """Whoever wants missing values cleaned is asked how, unless they have said it."""
+    """Whoever wants missing values cleaned is asked how, unless they have said it, or had it done
+    to this table before.
+    """
     if request.verb != "clean" or not _leaves_gaps_open(text):
         return request
-    chosen = script.ask(
+    chosen = gaps_before(script, request.table.path) or script.ask(
         "What should I do with missing values?",
         "Completely empty rows and columns are removed either way.",
         {

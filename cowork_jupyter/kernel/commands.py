@@ -202,6 +202,15 @@ def _expectations(one: Command) -> Note:
     return Note(f"```text\n{standing(one.get)}\n```")
 
 
+def _memory(one: Command) -> Note:
+    from .memory import change_memory
+
+    shown = change_memory(one.session, one.arguments)
+    if shown is None:
+        raise _misused("memory")
+    return Note(shown)
+
+
 def _rules(one: Command) -> Note:
     return _listed("rules", one.session.link.request("GET", "rules")["items"])
 
@@ -320,6 +329,7 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "effects": _effects,
     "checkpoints": _checkpoints,
     "expectations": _expectations,
+    "memory": _memory,
     "rules": _rules,
     "models": _models,
     "workflows": _workflows,
@@ -337,6 +347,7 @@ _COUNTS = {
     "rollback": (0, 1),
     "expectations": (0, 1),
     "workflows": (0, 1000),
+    "memory": (0, 100),
     "run": (1, 1000),
     "save": (1, 1000),
     "export": (1, 1),

@@ -37,6 +37,9 @@ COMMANDS = {
     "expectations": CommandUsage(
         "[--asserts|--pandera]", "check what is pinned, or insert it as code"
     ),
+    "memory": CommandUsage(
+        "[--keep|--drop|--forget [TEXT]]", "show what is remembered here, keep more, or forget"
+    ),
     "rules": CommandUsage("", "list what is allowed, asked about and denied"),
     "models": CommandUsage("", "list models of the server and on this machine"),
     "skills": CommandUsage("", "list the skills that agents can use"),
@@ -161,6 +164,8 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
             return _names("workflows")
         case ["expectations"]:
             return ["--asserts", "--pandera"]
+        case ["memory"]:
+            return ["--keep", "--drop", "--forget"]
         case ["rollback"]:
             return _checkpoints(name)
     return []

@@ -28,6 +28,8 @@ class Conversation:
     """The cells that this job has inserted, in any of its tasks."""
     code_run: Sequence[str] = ()
     """The code that this job has run in a kernel without a cell, oldest first."""
+    memory: str = ""
+    """What is remembered of the workspace, as Markdown."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ..domain.effects import DataEffect
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType, FileMoved
 from ..domain.guidance import Guidance, GuidanceUsed
+from ..domain.memory import MemoryDecision
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
@@ -26,6 +27,7 @@ _FIRST_PAGE = 32
 _MAX_PAGE_SIZE = 512
 _ALL = -1  # SQLite's "no limit"
 _END = 2**62  # behind every place
+_NEWEST_JOBS = 20  # which the user may still want to learn from
 _NOT_SPOKEN = "('tool_call', 'tool_result', 'task_assignment', 'role_change', 'error')"
 _WORD_NOT_FOUND = (
     "SELECT 1 FROM json_each(?6) AS word"  # noqa: S608 (our words)
@@ -172,6 +174,24 @@ class Reader(ABC):
             " GROUP BY name"
         )
         return {row["name"]: row["at"] for row in self._rows(sql)}
+
+    def memory_decisions(self, context_id: str, job_id: str) -> list[MemoryDecision]:
+        """What was decided about remembering a run, oldest first."""
+        events = self._event_data("memory-decision", context_id, (job_id,))
+        return [MemoryDecision.model_validate_json(data) for data in events]
+
+    def jobs_to_learn_from(self, workspace: str) -> list[str]:
+        """Of the newest jobs, those in this workspace that nobody has decided about."""
+        sql = (
+            "SELECT jobs.id, json_extract(data, '$.status') AS status, max(seq)"
+            " FROM (SELECT id, context_id, rowid AS place FROM jobs WHERE status='completed'"
+            " ORDER BY rowid DESC LIMIT ?2) AS jobs"
+            " JOIN events ON events.context_id=jobs.context_id AND events.job_id=jobs.id"
+            " WHERE type='memory-decision' AND json_extract(data, '$.workspace')=?1"
+            " GROUP BY jobs.id ORDER BY place DESC"
+        )
+        rows = self._rows(sql, workspace, _NEWEST_JOBS)
+        return [row["id"] for row in rows if row["status"] == "offered"]
 
     def _event_data(self, kind: str, context_id: str, job_ids: tuple[str, ...]) -> list[str]:
         """Of all jobs of the conversation where none is named."""

@@ -355,6 +355,7 @@ class ModelSession:
             messages,
             inserted_cells(said),
             code_run(said),
+            self.request_form.memory,
         )
 
     def _history(self) -> list[Message]:

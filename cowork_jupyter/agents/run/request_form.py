@@ -19,6 +19,8 @@ class RequestForm:
     """What the protocol adds to each request."""
     tools: frozenset[str] = frozenset()
     """The tools that the model is told of."""
+    memory: str = ""
+    """What is remembered of the workspace, which the prompt says too."""
     runs_code: bool = False
     """Whether a block of Python in a reply is a call of `run_code`."""
 

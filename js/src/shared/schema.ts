@@ -1013,7 +1013,7 @@ export interface components {
         ErrorReported: {
             message: string;
         };
-        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["DataEffectEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["GuidanceUsedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
+        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["DataEffectEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["GuidanceUsedEvent"] | components["schemas"]["MemoryDecisionEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
          * @description What happened.
@@ -1036,7 +1036,7 @@ export interface components {
          * @description The kinds of event.
          * @enum {string}
          */
-        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "data-effect" | "file-moved" | "guidance-used" | "queue-changed" | "usage" | "notice" | "error";
+        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "data-effect" | "file-moved" | "guidance-used" | "memory-decision" | "queue-changed" | "usage" | "notice" | "error";
         /**
          * ExecutionAnswer
          * @description `POST context/{id}/plan/execute`.
@@ -1265,6 +1265,16 @@ export interface components {
          */
         ForeignText: {
             text: string;
+        };
+        /**
+         * Forgetting
+         * @description `DELETE memory`.
+         */
+        Forgetting: {
+            /** @default null */
+            cell_id?: string | null;
+            /** @default  */
+            text?: string;
         };
         /**
          * Guidance
@@ -1686,6 +1696,79 @@ export interface components {
             /** @default  */
             problem: string;
             tool: string;
+        };
+        /**
+         * MemoryDecision
+         * @description Whether what a run has shown is remembered; until the user says so it is only offered.
+         */
+        MemoryDecision: {
+            /** @enum {string} */
+            status: "offered" | "kept" | "dropped";
+            workspace: string;
+        };
+        /** MemoryDecisionEvent */
+        MemoryDecisionEvent: {
+            context_id: string;
+            created_at: string;
+            data: components["schemas"]["MemoryDecision"];
+            /** @default null */
+            job_id: string | null;
+            seq: number;
+            /** @default null */
+            task_id: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "memory-decision";
+        };
+        /**
+         * MemoryEdit
+         * @description `PUT memory`.
+         */
+        MemoryEdit: {
+            fingerprint: string;
+            text: string;
+        };
+        /**
+         * MemoryProposal
+         * @description What would be remembered of a run.
+         */
+        MemoryProposal: {
+            context_id: string;
+            diff: string;
+            fingerprint: string;
+            job_id: string;
+            request: string;
+            text: string;
+        };
+        /**
+         * MemoryVerdict
+         * @description `POST jobs/{id}/memory`.
+         */
+        MemoryVerdict: {
+            /** @default null */
+            cell_id?: string | null;
+            /** @enum {string} */
+            decision: "keep" | "drop";
+            /** @default  */
+            fingerprint?: string;
+            /** @default null */
+            text?: string | null;
+        };
+        /**
+         * MemoryView
+         * @description The memory of the workspace.
+         */
+        MemoryView: {
+            enabled: boolean;
+            fingerprint: string;
+            /** @default .cowork/memory.md */
+            path: string;
+            /** @default [] */
+            proposals: components["schemas"]["MemoryProposal"][];
+            text: string;
+            trusted: boolean;
         };
         /**
          * Mention
@@ -2652,6 +2735,13 @@ export interface components {
             arguments?: {
                 [key: string]: string;
             };
+        };
+        /**
+         * ProposalView
+         * @description What a run would add.
+         */
+        ProposalView: {
+            proposal: components["schemas"]["MemoryProposal"] | null;
         };
         /**
          * QuestionAnswered

@@ -1,0 +1,150 @@
+"""Endpoints about the memory of a workspace: what it says, what is proposed, what the user says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from ..domain.cell_commands import ChangeMemory
+from ..domain.errors import Forbidden
+from ..guidance.memory import MEMORY_FILE
+from ..record.memory import MemoryProposal
+from .calls import Call, check_owner
+from .models import Name, RequestBody
+from .routes import table
+
+MemoryContent = Annotated[str, Field(max_length=100_000)]
+
+
+class MemoryView(BaseModel):
+    """The memory of the workspace."""
+
+    path: str = MEMORY_FILE
+    text: str
+    """Empty if there is none."""
+    trusted: bool
+    """Whether agents follow it: the user wrote it here, kept it or trusts it."""
+    enabled: bool
+    fingerprint: str
+    """Stands for this text; a change says which it is made to."""
+    proposals: list[MemoryProposal] = []
+    """What the newest runs would add, newest first."""
+
+
+class MemoryEdit(RequestBody):
+    """`PUT memory`."""
+
+    text: MemoryContent
+    fingerprint: Name
+
+
+class MemoryVerdict(RequestBody):
+    """`POST jobs/{id}/memory`."""
+
+    decision: Literal["keep", "drop"]
+    fingerprint: Name = ""
+    """Of the memory that the proposal was shown for; needed to keep it."""
+    text: MemoryContent | None = None
+    """The whole file, where the user has changed what was proposed."""
+    cell_id: Name | None = None
+    """The cell whose magic says so."""
+
+
+class Forgetting(RequestBody):
+    """`DELETE memory`."""
+
+    text: Annotated[str, Field(max_length=1000)] = ""
+    """Only lines with these words; empty for all of it."""
+    cell_id: Name | None = None
+
+
+class ProposalView(BaseModel):
+    """What a run would add."""
+
+    proposal: MemoryProposal | None
+    """None if it teaches nothing new, or was not kept."""
+
+
+@table.route("GET", "memory", answer=MemoryView, action="read", kernel=True)
+async def show_memory(call: Call) -> BaseModel:
+    """What is remembered of this workspace, and what could be."""
+    return await asyncio.to_thread(_view, call)
+
+
+@table.route("PUT", "memory", body=MemoryEdit, answer=MemoryView, action="write")
+async def edit_memory(call: Call) -> BaseModel:
+    """Replace it with what the user has written, who thereby trusts it."""
+    call.service.memory.write(call.body.text, call.body.fingerprint)
+    return await asyncio.to_thread(_view, call)
+
+
+@table.route("DELETE", "memory", query=Forgetting, answer=MemoryView, action="write", kernel=True)
+async def forget_memory(call: Call) -> BaseModel:
+    """Forget all of it, or what has some words in it."""
+    words = call.query.text
+    await _only_a_person(call, ChangeMemory("forget", words), call.query.cell_id)
+    call.service.memory.forget(words)
+    return await asyncio.to_thread(_view, call)
+
+
+@table.route("GET", "jobs/{id}/memory", answer=ProposalView, action="read", kernel=True)
+async def show_proposal(call: Call) -> BaseModel:
+    """What a run would add to the memory."""
+    job = call.service.job(call.path["id"])
+    check_owner(call.service, call.caller, job.context_id)
+    return ProposalView(proposal=await asyncio.to_thread(call.service.proposals.of, job.id))
+
+
+@table.route(
+    "POST",
+    "jobs/{id}/memory",
+    body=MemoryVerdict,
+    answer=MemoryView,
+    action="write",
+    kernel=True,
+)
+async def decide_memory(call: Call) -> BaseModel:
+    """Keep what a run would add, as shown or as edited, or do not offer it again."""
+    said, proposals = call.body, call.service.proposals
+    job = call.service.job(call.path["id"])
+    check_owner(call.service, call.caller, job.context_id)
+    await _only_a_person(call, ChangeMemory(said.decision), said.cell_id)
+    if said.decision == "keep":
+        await asyncio.to_thread(proposals.keep, job.id, said.fingerprint, said.text)
+    else:
+        proposals.drop(job.id)
+    return await asyncio.to_thread(_view, call)
+
+
+async def _only_a_person(call: Call, command: ChangeMemory, cell_id: str | None) -> None:
+    """A kernel may do it only for a cell that a person has just run."""
+    kernel_id = call.caller.kernel_id
+    if kernel_id is None:
+        return
+    notebook = await call.host.notebook_of(kernel_id)
+    if not (notebook and cell_id) or not await call.host.take_command(
+        kernel_id, notebook, cell_id, [command]
+    ):
+        raise Forbidden(
+            "Only you can change what is remembered, not code: use the Cowork panel.",
+            code="not_a_person",
+        )
+
+
+def _view(call: Call) -> MemoryView:
+    service = call.service
+    known = service.memory.read()
+    return MemoryView(
+        text=known.text,
+        trusted=known.trusted,
+        enabled=service.memory.is_on,
+        fingerprint=known.fingerprint,
+        proposals=[one for one in service.proposals.waiting() if _may_see(call, one.context_id)],
+    )
+
+
+def _may_see(call: Call, context_id: str) -> bool:
+    whose = call.caller.sees_only
+    return whose is None or call.service.conversations.owner(context_id) in ("", whose)

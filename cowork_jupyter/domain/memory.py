@@ -1,0 +1,149 @@
+"""Notes about a workspace, and the Markdown file that holds them: a heading for each kind, and a
+line for each note, which people read and change as they like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from .data import Data
+
+Section = Literal["Files", "Joins", "Formats", "Cleaning", "Commands", "Answers", "Corrections"]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+GAPS_DROPPED = "rows with missing values dropped"
+GAPS_FILLED = "missing values filled"
+GAPS_KEPT = "empty rows dropped"
+"""What a note says of the missing values of a table that was cleaned."""
+TITLE = "# What Cowork remembers of this workspace"
+_HEAD = f"""{TITLE}
+
+Learned from runs that you kept. Change or delete whatever you like.
+"""
+_DATE = re.compile(r" \(\d{4}-\d\d-\d\d\)$")
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*")
+_BULLET = "- "
+_NOTE = re.compile(r"((?:“[^”]*”|`[^`]*`|:(?! )|[^“`:])+): (.+)")
+"""What a note is about may be quoted, and have a colon in it."""
+
+
+class MemoryNote(BaseModel):
+    """One thing to remember, as Markdown on one line."""
+
+    model_config = ConfigDict(frozen=True)
+
+    section: Section
+    about: str
+    """What it is about: of two notes of a section about the same, the later one counts."""
+    says: str
+
+    @property
+    def text(self) -> str:
+        """The note without its date."""
+        return f"{self.about}: {self.says}"
+
+
+class MemoryDecision(Data):
+    """Whether what a run has shown is remembered; until the user says so it is only offered."""
+
+    workspace: str
+    """Stands for the folder: one store serves several."""
+    status: Literal["offered", "kept", "dropped"]
+
+
+@dataclass
+class _Part:
+    """A heading with the lines below it, as they are written."""
+
+    title: str
+    lines: list[str]
+
+    def put(self, note: MemoryNote, day: str) -> None:
+        """Add a note, in the place of an older one about the same."""
+        written = f"{_BULLET}{note.text} ({day})"
+        begin = f"{_BULLET}{note.about}: "
+        for place, line in enumerate(self.lines):
+            if line.startswith(begin):
+                if _undated(line) != f"{_BULLET}{note.text}":
+                    self.lines[place] = written
+                return
+        said = "\n".join(self.lines).rstrip().split("\n")
+        self.lines = [*said, *([""] if _HEADING.fullmatch(said[-1]) else []), written, ""]
+
+
+def with_notes(text: str, notes: Iterable[MemoryNote], day: str) -> str:
+    """The file with these notes added; lines that say the same already stay as they are."""
+    parts = _parts(text if text.strip() else _HEAD)
+    for note in notes:
+        _section(parts, note.section).put(note, day)
+    blocks = ("\n".join(part.lines).strip("\n") for part in parts)
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def without(text: str, words: str) -> str:
+    """The file without the lines that have these words in them."""
+    wanted = words.casefold()
+    kept = [
+        line
+        for line in text.split("\n")
+        if not (line.startswith(_BULLET) and wanted in line.casefold())
+    ]
+    return "\n".join(kept)
+
+
+def notes_in(text: str) -> list[MemoryNote]:
+    """The notes of a file, as far as they are written as we write them."""
+    return [
+        MemoryNote(section=section, about=about, says=says)
+        for part in _parts(text)
+        for section in SECTIONS
+        if section == part.title
+        for about, says in _bullets(part.lines)
+    ]
+
+
+def lines_in(text: str) -> list[tuple[str, str]]:
+    """Every line that says something, each with the heading it stands below."""
+    return [
+        (part.title, line.strip())
+        for part in _parts(text)
+        for line in part.lines
+        if line.strip() and not _HEADING.fullmatch(line)
+    ]
+
+
+def _bullets(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        note = _NOTE.fullmatch(_undated(line).removeprefix(_BULLET))
+        if note and line.startswith(_BULLET):
+            yield note[1], note[2]
+
+
+def _undated(line: str) -> str:
+    return _DATE.sub("", line.rstrip())
+
+
+def _parts(text: str) -> list[_Part]:
+    parts = [_Part("", [])]
+    for line in text.split("\n"):
+        heading = _HEADING.fullmatch(line)
+        if heading:
+            parts.append(_Part(heading[1], []))
+        parts[-1].lines.append(line.rstrip())
+    return parts
+
+
+def _section(parts: list[_Part], name: Section) -> _Part:
+    """The part of that name; a new one goes before those that come later in our order."""
+    found = next((part for part in parts if part.title == name), None)
+    if found:
+        return found
+    later = SECTIONS[SECTIONS.index(name) + 1 :]
+    place = next((at for at, part in enumerate(parts) if part.title in later), len(parts))
+    made = _Part(name, [f"## {name}"])
+    parts.insert(place, made)
+    return made

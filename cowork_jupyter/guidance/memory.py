@@ -1,0 +1,180 @@
+"""The memory of a workspace: one Markdown file in it, which the user reads, changes and deletes.
+
+It is followed as long as its text is what the user has kept or trusted; what somebody else wrote
+into it does nothing, like all that comes with a folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..domain.contexts import Context
+from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
+from ..domain.guidance import Guidance, GuidanceText
+from ..domain.memory import TITLE, lines_in, without
+from ..domain.roles import AgentRole
+from ..domain.settings import PromptProfile
+from ..domain.surrogates import without_surrogates
+from ..llm.relevance import fitness
+from ..llm.tokens import estimate_tokens
+from ..policy.trust import Offer, Trust
+from ..policy.visible import spell_hidden
+from ..workspace import Place, Workspace
+
+MEMORY_FILE = ".cowork/memory.md"
+MAX_SIZE = 32 * 1024
+"""Bytes of the file."""
+TOKENS: dict[PromptProfile, int] = {"full": 800, "thin": 200}
+"""What it may take of a prompt."""
+
+
+@dataclass(frozen=True)
+class MemoryText:
+    """The file as it is now."""
+
+    text: str
+    """Empty if there is none."""
+    trusted: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for exactly this text."""
+        return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class WorkspaceMemory:
+    """Reads, writes and tells it."""
+
+    root: Path
+    trust: Trust
+    is_on: bool = True
+
+    def read(self) -> MemoryText:
+        """What it says, whoever wrote it."""
+        try:
+            with self._place() as place:
+                data = place.read(MAX_SIZE + 1)
+        except NotFound:
+            return MemoryText("", trusted=True)
+        text = _text(data)
+        return MemoryText(text, trusted=self.trust.is_trusted(_offer(text)))
+
+    def write(self, text: str, fingerprint: str) -> MemoryText:
+        """Replace it at the user's word, who has seen what the fingerprint stands for."""
+        self.refuse_unless(fingerprint)
+        text = without_surrogates(text).strip()
+        if not text or text == TITLE:
+            self.forget()
+            return self.read()
+        data = f"{text}\n".encode()
+        if len(data) > MAX_SIZE:
+            raise InvalidInput(
+                f"The memory would be larger than {MAX_SIZE // 1024} KiB. Forget something first.",
+                code="memory_full",
+            )
+        with self._place() as place:
+            if place.exists():
+                place.replace(data)
+            else:
+                place.make_parents()
+                place.create(data)
+        self.trust.add(_offer(_text(data)))
+        return self.read()
+
+    def forget(self, words: str = "") -> None:
+        """Delete the file; with words, only the lines that have them."""
+        if words:
+            known = self.read()
+            self.refuse_unless_trusted(known)
+            self.write(without(known.text, words), known.fingerprint)
+            return
+        with self._place() as place:
+            if place.exists():
+                place.unlink()
+
+    def refuse_unless_trusted(self, known: MemoryText) -> None:
+        """To change a part of it would be to trust the rest unseen."""
+        if not known.trusted:
+            raise Conflict(
+                f"You do not trust {MEMORY_FILE} as it is. Review the whole file first.",
+                code="memory_not_trusted",
+            )
+
+    def refuse_unless(self, fingerprint: str) -> None:
+        """A change that the user has not seen must not be lost."""
+        if fingerprint != self.read().fingerprint:
+            raise Conflict(
+                f"{MEMORY_FILE} has changed meanwhile. Look at it again.",
+                code="changed_since_shown",
+            )
+
+    def _place(self) -> Place:
+        """A link is not followed: it would let a folder name any file as ours to change."""
+        return Workspace(self.root).locate(MEMORY_FILE, follow=False)
+
+    def offers(self) -> Iterator[Offer]:
+        """The file, for the user to trust."""
+        try:
+            text = self.read().text
+        except CoworkError:  # what cannot be read cannot be trusted
+            return
+        if text:
+            yield _offer(text)
+
+    def texts(
+        self, _role: AgentRole, _context: Context, request: str, profile: PromptProfile
+    ) -> Iterator[GuidanceText]:
+        """What of it fits into a prompt: where not all of it does, what has to do with the request.
+
+        Where it cannot be read, or is not trusted, nothing.
+        """
+        try:
+            known = self.read() if self.is_on else MemoryText("", trusted=False)
+        except CoworkError:
+            return
+        text = _fitting(known.text, request, TOKENS[profile]) if known.trusted else ""
+        if text:
+            about = Guidance(
+                kind="memory", name=MEMORY_FILE, source="workspace", tokens=estimate_tokens(text)
+            )
+            yield GuidanceText(about, text)
+
+
+def _fitting(text: str, request: str, room: int) -> str:
+    """The lines that fit, each below its heading, in the order of the file."""
+    lines = [one for one in lines_in(spell_hidden(text)) if one[0] not in ("", TITLE[2:])]
+    whole = _written(lines, set(range(len(lines))))
+    if estimate_tokens(whole) <= room:
+        return whole
+    scores = fitness([line for _, line in lines], request)
+    chosen: set[int] = set()
+    for place in sorted(range(len(lines)), key=lambda at: -scores[at]):
+        if estimate_tokens(_written(lines, {*chosen, place})) <= room:
+            chosen.add(place)
+    return _written(lines, chosen)
+
+
+def _written(lines: list[tuple[str, str]], chosen: set[int]) -> str:
+    written: list[str] = []
+    for place, (heading, line) in enumerate(lines):
+        if place in chosen:
+            title = f"## {heading}"
+            written += [line] if title in written else [title, line]
+    return "\n".join(written)
+
+
+def _offer(text: str) -> Offer:
+    return Offer("memory", MEMORY_FILE, text)
+
+
+def _text(data: bytes) -> str:
+    if len(data) > MAX_SIZE:
+        raise InvalidInput(f"{MEMORY_FILE} is larger than {MAX_SIZE // 1024} KiB.")
+    try:
+        return data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{MEMORY_FILE} is not UTF-8 text.") from None

@@ -1,0 +1,100 @@
+"""What there is to learn from: a run that was kept, and the talk that led to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...domain.contexts import DONE, Job, JobKind, JobStatus
+from ...domain.effects import DataEffect
+from ...domain.message_data import TaskResultData, ToolCallData, ToolResultData
+from ...domain.messages import Message
+from ...domain.roles import Permission
+from ...domain.shortfalls import ShortfallKind
+from ...store import Inquiry, PlanRevision, Store
+from ..facts import withhold
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One job that changed something, with all that was said about it before."""
+
+    job: Job
+    request: str
+    """The user's words that it began with."""
+    messages: list[Message]
+    """Of the job and of those that planned it, without what came out of secret files."""
+    questions: list[Inquiry] = field(default_factory=list)
+    permissions: list[Inquiry] = field(default_factory=list)
+    effects: list[DataEffect] = field(default_factory=list)
+    revisions: list[PlanRevision] = field(default_factory=list)
+    """Of the plan that it executed, up to the one that was approved."""
+
+    def succeeded(self) -> list[tuple[ToolCallData, ToolResultData]]:
+        """The calls of the job itself that did what they should, oldest first."""
+        calls = {
+            one.data.call_id: one.data
+            for one in self.messages
+            if isinstance(one.data, ToolCallData) and one.job_id == self.job.id
+        }
+        results = (one.data for one in self.messages if isinstance(one.data, ToolResultData))
+        return [
+            (calls[result.call_id], result)
+            for result in results
+            if result.ok and not result.sensitive and result.call_id in calls
+        ]
+
+
+def may_teach(job: Job) -> bool:
+    """Whether a person had something done, and it was done."""
+    if job.by != "person" or job.status is not JobStatus.COMPLETED:
+        return False
+    if job.kind is JobKind.PLAN:
+        return all(task.status in DONE for task in job.tasks)
+    changes = job.role.permits([Permission.WRITE_FILES])
+    return changes and job.kind in (JobKind.MESSAGE, JobKind.WORKFLOW)
+
+
+def is_kept(store: Store, job: Job) -> bool:
+    """Whether it is still in place, and all that was expected of tables is true."""
+    return may_teach(job) and not _is_rolled_back(store, job) and not _is_broken(store, job)
+
+
+def _is_rolled_back(store: Store, job: Job) -> bool:
+    """As the newest rollback that was about it left it: that one may have undone another."""
+    made = [one.data for one in store.checkpoints(job.context_id)]
+    about = [data for data in made if job.id in data.get("reverts", ())]
+    return bool(about) and not about[-1].get("is_undo")
+
+
+def _is_broken(store: Store, job: Job) -> bool:
+    """As each step ended last."""
+    ends = {
+        one.data.step_id: one.data.shortfalls
+        for one in store.job_messages(job.id)
+        if isinstance(one.data, TaskResultData)
+    }
+    kinds = [shortfall.kind for shortfalls in ends.values() for shortfall in shortfalls]
+    return ShortfallKind.BROKEN_EXPECTATION in kinds
+
+
+def evidence_of(store: Store, job: Job) -> Evidence:
+    """Read it: the job, those of its card, and those that made its plan."""
+    revisions = [
+        one
+        for one in (store.plan_revisions(job.plan_id) if job.plan_id else [])
+        if one.revision <= (job.plan_revision or one.revision)
+    ]
+    cards = dict.fromkeys([job.card_id, *(one.job_id for one in revisions if one.job_id)])
+    about = {one.id: one for card in cards for one in store.card_jobs(card)}
+    before = [one for one in about.values() if one.created_at < job.created_at]
+    jobs = [*(one for one in before if one.by == "person"), job]
+    ids = [one.id for one in jobs]
+    return Evidence(
+        job=job,
+        request=jobs[0].request,
+        messages=withhold(store.job_messages(*ids)),
+        questions=[one for each in ids for one in store.job_inquiries(each, "question")],
+        permissions=[one for each in ids for one in store.job_inquiries(each, "permission")],
+        effects=store.data_effects(job.context_id, job.id),
+        revisions=revisions,
+    )

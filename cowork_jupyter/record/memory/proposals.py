@@ -1,0 +1,121 @@
+"""What runs have taught and the user has not decided about: shown as a diff, kept at their word."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+from pydantic import BaseModel
+
+from ...bus import Journal
+from ...domain.contexts import Job
+from ...domain.errors import NotFound
+from ...domain.memory import MemoryDecision, with_notes
+from ...guidance.memory import MEMORY_FILE, MemoryText, WorkspaceMemory
+from ...tools.diff import diff
+from ...workspace import Workspace
+from .evidence import evidence_of, is_kept, may_teach
+from .files import NamedFiles
+from .notes import notes_of
+
+MAX_LISTED = 5
+"""Proposals that are shown at once; those of older runs are as good as forgotten."""
+
+
+class MemoryProposal(BaseModel):
+    """What would be remembered of a run."""
+
+    job_id: str
+    context_id: str
+    request: str
+    """The user's words that the run began with."""
+    text: str
+    """The whole file as it would be."""
+    diff: str
+    fingerprint: str
+    """Of the file that the diff is made from."""
+
+
+@dataclass(frozen=True)
+class MemoryProposals:
+    """Makes them when they are asked for, from the record."""
+
+    journal: Journal
+    memory: WorkspaceMemory
+    hides: Callable[[str], bool]
+    """Whether a path must not be named."""
+    mask: Callable[[str], str]
+    """Hides keys, and where somebody's home is."""
+
+    @cached_property
+    def _workspace(self) -> str:
+        return hashlib.sha256(os.fsencode(os.path.realpath(self.memory.root))).hexdigest()[:32]
+
+    def job_ended(self, job: Job) -> None:
+        """Note that there may be something to learn from it here."""
+        if self.memory.is_on and may_teach(job):
+            self._decide(job, "offered")
+
+    def waiting(self) -> list[MemoryProposal]:
+        """Of the newest runs that nobody has decided about, newest first."""
+        store = self.journal.store
+        found = (self.of(job_id) for job_id in store.jobs_to_learn_from(self._workspace))
+        made = [one for one in found if one]
+        return made[:MAX_LISTED]
+
+    def of(self, job_id: str) -> MemoryProposal | None:
+        """What a run adds to the memory as it is now; None if nothing, or if it was not kept."""
+        store = self.journal.store
+        job = store.job(job_id)
+        if not self.memory.is_on or not self._is_ours(job) or not is_kept(store, job):
+            return None
+        known = self.memory.read()
+        evidence = evidence_of(store, job)
+        files = NamedFiles(Workspace(self.memory.root), self.hides)
+        day = datetime.now(UTC).date().isoformat()
+        text = with_notes(known.text, notes_of(evidence, files, self.mask), day)
+        shown = diff(MEMORY_FILE, known.text, text.strip() if known.text else text)
+        if not shown.added:
+            return None
+        return MemoryProposal(
+            job_id=job.id,
+            context_id=job.context_id,
+            request=evidence.request,
+            text=text,
+            diff=shown.text,
+            fingerprint=known.fingerprint,
+        )
+
+    def keep(self, job_id: str, fingerprint: str, text: str | None = None) -> MemoryText:
+        """Write what was shown, or what the user has made of it."""
+        self.memory.refuse_unless(fingerprint)
+        if text is None:
+            self.memory.refuse_unless_trusted(self.memory.read())
+        proposal = self.of(job_id)
+        if proposal is None:
+            raise NotFound("There is nothing new to remember of this run.", code="no_proposal")
+        written = self.memory.write(proposal.text if text is None else text, fingerprint)
+        self._decide(self.journal.store.job(job_id), "kept")
+        return written
+
+    def drop(self, job_id: str) -> None:
+        """Do not offer it again."""
+        job = self.journal.store.job(job_id)
+        if self._is_ours(job):
+            self._decide(job, "dropped")
+
+    def _is_ours(self, job: Job) -> bool:
+        """Whether it ran in this folder: one store serves several."""
+        return any(
+            one.workspace == self._workspace
+            for one in self.journal.store.memory_decisions(job.context_id, job.id)
+        )
+
+    def _decide(self, job: Job, status: str) -> None:
+        decision = MemoryDecision.model_validate({"workspace": self._workspace, "status": status})
+        with self.journal.transaction() as tx:
+            tx.append_event(job.context_id, decision, job.id)

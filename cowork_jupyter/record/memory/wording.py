@@ -1,0 +1,72 @@
+"""How notes are worded: names in code marks, people's words in quotes, and neither of them able to
+be anything else in the file, or longer than a line should be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ...policy.visible import visible
+from ...tools.kernel.inside.plain import is_secret_name
+from ..markdown import code, line
+
+MAX_COLUMNS = 20
+MAX_WORDS = 160
+_NAME = re.compile(r"[\w .,%()/#&+°€$£:'-]{1,60}")
+_MAX_WORDS_OF_NAME = 6
+"""A longer one is a sentence, and may be meant for whoever reads it."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What may be said, and how."""
+
+    mask: Callable[[str], str] = str
+    """Hides what looks like a key, and where somebody's home is."""
+    hides: Callable[[str], bool] = lambda _path: False
+    """Whether a path must not be named."""
+
+    def path(self, path: str) -> str:
+        """A file's path."""
+        return code(visible(path))
+
+    def columns(self, names: Iterable[str]) -> str:
+        """Names of columns: those that could be something else are only counted."""
+        known = list(dict.fromkeys(names))
+        shown = [one for one in known if self.is_name(one)][:MAX_COLUMNS]
+        more = len(known) - len(shown)
+        listed = [*(code(one) for one in shown), *([f"{more} more"] if more else [])]
+        return ", ".join(listed)
+
+    def is_name(self, name: str) -> bool:
+        """Whether a text can stand as the name of a column."""
+        return (
+            bool(_NAME.fullmatch(name))
+            and len(name.split()) <= _MAX_WORDS_OF_NAME
+            and not is_secret_name(name)
+            and self.mask(name) == name
+        )
+
+    def quoted(self, words: str) -> str:
+        """Somebody's own words; empty if they name a file that must not be named."""
+        said = " ".join(words.split())
+        if self._names_hidden(said):
+            return ""
+        short = said if len(said) <= MAX_WORDS else f"{said[: MAX_WORDS - 1]}…"
+        plain = visible(line(self.mask(short))).translate(_QUOTES)
+        return f"“{plain}”" if plain else ""
+
+    def command(self, command: str) -> str:
+        """A command line; empty if it names such a file, or holds a key."""
+        is_plain = self.mask(command) == command and not self._names_hidden(command)
+        return code(visible(command)) if is_plain else ""
+
+    def _names_hidden(self, text: str) -> bool:
+        return any(map(self.hides, filter(_PATH_LIKE.search, _WORD.findall(text))))
+
+
+_WORD = re.compile(r"[^\s'\"`“”,;()<>]+")
+_PATH_LIKE = re.compile(r"[./]\w")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "`": "'"})

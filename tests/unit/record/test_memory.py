@@ -1,0 +1,181 @@
+"""What a run that was kept teaches, by a real service with the guide: the same request twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.domain.contexts import Job, JobStatus
+from cowork_jupyter.domain.errors import Conflict, NotFound
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.guidance.memory import MEMORY_FILE
+from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
+from tests.unit.agents.agreeable import Agreeable
+
+pytestmark = pytest.mark.asyncio
+
+WISH = "Clean the orders and handle missing values"
+ORDERS = "day,item,amount\n" + "".join(
+    f"{n % 28 + 1:02d}.03.2026,{'' if n % 9 == 4 else 'Zwiebel'},{n}\n" for n in range(40)
+)
+ANSWERS = {
+    "Which table do you mean?": "shop/orders.csv",
+    "What should I do with missing values?": "drop",
+}
+
+
+@pytest.fixture(autouse=True)
+def our_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts of the guide need pandas."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def settings_in(folder: Path, **more: str) -> Settings:
+    workspace = folder / "workspace"
+    (workspace / "shop").mkdir(parents=True, exist_ok=True)
+    (workspace / "old").mkdir(exist_ok=True)
+    for name in ("shop", "old"):
+        (workspace / name / "orders.csv").write_text(ORDERS)
+    return Settings(workspace=workspace, data_dir=folder / "data", **more)  # type: ignore[arg-type]
+
+
+def guide_in(settings: Settings) -> CoworkService:
+    service = build_service(settings)
+    service.factory.tools.gate.approver = Agreeable()
+    return service
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
+    made = guide_in(settings_in(tmp_path))
+    yield made
+    await made.close()
+
+
+async def carry_out(service: CoworkService, wish: str = WISH) -> tuple[Job, list[str], str]:
+    """Plan, answer what is asked, execute; gives the job, the questions and the conversation."""
+    context = service.conversations.create()
+    job_id = service.send_message(context.id, wish, AgentRole.PLANNER).job_id
+    assert job_id
+    asked = await answered(service, context.id, job_id)
+    revision = service.plan(context.id)
+    assert revision, service.job(job_id).error
+    job = await service.execute_plan(context.id, revision.revision)
+    asked += await answered(service, context.id, job.id)
+    return service.job(job.id), asked, context.id
+
+
+async def answered(service: CoworkService, context_id: str, job_id: str) -> list[str]:
+    ended = asyncio.ensure_future(service.jobs.wait(job_id))
+    asked: list[str] = []
+    async with asyncio.timeout(120):
+        while not ended.done():
+            for question in service.inquiries.pending(context_id, "question"):
+                asked.append(question.data["question"])
+                service.inquiries.answer(question.id, ANSWERS[asked[-1]])
+            await asyncio.wait([ended], timeout=0.02)
+    return asked
+
+
+async def test_the_second_time_nothing_is_asked(service: CoworkService) -> None:
+    job, asked, _ = await carry_out(service)
+    assert job.status is JobStatus.COMPLETED, job.error
+    assert asked == list(ANSWERS)
+    assert not (service.settings.workspace / MEMORY_FILE).exists(), "nothing is written unasked"
+    (proposal,) = service.proposals.waiting()
+    service.proposals.keep(job.id, proposal.fingerprint)
+    text = (service.settings.workspace / MEMORY_FILE).read_text()
+    assert "- `shop/orders.csv`: columns `day`, `item`, `amount`" in text
+    assert "rows with missing values dropped, duplicates dropped" in text
+    assert f"- For “{WISH}”: `shop/orders.csv`" in text
+    assert "`%d.%m.%Y`" in text
+    assert "Zwiebel" not in text
+    (service.settings.workspace / "shop" / "orders_clean.csv").unlink()
+    again, asked, context_id = await carry_out(service)
+    assert asked == []
+    assert again.status is JobStatus.COMPLETED, again.error
+    revision = service.plan(context_id)
+    assert revision
+    assert [one.action for one in revision.plan.steps] == [
+        "Clean `shop/orders.csv`: drop rows with missing values"
+    ]
+    assumed = revision.plan.assumptions[0].text
+    assert assumed.startswith("You mean `shop/orders.csv`, as you said before.")
+    used = service.journal.store.guidance_used(context_id)
+    assert [(one.kind, one.name) for one in used] == [("memory", MEMORY_FILE)]
+    assert service.proposals.waiting() == [], "what is known already is not offered again"
+
+
+async def test_a_run_that_was_rolled_back_teaches_nothing_until_that_is_undone(
+    service: CoworkService,
+) -> None:
+    job, _, context_id = await carry_out(service)
+    first = service.journal.store.checkpoints(context_id)[0]
+    back = await service.checkpoints.undo.rollback(first.id)
+    assert service.proposals.waiting() == []
+    assert service.proposals.of(job.id) is None
+    with pytest.raises(NotFound, match="nothing new"):
+        service.proposals.keep(job.id, service.memory.read().fingerprint)
+    assert back.checkpoint_id
+    await service.checkpoints.undo.rollback(back.checkpoint_id)
+    assert [one.job_id for one in service.proposals.waiting()] == [job.id]
+
+
+async def test_what_was_dropped_is_not_offered_again(service: CoworkService) -> None:
+    job, _, _ = await carry_out(service)
+    service.proposals.drop(job.id)
+    assert service.proposals.waiting() == []
+    assert not (service.settings.workspace / MEMORY_FILE).exists()
+
+
+async def test_a_change_made_elsewhere_is_not_lost(service: CoworkService) -> None:
+    job, _, _ = await carry_out(service)
+    (proposal,) = service.proposals.waiting()
+    file = service.settings.workspace / MEMORY_FILE
+    file.parent.mkdir()
+    file.write_text("# Mine\n")
+    with pytest.raises(Conflict, match="has changed meanwhile"):
+        service.proposals.keep(job.id, proposal.fingerprint)
+    (anew,) = service.proposals.waiting()
+    with pytest.raises(Conflict, match="do not trust"):
+        service.proposals.keep(job.id, anew.fingerprint)
+    assert file.read_text() == "# Mine\n"
+    service.proposals.keep(job.id, anew.fingerprint, anew.text)
+    assert file.read_text().startswith("# Mine\n")
+    assert service.memory.read().trusted
+
+
+async def test_another_workspace_with_the_same_record_is_offered_nothing(tmp_path: Path) -> None:
+    first = guide_in(settings_in(tmp_path))
+    await carry_out(first)
+    await first.close()
+    elsewhere = settings_in(tmp_path / "elsewhere")
+    shared = Settings(workspace=elsewhere.workspace, data_dir=tmp_path / "data")
+    second = guide_in(shared)
+    assert second.proposals.waiting() == []
+    await second.close()
+    again = guide_in(settings_in(tmp_path))
+    assert len(again.proposals.waiting()) == 1, "it outlives the process"
+    await again.close()
+
+
+async def test_switched_off_it_neither_offers_nor_follows(tmp_path: Path) -> None:
+    service = guide_in(settings_in(tmp_path, memory="off"))
+    service.memory.write("## Answers\n- For “Clean the orders”: `shop/orders.csv`", _EMPTY)
+    _, asked, context_id = await carry_out(service)
+    assert asked == list(ANSWERS)
+    assert service.proposals.waiting() == []
+    assert service.journal.store.guidance_used(context_id) == []
+    await service.close()
+
+
+_EMPTY = "e3b0c44298fc1c149afbf4c8996fb924"
+"""The fingerprint of no memory."""
