@@ -46,6 +46,8 @@ from .policy.pins import Pins
 from .policy.rulebook import RuleBook, settings_offers
 from .policy.trust import Trust
 from .record.changes import compare
+from .roles import RoleCatalog
+from .roles.plugins import plugin_roles
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels
@@ -104,7 +106,15 @@ def build_service(
     folder = settings.workspace
     prompts = BasePrompts(settings.data_dir / "prompts", folder, trusts=trust.is_trusted)
     templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
-    for finder in (partial(settings_offers, folder), prompts.offers, templates.offers):
+    roles = RoleCatalog(
+        settings.data_dir / "roles", folder, trusts=trust.is_trusted, plugins=plugin_roles
+    )
+    for finder in (
+        partial(settings_offers, folder),
+        prompts.offers,
+        templates.offers,
+        roles.offers,
+    ):
         trust.look_at(finder)
     rules = RuleBook(folder, settings.user_settings, trust, rule_names)
     pins = Pins(settings.data_dir / "mcp_pins.json")
@@ -168,6 +178,7 @@ def build_service(
         ),
         pool=pool,
         mcp=mcp,
+        roles=roles,
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
@@ -187,12 +198,13 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current),
+        completion=Completion(workflows.current, roles.all),
         connections=connections,
         current_model=model,
         probe=ModelProbe(connections.current),
         mcp=mcp,
         prompts=prompts,
+        role_catalog=roles,
         rules=rules,
         trust=trust,
         closing=closing,

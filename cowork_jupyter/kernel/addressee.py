@@ -11,14 +11,24 @@ from .problem import CellProblem
 from .session import Context
 
 
-def role_named(name: str) -> str:
+def role_named(link: Link, name: str) -> str:
     """The role of that name, or a problem that says which one may be meant."""
-    known = [role.value for role in AgentRole]
+    known = role_labels(link)
     if name in known:
         return name
     near = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"Did you mean '{near[0]}'?" if near else f"Roles: {', '.join(known)}"
     raise CellProblem(f"There is no role '{name}'. {hint}")
+
+
+def role_labels(link: Link) -> dict[str, str]:
+    """What each role is called, by its name."""
+    return {role["name"]: role["label"] for role in link.request("GET", "roles")["items"]}
+
+
+def role_label(link: Link, name: str) -> str:
+    """What a role is called, also one that there is no more."""
+    return role_labels(link).get(name) or AgentRole(name).spec.label
 
 
 def role_in(link: Link, context: Context | None) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..domain.roles import AgentRole
-from .addressee import role_in
+from .addressee import role_in, role_label
 from .output import CellOutput, shareable
 from .session import Context, KernelSession
 
@@ -41,7 +40,7 @@ def show_status(
         "health": health,
     }
     output = CellOutput(link, session.place.attended)
-    output.show(card, status_markdown(title, acting, health, note))
+    output.show(card, status_markdown(title, acting and role_label(link, acting), health, note))
 
 
 def _title(goal: str) -> str:
@@ -54,7 +53,7 @@ def status_markdown(
 ) -> str:
     """The card for readers who have no kernel and no extension."""
     model, folder = health["model"], Path(health["workspace"]).name
-    who = f"**{AgentRole(role).spec.label}** · " if role else ""
+    who = f"**{role}** · " if role else ""
     ready = f"`{model['name']}`" + (f" at {model['base_url']}" if model["base_url"] else "")
     lines = [
         f"{who}{title}",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,12 @@ class SendPrompt:
 Command = InRole | RunWorkflow | SendPrompt
 
 
-def command_in(text: str, workflows: WorkflowRegistry, servers: Collection[str]) -> Command | None:
+def command_in(
+    text: str,
+    roles: Sequence[AgentRole],
+    workflows: WorkflowRegistry,
+    servers: Collection[str],
+) -> Command | None:
     """What a message commands; None if it is plain text. Unknown names are not said to a model."""
     match = _COMMAND.match(text)
     if match is None:
@@ -64,7 +69,7 @@ def command_in(text: str, workflows: WorkflowRegistry, servers: Collection[str])
             raise _unknown(f"{name}:{prompt}", (f"{one}:{prompt}" for one in servers))
         values = (word.partition("=") for word in _words(rest, name))
         return SendPrompt(name, prompt, {key: value for key, _, value in values})
-    role = next((one for one in AgentRole if one.value == name), None)
+    role = next((one for one in roles if one.value == name), None)
     if role:
         if not rest:
             raise InvalidInput(f"Write what you want after /{name}.", code="empty_command")
@@ -72,7 +77,7 @@ def command_in(text: str, workflows: WorkflowRegistry, servers: Collection[str])
     if name in workflows:
         schema = workflows[name].schema
         return RunWorkflow(name, assigned(schema, _words(rest, name)))
-    raise _unknown(name, [*(one.value for one in AgentRole), *workflows])
+    raise _unknown(name, [*(one.value for one in roles), *workflows])
 
 
 def _words(rest: str, name: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -75,12 +75,13 @@ class Completion:
     """Answers while users type. It keeps what it found for as long as they go on."""
 
     workflows: Callable[[], WorkflowRegistry]
+    roles: Callable[[], Sequence[AgentRole]]
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
         """What fits, best first; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
-            known, looks = [*_roles(), *self._workflows()], self._prompts(reach)
+            known, looks = [*self._roles(), *self._workflows()], self._prompts(reach)
         elif typed.startswith("@"):
             known, looks = [], self._mentions(reach, variables=variables)
         else:
@@ -91,6 +92,10 @@ class Completion:
         found = (one.result() for one in done if not one.cancelled() and not one.exception())
         items = ranked(typed, [*known, *chain.from_iterable(found)])
         return CompletionItems(items=items, more=len(done) < len(looks))
+
+    def _roles(self) -> Iterator[CompletionItem]:
+        for role in self.roles():
+            yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
     def _mentions(
         self, reach: Reach, *, variables: bool
@@ -179,11 +184,6 @@ def _some_of_each(offered: Iterable[CompletionItem]) -> Iterator[CompletionItem]
 
 
 # Where offers come from
-
-
-def _roles() -> Iterator[CompletionItem]:
-    for role in AgentRole:
-        yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
 
 async def _variables(reach: Reach) -> list[CompletionItem]:
