@@ -78,7 +78,7 @@ def _unknown(name: str) -> RoleSpec:
     return RoleSpec(
         name=name,
         label=re.sub(r"[_-]+", " ", name).capitalize(),
-        icon="question",
+        icon="person",
         colour="grey",
         description="An unknown role: it may only read.",
         prompt=f"You are operating in {name.upper()} role. What it is for is not known any more. "

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..domain.errors import CoworkError
-from .addressee import role_in, role_label, role_named
+from .addressee import role_in, role_look, role_named
 from .completion import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
@@ -96,7 +96,7 @@ def _role(one: Command) -> Note:
     confirmed = one.arguments[1:] == [_CONFIRM]
     if one.arguments[1:] and not confirmed:
         raise _misused("role")
-    label = role_label(link, role)
+    label = role_look(link, role).label
     context = one.session.open(one.name, role)
     if context["role"] == role == role_in(link, context):
         return Note(f"The role is **{label}**.")
