@@ -49,7 +49,7 @@ from .guidance.instructions import InstructionFinder
 from .guidance.memory import WorkspaceMemory
 from .guidance.skills import Skills
 from .health import describe
-from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
+from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
 from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 from .mcp.client.servers import McpServers
 from .policy.decision import Decision
@@ -57,6 +57,7 @@ from .policy.rulebook import RuleBook
 from .policy.trust import Trust
 from .record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
 from .record.memory import MemoryProposals
+from .roles import RoleCatalog
 from .store import PlanRevision
 from .workflows import Template, WorkflowCatalog
 
@@ -94,6 +95,7 @@ class CoworkService:
     prompts: BasePrompts
     instructions: InstructionFinder
     skills: Skills
+    role_catalog: RoleCatalog
     rules: RuleBook
     trust: Trust
     memory: WorkspaceMemory
@@ -123,7 +125,8 @@ class CoworkService:
 
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         """How this installation is doing; `problems` are what only the host can see."""
-        known = [*self.workflows.known_problems(), *self.rules.problems()]
+        declared = self.role_catalog.problems()
+        known = [*self.workflows.known_problems(), *declared, *self.rules.problems()]
         local = self.current_model.local_state()
         state = local or await self.probe.state(fresh=fresh)
         sees = bool(state.name) and self.factory.llm.vision.sees(state.name or "")
@@ -146,8 +149,12 @@ class CoworkService:
         permitted = self.factory.tools.registry.permitted
         return [
             RoleView.of(role, [tool.name for tool in permitted(role)] + _team_tools(role))
-            for role in AgentRole
+            for role in self.role_catalog.all()
         ]
+
+    def addressee(self, context: Context) -> AgentRole:
+        """Who gets the next message of a conversation."""
+        return self.role_catalog.living(self.journal.store.addressee(context))
 
     def send_message(
         self,
@@ -276,13 +283,14 @@ class CoworkService:
         """A whole system prompt with its id and role, as the context's newest request has it."""
         # Without a conversation the marks are those of none, so that it is the same each time.
         context = Context(id="") if context_id is None else self.conversations.get(context_id)
-        named = role_named(prompt_id)
+        is_prompt = self.prompts.find(prompt_id) is not None
+        named = None if is_prompt else self.role_catalog.named(prompt_id)
         if named and role not in (None, named):
             why = f"role: '{prompt_id}' already names another role."
             raise InvalidInput(why, code="role_mismatch")
         acting = named or role or context.role
         prompt_id = DEFAULT_PROMPT if named else prompt_id
-        if self.prompts.find(prompt_id) is None:
+        if not is_prompt and not named:
             raise NotFound(f"There is no base prompt '{prompt_id}'.")
         jobs = reversed(self.journal.store.jobs(context.id))
         newest = next((job.request for job in jobs if job.kind is not JobKind.CHECK), "")

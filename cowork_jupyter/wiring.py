@@ -57,6 +57,8 @@ from .policy.trust import Trust
 from .record import Redactor
 from .record.changes import compare
 from .record.memory import MemoryProposals
+from .roles import RoleCatalog
+from .roles.plugins import plugin_roles
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels
@@ -120,7 +122,10 @@ def build_service(
     instructions = InstructionFinder(settings.user_settings.parent, folder, trust.is_trusted)
     memory = WorkspaceMemory(folder, trust, is_on=settings.memory != "off")
     trust.look_at(partial(settings_offers, folder))
-    for source in (prompts, templates, skills, instructions, memory):
+    roles = RoleCatalog(
+        settings.data_dir / "roles", folder, trusts=trust.is_trusted, plugins=plugin_roles
+    )
+    for source in (prompts, templates, skills, instructions, memory, roles):
         trust.look_at(source.offers)
     rules = RuleBook(folder, settings.user_settings, trust, rule_names)
     pins = Pins(settings.data_dir / "mcp_pins.json")
@@ -187,6 +192,7 @@ def build_service(
         pool=pool,
         mcp=mcp,
         skills=skills,
+        roles=roles,
     )
     proposals = MemoryProposals(
         *(journal, memory, partial(_is_hidden, factory)),
@@ -210,7 +216,7 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current, skills),
+        completion=Completion(workflows.current, roles.all, skills),
         connections=connections,
         current_model=model,
         probe=ModelProbe(connections.current),
@@ -218,6 +224,7 @@ def build_service(
         prompts=prompts,
         instructions=instructions,
         skills=skills,
+        role_catalog=roles,
         rules=rules,
         trust=trust,
         memory=memory,

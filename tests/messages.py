@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.domain.roles import AgentRole
 
 ROOT = Path(__file__).parent.parent
 JS = ROOT / "js"
@@ -52,6 +53,8 @@ def of_browser() -> dict[str, list[str]]:
 
 def of_server() -> Iterator[str]:
     yield BUILT_IN
+    for role in AgentRole:
+        yield from (role.spec.label, role.spec.description)
     for path in sorted((ROOT / "cowork_jupyter").rglob("*.py")):
         folder = path.relative_to(ROOT / "cowork_jupyter").parts[0]
         shown = _SHOWN | (_FORM if folder == "workflows" else {})

@@ -73,7 +73,7 @@ class CoworkAgent:
             context = service.conversations.create()
             session = await self._open(service, context.id, mcp_servers)
         self._after_answer(session)
-        return schema.NewSessionResponse(session_id=context.id, modes=_modes(context.role))
+        return schema.NewSessionResponse(session_id=context.id, modes=_modes(service, context.role))
 
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
@@ -85,7 +85,7 @@ class CoworkAgent:
             session = await self._open(service, session_id, mcp_servers)
             await session.replay()
         self._after_answer(session)
-        return schema.LoadSessionResponse(modes=_modes(context.role))
+        return schema.LoadSessionResponse(modes=_modes(service, context.role))
 
     async def prompt(
         self, session_id: str, prompt: Sequence[Any], **_: Any
@@ -106,7 +106,7 @@ class CoworkAgent:
     ) -> schema.SetSessionModeResponse:
         """Switch the role."""
         session = self._session(session_id)
-        known = {role.value: role for role in AgentRole}
+        known = {role.value: role for role in session.roles()}
         if mode_id not in known:
             modes = ", ".join(known)
             raise RequestError(-32602, f"There is no mode '{mode_id}'. Choose one of: {modes}.")
@@ -164,11 +164,11 @@ def _block_text(block: Any) -> str:
     raise RequestError(-32602, f"This agent does not accept content of type '{block.type}'.")
 
 
-def _modes(role: AgentRole) -> schema.SessionModeState:
+def _modes(service: CoworkService, role: AgentRole) -> schema.SessionModeState:
     return schema.SessionModeState(
         current_mode_id=role.value,
         available_modes=[
             schema.SessionMode(id=one.value, name=one.spec.label, description=one.spec.description)
-            for one in AgentRole
+            for one in service.role_catalog.all()
         ],
     )

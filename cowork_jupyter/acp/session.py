@@ -160,9 +160,13 @@ class AcpSession:
         if running is not None:
             await self._service.cancel(running.id)
 
+    def roles(self) -> list[AgentRole]:
+        """Those that it can go on in."""
+        return self._service.role_catalog.all()
+
     async def set_role(self, role: AgentRole) -> None:
         """Switch the role."""
-        if self._service.conversations.get(self._id).role is not role:
+        if self._service.conversations.get(self._id).role != role:
             await self._service.conversations.switch_role(self._id, role)
 
     # One turn

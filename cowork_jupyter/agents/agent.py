@@ -27,6 +27,7 @@ from ..llm.prompt import PromptParts, describe_tool, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
 from ..llm.vision import VisionSupport
 from ..mcp.client.servers import McpServers
+from ..roles import RoleCatalog
 from ..tools.base import Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
@@ -101,9 +102,11 @@ class AgentFactory:
     """Whose resources messages can point at."""
     skills: Skills = field(default_factory=Skills)
     """What messages can call with `/`."""
+    roles: RoleCatalog = field(default_factory=RoleCatalog)
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
+        role = self.roles.living(role)
         base = self.prompts.base.find(context.system_prompt_id)
         return render_prompt(self._parts(role, context, request, base, self.tools.registry))
 
@@ -128,6 +131,7 @@ class AgentFactory:
         `step` is the step of an approved plan that it carries out, which grants what it says;
         `registry` has the tools where a step's run elsewhere.
         """
+        role = self.roles.living(role)
         log = RunLog(self.journal, context.id, job_id, role, task_id)
         offered = (
             self.pool.with_large_tables(self.tools.registry, log) if registry is None else registry
@@ -144,6 +148,8 @@ class AgentFactory:
             parts = self._parts(role, context, request, base, offered, protocol)
             return current.become(parts)
 
+        if not role.is_known:
+            log.event(_role_unknown(role))
         if not current.parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
         # That a skill is listed is not yet a use of it.
@@ -286,6 +292,15 @@ def _answers_for_tables(role: AgentRole, task_id: str | None) -> bool:
     """Whether a run can break an expectation, and nobody looks after that but itself."""
     can_change = role.spec.permissions - {Permission.READ_FILES} or role.spec.delegates_to
     return task_id is None and bool(can_change)
+
+
+def _role_unknown(role: AgentRole) -> Notice:
+    """The same for a role's declaration."""
+    message = (
+        f"The role '{role}' is missing, or came with this folder and is not trusted yet; "
+        "it may only read."
+    )
+    return Notice(code="role_unknown", message=message)
 
 
 def _prompt_missing(prompt_id: str) -> Notice:

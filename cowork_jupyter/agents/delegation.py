@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Protocol
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from ..domain.contexts import Context, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
@@ -27,12 +27,13 @@ from .run.tool_runner import ToolEnvironment
 
 DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"
+_NAMES = [role.value for role in AgentRole]
 
 
 class Delegate(ToolParameters):
     """Who should do what."""
 
-    role: AgentRole
+    role: Annotated[AgentRole, WithJsonSchema({"type": "string", "enum": _NAMES})]
     task: Annotated[
         str, Field(min_length=1, description="Everything the other agent needs to know.")
     ]

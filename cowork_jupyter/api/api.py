@@ -169,7 +169,7 @@ async def _first_event(call: Call, context_id: str, after: int) -> None:
 async def addressee(call: Call) -> BaseModel:
     """The role that gets the next message."""
     context = call.service.conversations.get(call.path["id"])
-    return models.AddresseeAnswer(role=call.service.journal.store.addressee(context))
+    return models.AddresseeAnswer(role=call.service.addressee(context))
 
 
 @table.route(

@@ -102,7 +102,7 @@ async def job_card(call: Call) -> BaseModel:
     store = call.service.journal.store
     # The place comes first, so that whatever is stored meanwhile is told again.
     seq = store.last_seq(job.context_id)
-    run = await asyncio.to_thread(run_of, store, job.id)
+    run = await asyncio.to_thread(run_of, store, job.id, call.service.role_catalog.living)
     made = await asyncio.to_thread(_card, call, run)
     answer = CardAnswer(card=made.card, markdown=made.markdown, text=made.text)
     if call.query.whole:

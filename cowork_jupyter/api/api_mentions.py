@@ -13,7 +13,7 @@ from ..agents.mentions.reach import Reach
 from ..domain.mentions import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .calls import Call
-from .models import ListedPath, Name, RequestBody, Text
+from .models import KnownRole, ListedPath, Name, RequestBody, Text
 from .routes import table
 
 
@@ -22,7 +22,7 @@ class MentionsQuery(RequestBody):
 
     q: Name
     """What is typed so far, with its `@` or `/`."""
-    role: AgentRole | None = None
+    role: KnownRole | None = None
     """Who would get the message: nothing is offered that this role may not read."""
     variables: bool = True
     """Whether to ask the kernel, which takes longer."""
@@ -38,7 +38,7 @@ class MentionsDraft(RequestBody):
     """`POST context/{id}/mentions`."""
 
     content: Annotated[Text, Field(max_length=100_000)]
-    role: AgentRole | None = None
+    role: KnownRole | None = None
 
 
 class NotebookMentionsDraft(MentionsDraft):
@@ -102,7 +102,7 @@ async def _own_notebook(call: Call) -> str | None:
 
 def _reach_of_context(call: Call, role: AgentRole | None) -> Reach:
     context = call.service.conversations.get(call.path["id"])
-    addressee = role or call.service.journal.store.addressee(context)
+    addressee = role or call.service.addressee(context)
     return _reach(call, context.id, addressee, context.notebook)
 
 

@@ -21,7 +21,7 @@ from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..mcp.client import offers
 from .calls import Call, initiator_of
-from .models import Accepted, MessageList, Name, PageQuery, RequestBody, Text
+from .models import Accepted, KnownRole, MessageList, Name, PageQuery, RequestBody, Text
 from .pictures import Pictures
 from .routes import table
 
@@ -36,7 +36,7 @@ class NewMessage(RequestBody):
     """`POST context/{id}/messages`."""
 
     content: Annotated[Text, Field(min_length=1)]
-    role: AgentRole | None = None
+    role: KnownRole | None = None
     model: Name | None = None
     """The model to go on with."""
     cell_id: Name | None = None
@@ -77,6 +77,7 @@ def command_of(call: Call, content: str) -> Command | None:
     skills = call.service.skills
     return command_in(
         content,
+        call.service.role_catalog.all(),
         call.service.workflows.current(),
         servers,
         lambda: [one.name for one in skills.usable()],
@@ -111,7 +112,7 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
 def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
     """To give the agent more rights than it has takes a person; code may only take some away."""
     context = call.service.conversations.get(call.path["id"])
-    present = call.service.journal.store.addressee(context)
+    present = call.service.addressee(context)
     if by != "person" and not role.spec.permissions <= present.spec.permissions:
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
 

@@ -10,14 +10,13 @@ from pydantic import BaseModel, Field
 from ..agents.ask.inquiries import as_shown
 from ..agents.ask.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
-from ..domain.roles import AgentRole
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
 from ..store import Inquiry
 from .calls import Call
-from .models import Name, RequestBody
+from .models import KnownRole, Name, RequestBody
 from .routes import table
 
 Feedback = Annotated[str, Field(max_length=10_000)]
@@ -26,7 +25,7 @@ Feedback = Annotated[str, Field(max_length=10_000)]
 class RuleCheck(RequestBody):
     """`POST rules/check`."""
 
-    role: AgentRole
+    role: KnownRole
     tool: Name
     parameters: dict[str, Any] = {}
     context_id: Name | None = None

@@ -17,6 +17,7 @@ from ..domain.validation import describe_problems, field_problems
 if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
+    from ..roles import RoleCatalog
     from ..service import CoworkService
 
 MAX_BODY_SIZE = 8 * 1024 * 1024
@@ -150,8 +151,8 @@ async def refuse_unless_person(call: Call, cell_id: str | None, command: CellCom
         raise NeedsPerson
 
 
-def parse_body(raw: bytes, model: type[M]) -> M:
-    """The body as its model, or an error that names each bad field.
+def parse_body(raw: bytes, model: type[M], roles: RoleCatalog) -> M:
+    """The body as its model, or an error that names each bad field; roles are those there are.
 
     Read twice: once to tell what is no JSON, then strictly, so that `"yes"` is no boolean.
     """
@@ -163,7 +164,7 @@ def parse_body(raw: bytes, model: type[M]) -> M:
     except (ValueError, RecursionError):
         raise MalformedRequest("The body is not valid JSON.") from None
     with _readable_errors():
-        return model.model_validate_json(raw, strict=True)
+        return model.model_validate_json(raw, strict=True, context=roles)
 
 
 def without_jupyters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:
@@ -175,7 +176,9 @@ def without_jupyters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]
     }
 
 
-def parse_query(arguments: dict[str, list[bytes]], model: type[M] | None) -> M | None:
+def parse_query(
+    arguments: dict[str, list[bytes]], model: type[M] | None, roles: RoleCatalog
+) -> M | None:
     """The query as its model. Unknown names are refused, except what is Jupyter's.
 
     JupyterLab's own client appends the time to what must not come from a cache.
@@ -190,7 +193,7 @@ def parse_query(arguments: dict[str, list[bytes]], model: type[M] | None) -> M |
             raise InvalidInput(f"There is no parameter '{next(iter(values))}' here.")
         return None
     with _readable_errors():
-        return model.model_validate(values)
+        return model.model_validate(values, context=roles)
 
 
 @contextmanager

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationInfo,
+)
 
 from ..agents.ask.inquiries import as_shown
 from ..domain.contexts import Context, Job
+from ..domain.errors import InvalidInput
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import Message
@@ -15,6 +24,7 @@ from ..domain.plan import Plan
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
 from ..record.plan_comparison import PlanComparison
+from ..roles import RoleCatalog
 from ..store import Inquiry
 
 
@@ -30,6 +40,15 @@ def _storable(text: str) -> str:
 def _whole(number: Any) -> Any:
     """In JSON, 3.0 is an integer."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
+    """Requests are read with the workspace's roles at hand."""
+    roles = info.context if isinstance(info.context, RoleCatalog) else RoleCatalog()
+    try:
+        return roles.chosen(role.value)
+    except InvalidInput as error:
+        raise ValueError(error.message.removeprefix("role: ")) from None
 
 
 # What a `Field` says comes first: after a validator, some of it would be left out of the schema.
@@ -50,6 +69,7 @@ Name = Annotated[
     Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
     AfterValidator(_storable),
 ]
+KnownRole = Annotated[AgentRole, AfterValidator(_chosen)]
 MAX_SEARCH = 200
 Whole = BeforeValidator(_whole)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
@@ -69,7 +89,7 @@ class NewContext(RequestBody):
 
     notebook: Name | None = None
     title: Name = ""
-    role: AgentRole | None = None
+    role: KnownRole | None = None
     model: Name | None = None
     system_prompt_id: Name = "default"
 
@@ -84,7 +104,7 @@ class ContextChange(RequestBody):
 class RoleChange(RequestBody):
     """`POST context/{id}/role`."""
 
-    role: AgentRole
+    role: KnownRole
     confirm: bool = False
     cell_id: Name | None = None
     """The cell of the notebook that it is sent from."""
@@ -222,7 +242,7 @@ class EventsQuery(RequestBody):
 class PromptQuery(RequestBody):
     """`GET v1/system-prompts/{id}/enhanced`."""
 
-    role: AgentRole | None = None
+    role: KnownRole | None = None
     context_id: Name | None = None
 
 

@@ -92,11 +92,12 @@ class Route:
         names = {name: unquote(value) for name, value in path.items()}
         if self.path.startswith("context/{id}"):
             check_owner(call.service, call.caller, names["id"])
+        roles = call.service.role_catalog
         return replace(
             call,
             path=names,
-            body=parse_body(body, self.body) if self.body else None,
-            query=parse_query(query, self.query),
+            body=parse_body(body, self.body, roles) if self.body else None,
+            query=parse_query(query, self.query, roles),
         )
 
 

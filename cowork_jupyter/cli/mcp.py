@@ -31,7 +31,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument(
         "--role",
-        choices=[role.value for role in AgentRole],
+        metavar="ROLE",
         default=AgentRole.PLANNER.value,
         help="role that limits the calls (default: planner, which only reads)",
     )
@@ -47,18 +47,19 @@ def run(config: Cowork, arguments: Namespace) -> int:
     check_installed()
     policy = read_policy(arguments.policy) if arguments.policy else None
     settings = config.settings(workspace=Path.cwd())
-    asyncio.run(_serve(settings, AgentRole(arguments.role), policy))
+    asyncio.run(_serve(settings, arguments.role, policy))
     return SUCCESS
 
 
-async def _serve(settings: Settings, role: AgentRole, policy: dict[str, Any] | None) -> None:
+async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -> None:
     from ..mcp.server.stdio import serve
     from ..wiring import build_service
 
     service = build_service(settings, interactive=False)
     _end_in_order_when_told(service)
     try:
-        await serve(service.guest_desk(role, policy=policy))
+        chosen = service.role_catalog.chosen(role)
+        await serve(service.guest_desk(chosen, policy=policy))
     finally:
         await service.close()
 

@@ -82,9 +82,10 @@ HERE = RequestOrigin()
 def _role_of_old_contexts(value: Any) -> Any:
     if value in (None, ""):
         return DEFAULT_ROLE
-    # A role from a newer version: the context opens, with the least rights there are.
-    known = {role.value for role in AgentRole}
-    return value if value in known else AgentRole.PLANNER
+    try:
+        return AgentRole(value)  # of one that is not declared any more: it reads, and no more
+    except ValueError:
+        return AgentRole.PLANNER
 
 
 StoredRole = Annotated[AgentRole, BeforeValidator(_role_of_old_contexts)]

@@ -22,6 +22,7 @@ class Notice(Data):
         "no_native_calls",
         "no_price",
         "prompt_missing",
+        "role_unknown",
         "worker_lost",
         "waiting_for_worker",
         "no_checkpoint",

@@ -9,14 +9,31 @@ from pydantic import BaseModel
 from .roles import AgentRole, Permission
 
 
-class RoleView(BaseModel):
-    """One item of `GET roles`."""
+class RoleLook(BaseModel):
+    """What draws a role."""
 
     name: str
     label: str
     icon: str
     colour: str
     description: str
+
+    @classmethod
+    def look(cls, role: AgentRole) -> RoleLook:
+        """The look that a role has now."""
+        spec = role.spec
+        return RoleLook(
+            name=spec.name,
+            label=spec.label,
+            icon=spec.icon,
+            colour=spec.colour,
+            description=spec.description,
+        )
+
+
+class RoleView(RoleLook):
+    """One item of `GET roles`."""
+
     permissions: list[Permission]
     tools: list[str]
     delegates_to: list[str]
@@ -26,11 +43,7 @@ class RoleView(BaseModel):
         """The view of one role and the tools it may call."""
         spec = role.spec
         return cls(
-            name=spec.name,
-            label=spec.label,
-            icon=spec.icon,
-            colour=spec.colour,
-            description=spec.description,
+            **RoleLook.look(role).model_dump(),
             permissions=[one for one in Permission if one in spec.permissions],
             tools=list(tools),
             delegates_to=list(spec.delegates_to),

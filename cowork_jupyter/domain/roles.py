@@ -1,16 +1,20 @@
 """Agent roles: who the agent is right now, and the most it may ever do.
 
-A role is one declaration: a member of `AgentRole` whose value is a `RoleSpec`.
-Everything else (tool filtering, prompts, cards, the HTTP answer) is derived from
-it, so adding a role means adding a member here and its prompt file, nothing more.
+A role is one declaration: a TOML file. Those in `cowork_jupyter/roles` are the members of
+`AgentRole`; others are declared by users, workspaces and plug-ins (`roles/catalog.py`).
+Everything else (tool filtering, prompts, cards, the HTTP answer) is derived from the
+declaration, so adding a role means adding its file, nothing more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 
 class Permission(StrEnum):
@@ -24,6 +28,10 @@ class Permission(StrEnum):
 
 
 _READ = frozenset({Permission.READ_FILES})
+_NAME = re.compile(r"[a-z][a-z0-9_-]{1,39}")
+_DECLARATIONS = Path(__file__).parent.parent / "roles"
+_FIRST = ("planner", "actor")
+"""The two that everybody meets; the others follow by name."""
 
 
 @dataclass(frozen=True)
@@ -43,78 +51,104 @@ class RoleSpec:
     """Structured replies this role is told about, beside text and tool calls."""
     commands_may_write: bool = False
     """Whether commands it runs may change the workspace (the sandbox enforces it)."""
+    prompt: str = ""
+    """Tells the model how to be this role; if empty, a prompt file does."""
 
     @property
     def prompt_file(self) -> str:
-        """File under `llm/prompts/roles` that tells the model how to be this role."""
+        """File under `llm/prompts/roles` for a role of our own."""
         return f"{self.name}.md"
 
 
-class AgentRole(str, Enum):
-    """The roles. The string value is the stored and transmitted name."""
+def _declared() -> Iterator[RoleSpec]:
+    """The roles of our own. Their files are ours, so nothing is checked; a test does."""
 
-    spec: RoleSpec
+    def place(file: Path) -> tuple[int, str]:
+        return _FIRST.index(file.stem) if file.stem in _FIRST else len(_FIRST), file.stem
+
+    for file in sorted(_DECLARATIONS.glob("*.toml"), key=place):
+        fields: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+        fields["permissions"] = frozenset(map(Permission, fields["permissions"]))
+        lists = {name: tuple(one) for name, one in fields.items() if isinstance(one, list)}
+        yield RoleSpec(**(fields | lists))
+
+
+def _unknown(name: str) -> RoleSpec:
+    """What is left of a role that is declared nowhere, or not trusted: it reads."""
+    return RoleSpec(
+        name=name,
+        label=re.sub(r"[_-]+", " ", name).capitalize(),
+        icon="person",
+        colour="grey",
+        description="An unknown role: it may only read.",
+        prompt=f"You are operating in {name.upper()} role. What it is for is not known any more. "
+        "You may only read. Answer from what you can read, and say what you could not do.",
+    )
+
+
+class AgentRole(str, Enum):
+    """The roles. The string value is the stored and transmitted name.
+
+    The members are our own roles. `AgentRole(name)` of any other name is a role that nobody has
+    declared, which may read and nothing else; only the catalogue of a workspace makes more of it,
+    for that workspace, and looks up what it may do each time that is asked.
+    """
+
+    _find: Callable[[], RoleSpec | None]
 
     def __new__(cls, spec: Any) -> AgentRole:
         """A member is its name as a string, and carries its declaration."""
         member = str.__new__(cls, spec.name)
         member._value_ = spec.name
-        member.spec = spec
+        member._find = lambda: spec
         return member
 
-    PLANNER = RoleSpec(
-        name="planner",
-        label="Planner",
-        icon="search",
-        colour="blue",
-        description="Reads, asks and plans. Changes nothing.",
-        formats=("plan", "question"),
-    )
-    ACTOR = RoleSpec(
-        name="actor",
-        label="Actor",
-        icon="bolt",
-        colour="green",
-        description="Executes the approved plan. Asks before anything beyond it.",
-        permissions=frozenset(Permission),
-        commands_may_write=True,
-    )
-    COMMANDER = RoleSpec(
-        name="commander",
-        label="Commander",
-        icon="compass",
-        colour="purple",
-        description="Reads, splits up the work and delegates it to the other roles.",
-        delegates_to=("planner", "actor", "designer", "reviewer", "tester"),
-        formats=("plan", "question"),
-    )
-    DESIGNER = RoleSpec(
-        name="designer",
-        label="Designer",
-        icon="pencil",
-        colour="orange",
-        description="Reads and creates new files. Leaves existing files unchanged.",
-        permissions=_READ | {Permission.CREATE_FILES},
-    )
-    REVIEWER = RoleSpec(
-        name="reviewer",
-        label="Reviewer",
-        icon="eye",
-        colour="teal",
-        description="Reads and gives a structured review. Changes nothing.",
-        formats=("review", "question"),
-    )
-    TESTER = RoleSpec(
-        name="tester",
-        label="Tester",
-        icon="flask",
-        colour="pink",
-        description="Reads and runs commands while the workspace is read-only.",
-        permissions=_READ | {Permission.EXECUTE_COMMANDS},
-    )
+    if TYPE_CHECKING:
+        PLANNER = "planner"
+        ACTOR = "actor"
+        COMMANDER = "commander"
+        DESIGNER = "designer"
+        REVIEWER = "reviewer"
+        TESTER = "tester"
+    else:
+        vars().update({spec.name.upper(): spec for spec in _declared()})
+
+    @classmethod
+    def _missing_(cls, value: object) -> AgentRole | None:
+        is_name = isinstance(value, str) and _NAME.fullmatch(value)
+        return cls.found_by(str(value), lambda: None) if is_name else None
+
+    @classmethod
+    def found_by(cls, name: str, find: Callable[[], RoleSpec | None]) -> AgentRole:
+        """A role that is none of ours: what it is now, `find` tells, and None means unknown."""
+        role = str.__new__(cls, name)
+        role._name_, role._value_, role._find = name.upper(), name, find
+        return role
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        """Programs should expect roles that we do not know."""
+        described: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
+        described.pop("enum", None)
+        described["examples"] = [role.value for role in cls]
+        return described
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
+        """Where there is no catalogue, as in a worker, a role is what it was when it was sent."""
+        return _revived, (self._value_, self._find())
 
     def __str__(self) -> str:
         return str(self.value)
+
+    @property
+    def spec(self) -> RoleSpec:
+        """What it is now. A role that is not trusted any more has lost all but reading."""
+        return self._find() or _unknown(self._value_)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is declared somewhere, and counts."""
+        return self._find() is not None
 
     def permits(self, needed: Iterable[Permission]) -> bool:
         """Whether this role holds ALL of the permissions."""
@@ -123,6 +157,11 @@ class AgentRole(str, Enum):
     def may_delegate_to(self, other: AgentRole) -> bool:
         """Whether this role may hand a task to the other."""
         return other.value in self.spec.delegates_to
+
+
+def _revived(name: str, spec: RoleSpec | None) -> AgentRole:
+    role = AgentRole(name)
+    return role if role.is_known or spec is None else AgentRole.found_by(name, lambda: spec)
 
 
 DEFAULT_ROLE = AgentRole.ACTOR

@@ -5,20 +5,28 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+from ..domain.role_view import RoleLook
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .link import Link
 from .problem import CellProblem
 from .session import Context
 
 
-def role_named(name: str) -> str:
+def role_named(link: Link, name: str) -> str:
     """The role of that name, or a problem that says which one may be meant."""
-    known = [role.value for role in AgentRole]
+    known = [role["name"] for role in link.request("GET", "roles")["items"]]
     if name in known:
         return name
     near = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"Did you mean '{near[0]}'?" if near else f"Roles: {', '.join(known)}"
     raise CellProblem(f"There is no role '{name}'. {hint}")
+
+
+def role_look(link: Link, name: str) -> RoleLook:
+    """What a role is called and how it looks, also one that there is no more."""
+    known = (role for role in link.request("GET", "roles")["items"] if role["name"] == name)
+    found = next(known, None)
+    return RoleLook.model_validate(found) if found else RoleLook.look(AgentRole(name))
 
 
 def role_in(link: Link, context: Context | None) -> str:

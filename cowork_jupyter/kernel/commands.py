@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..domain.errors import CoworkError
-from ..domain.roles import AgentRole
-from .addressee import role_in, role_named
+from .addressee import role_in, role_look, role_named
 from .completion import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
@@ -92,11 +91,12 @@ def _status(one: Command) -> None:
 
 
 def _role(one: Command) -> Note:
-    role = role_named(one.arguments[0])
+    link = one.session.link
+    role = role_named(link, one.arguments[0])
     confirmed = one.arguments[1:] == [_CONFIRM]
     if one.arguments[1:] and not confirmed:
         raise _misused("role")
-    link, label = one.session.link, AgentRole(role).spec.label
+    label = role_look(link, role).label
     context = one.session.open(one.name, role)
     if context["role"] == role == role_in(link, context):
         return Note(f"The role is **{label}**.")

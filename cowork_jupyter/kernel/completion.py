@@ -143,13 +143,13 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
     if magic in _OPTIONS:
         if last == "--policy":
             return []
-        return [*(_roles() if magic == "%%ask" and not before else ()), *_OPTIONS[magic]]
+        return [*(_names("roles") if magic == "%%ask" and not before else ()), *_OPTIONS[magic]]
     name, words = (before[1], before[2:]) if before[:1] == ["-c"] else (None, before)
     match words:
         case []:
             return COMMANDS
         case ["role"]:
-            return _roles()
+            return _names("roles")
         case ["role", _]:
             return ["--confirm"]
         case ["run"]:
@@ -169,12 +169,6 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
         case ["rollback"]:
             return _checkpoints(name)
     return []
-
-
-def _roles() -> Iterable[str]:
-    from ..domain.roles import AgentRole
-
-    return [role.value for role in AgentRole]
 
 
 def _names(what: str) -> Iterable[str]:

@@ -14,7 +14,6 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..domain.contexts import Initiator, RequestOrigin
-from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from .link import Deliver, Policy
 from .main_thread import MainThread
@@ -72,7 +71,7 @@ class OwnLink:
             sent = self._service.send_message(
                 context_id,
                 message["content"],
-                AgentRole(message["role"]),
+                self._service.role_catalog.chosen(message["role"]),
                 policy=policy,
                 model=message.get("model"),
                 origin=_origin(message, policy),

@@ -75,7 +75,7 @@ def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
 
 def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> str:
     """The role that is named, or else the one that the conversation has."""
-    return role_named(role) if role else role_in(session.link, session.find(name))
+    return role_named(session.link, role) if role else role_in(session.link, session.find(name))
 
 
 def show(session: KernelSession, job_id: str) -> Run:

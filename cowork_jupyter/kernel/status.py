@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..domain.roles import AgentRole
-from .addressee import role_in
+from .addressee import role_in, role_look
 from .output import CellOutput, shareable
 from .session import Context, KernelSession
 
@@ -30,18 +29,20 @@ def show_status(
     if context and context["model"]:  # `-m` has chosen one for this conversation
         health = {**health, "model": {**health["model"], "name": context["model"]}}
     acting = role or (role_in(link, context) if context else None)
+    look = role_look(link, acting) if acting else None
     title = _title(goal)
     card = {
         "kind": "status",
         "host": link.kind,
         "context_id": context["id"] if context else None,
         "role": acting,
+        "roles": [look.model_dump()] if look else [],
         "title": title,
         "note": note,
         "health": health,
     }
     output = CellOutput(link, session.place.attended)
-    output.show(card, status_markdown(title, acting, health, note))
+    output.show(card, status_markdown(title, look.label if look else None, health, note))
 
 
 def _title(goal: str) -> str:
@@ -54,7 +55,7 @@ def status_markdown(
 ) -> str:
     """The card for readers who have no kernel and no extension."""
     model, folder = health["model"], Path(health["workspace"]).name
-    who = f"**{AgentRole(role).spec.label}** · " if role else ""
+    who = f"**{role}** · " if role else ""
     ready = f"`{model['name']}`" + (f" at {model['base_url']}" if model["base_url"] else "")
     lines = [
         f"{who}{title}",

@@ -227,7 +227,7 @@ def _formats(parts: PromptParts, formats: Sequence[str]) -> str:
 
 
 def _role_text(spec: RoleSpec) -> str:
-    text = read_prompt("roles", spec.prompt_file)
+    text = spec.prompt or read_prompt("roles", spec.prompt_file)
     return text.replace("{delegates}", ", ".join(spec.delegates_to))
 
 

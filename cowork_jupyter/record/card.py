@@ -13,6 +13,7 @@ from typing import Any
 
 from ..domain.contexts import Job
 from ..domain.messages import Message, MessageType
+from ..domain.role_view import RoleLook
 from ..domain.team import rights_of
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
@@ -124,6 +125,7 @@ class _Maker:
             "context_id": run.context.id,
             "job_id": run.job.id,
             "role": run.role.value,
+            "roles": [RoleLook.look(role).model_dump() for role in run.cast],
             "title": self._cut(run.title, allowed.text),
             "snapshot": self._snapshot(allowed),
             "saved_at": run.as_of,

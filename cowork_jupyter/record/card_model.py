@@ -12,6 +12,7 @@ from ..domain.effects import DataEffect, DataWarning
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
+from ..domain.role_view import RoleLook
 from ..domain.roles import AgentRole
 
 
@@ -183,6 +184,8 @@ class RunCardData(Data):
     context_id: str
     job_id: str
     role: AgentRole
+    roles: list[RoleLook] = []
+    """How those who took part look, for where nobody can be asked."""
     title: str
     snapshot: RunSnapshot
     saved_at: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -37,6 +38,8 @@ class RecordedRun:
     """What they did to data, oldest first."""
     guidance: list[Guidance] = field(default_factory=list)
     """What guided them."""
+    living: Callable[[AgentRole], AgentRole] = lambda role: role
+    """Knows what a role that was stored by its name is now."""
     as_of: str = field(default_factory=now)
     """When reading it began: what happened later may be missing."""
 
@@ -54,7 +57,13 @@ class RecordedRun:
     @property
     def role(self) -> AgentRole:
         """Who worked last, and gets the next message."""
-        return self.present.role
+        return self.living(self.present.role)
+
+    @property
+    def cast(self) -> list[AgentRole]:
+        """All who worked on it, each once."""
+        acting = [job.role for job in self.jobs] + [task.role for task in self.tasks]
+        return [self.living(role) for role in dict.fromkeys(acting)]
 
     @property
     def usage(self) -> Usage:
@@ -112,7 +121,9 @@ def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
     return [done[key] for key in finished if key in done]
 
 
-def run_of(store: Store, job_id: str) -> RecordedRun:
+def run_of(
+    store: Store, job_id: str, living: Callable[[AgentRole], AgentRole] = lambda role: role
+) -> RecordedRun:
     """Read a card. The place comes first, so that whatever is stored meanwhile is told again."""
     as_of = now()
     seq = store.last_message_seq(store.job(job_id).context_id)
@@ -131,6 +142,7 @@ def run_of(store: Store, job_id: str) -> RecordedRun:
         others=others,
         effects=store.data_effects(job.context_id, *ids),
         guidance=store.guidance_used(job.context_id, *ids),
+        living=living,
         as_of=as_of,
     )
 

@@ -67,16 +67,8 @@ class McpHandler(ApiHandler):
         self._gone.set()
 
     def _role(self) -> AgentRole:
-        from ..domain.errors import InvalidInput
-        from ..domain.roles import AgentRole
-
-        name = self.get_query_argument("role", AgentRole.PLANNER.value)
-        try:
-            return AgentRole(name)
-        except ValueError:
-            known = ", ".join(role.value for role in AgentRole)
-            why = f"role: there is no '{name}'. Choose one of: {known}."
-            raise InvalidInput(why, code="unknown_role") from None
+        name = self.get_query_argument("role", "planner")
+        return self.extension.service.role_catalog.chosen(name)
 
     def _scope(self) -> dict[str, Any]:
         request = self.request

@@ -187,16 +187,15 @@ async def test_role_based_agent_execution__role_stored_in_context(settings: Sett
         assert store.context(chosen.id).model_dump(mode="json")["role"] == "reviewer"
 
 
-ARCHIVIST = """    ARCHIVIST = RoleSpec(
-        name="archivist",
-        label="Archivist",
-        icon="box",
-        colour="brown",
-        description="Reads, and clears away what is old.",
-        permissions=_READ | {Permission.DELETE_FILES},
-    )
-
-    def __str__"""
+ARCHIVIST = """
+name = "archivist"
+label = "Archivist"
+description = "Reads, and clears away what is old."
+icon = "book"
+colour = "brown"
+permissions = ["read_files", "delete_files"]
+prompt = "You are operating in ARCHIVIST role. You clear away what is old."
+"""
 AS_ARCHIVIST = """
 import asyncio, json, sys
 from pathlib import Path
@@ -234,17 +233,12 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def package_with_a_seventh_role(folder: Path) -> Path:
-    """A copy of the package with one declaration and one prompt file more."""
+    """A copy of the package with one declaration more."""
     skipped = shutil.ignore_patterns("labextension", "static", "__pycache__")
     package = shutil.copytree(
         Path(cowork_jupyter.__file__).parent, folder / "cowork_jupyter", ignore=skipped
     )
-    declarations = package / "domain/roles.py"
-    source = declarations.read_text()
-    assert source.count("    def __str__") == 1
-    declarations.write_text(source.replace("    def __str__", ARCHIVIST))
-    prompt = package / "llm/prompts/roles/archivist.md"
-    prompt.write_text("You are operating in ARCHIVIST role. You clear away what is old.\n")
+    (package / "roles/archivist.toml").write_text(ARCHIVIST)
     return package
 
 

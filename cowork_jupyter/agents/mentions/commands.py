@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,7 @@ Command = InRole | RunWorkflow | FollowSkill | SendPrompt
 
 def command_in(
     text: str,
+    roles: Sequence[AgentRole],
     workflows: WorkflowRegistry,
     servers: Collection[str],
     skills: Callable[[], Collection[str]] = tuple,
@@ -78,7 +79,7 @@ def command_in(
             raise _unknown(f"{name}:{prompt}", (f"{one}:{prompt}" for one in servers))
         values = (word.partition("=") for word in _words(rest, name))
         return SendPrompt(name, prompt, {key: value for key, _, value in values})
-    role = next((one for one in AgentRole if one.value == name), None)
+    role = next((one for one in roles if one.value == name), None)
     if role:
         return InRole(role, _wanted(rest, name))
     if name in workflows:
@@ -87,7 +88,7 @@ def command_in(
     known = skills()
     if name in known:
         return FollowSkill(name, _wanted(rest, name))
-    raise _unknown(name, [*(one.value for one in AgentRole), *workflows, *known])
+    raise _unknown(name, [*(one.value for one in roles), *workflows, *known])
 
 
 def _wanted(rest: str, name: str) -> str:

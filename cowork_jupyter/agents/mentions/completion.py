@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -76,13 +76,14 @@ class Completion:
     """Answers while users type. It keeps what it found for as long as they go on."""
 
     workflows: Callable[[], WorkflowRegistry]
+    roles: Callable[[], Sequence[AgentRole]]
     skills: Skills = field(default_factory=Skills)
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
         """What fits, best first; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
-            known = [*_roles(), *self._workflows(), *self._skills()]
+            known = [*self._roles(), *self._workflows(), *self._skills()]
             looks = self._prompts(reach)
         elif typed.startswith("@"):
             known, looks = [], self._mentions(reach, variables=variables)
@@ -94,6 +95,10 @@ class Completion:
         found = (one.result() for one in done if not one.cancelled() and not one.exception())
         items = ranked(typed, [*known, *chain.from_iterable(found)])
         return CompletionItems(items=items, more=len(done) < len(looks))
+
+    def _roles(self) -> Iterator[CompletionItem]:
+        for role in self.roles():
+            yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
     def _mentions(
         self, reach: Reach, *, variables: bool
@@ -187,11 +192,6 @@ def _some_of_each(offered: Iterable[CompletionItem]) -> Iterator[CompletionItem]
 
 
 # Where offers come from
-
-
-def _roles() -> Iterator[CompletionItem]:
-    for role in AgentRole:
-        yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
 
 async def _variables(reach: Reach) -> list[CompletionItem]:

@@ -44,9 +44,18 @@ export interface components {
         /**
          * AgentRole
          * @description The roles. The string value is the stored and transmitted name.
-         * @enum {string}
+         *
+         *     The members are our own roles. `AgentRole(name)` of any other name is a role that nobody has
+         *     declared, which may read and nothing else; only the catalogue of a workspace makes more of it,
+         *     for that workspace, and looks up what it may do each time that is asked.
+         * @example planner
+         * @example actor
+         * @example commander
+         * @example designer
+         * @example reviewer
+         * @example tester
          */
-        AgentRole: "planner" | "actor" | "commander" | "designer" | "reviewer" | "tester";
+        AgentRole: string;
         /**
          * Answer
          * @description Which question is answered, and how.
@@ -2134,7 +2143,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "broken_before" | "context_overflow" | "expectations_changed" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "truncated" | "unchecked_expectation" | "waiting_for_worker" | "worker_lost";
+            code: "broken_before" | "context_overflow" | "expectations_changed" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "role_unknown" | "truncated" | "unchecked_expectation" | "waiting_for_worker" | "worker_lost";
             message: string;
         };
         /** NoticeEvent */
@@ -3222,6 +3231,17 @@ export interface components {
             next: null;
         };
         /**
+         * RoleLook
+         * @description What draws a role.
+         */
+        RoleLook: {
+            colour: string;
+            description: string;
+            icon: string;
+            label: string;
+            name: string;
+        };
+        /**
          * RoleView
          * @description One item of `GET roles`.
          */
@@ -3325,6 +3345,8 @@ export interface components {
             /** @constant */
             kind: "run";
             role: components["schemas"]["AgentRole"];
+            /** @default [] */
+            roles?: components["schemas"]["RoleLook"][];
             saved_at: string;
             snapshot: components["schemas"]["RunSnapshot"];
             title: string;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Usage
-from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.roles import AgentRole, Permission
 
 
 @pytest.mark.parametrize("stored", [{}, {"role": None}, {"role": ""}])
@@ -13,8 +13,17 @@ def test_a_context_from_before_roles_is_an_actor(stored: dict[str, None]) -> Non
     assert Context.model_validate(stored).role is AgentRole.ACTOR
 
 
-def test_a_role_that_this_version_does_not_know_gets_the_least_rights() -> None:
-    assert Context.model_validate({"role": "wizard"}).role is AgentRole.PLANNER
+def test_a_role_that_is_not_known_keeps_its_name_and_may_only_read() -> None:
+    role = Context.model_validate({"role": "wizard"}).role
+    assert (role.value, role.is_known) == ("wizard", False)
+    assert role.spec.permissions == {Permission.READ_FILES}
+    assert not role.spec.commands_may_write
+    assert not role.spec.delegates_to
+    assert "unknown" in role.spec.description
+
+
+def test_what_can_be_no_roles_name_is_a_planner() -> None:
+    assert Context.model_validate({"role": "../actor"}).role is AgentRole.PLANNER
 
 
 def test_a_context_answers_with_the_fields_of_the_contract() -> None:

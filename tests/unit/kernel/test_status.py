@@ -21,7 +21,7 @@ def health(**changes: Any) -> dict[str, Any]:
 
 def test_a_shared_notebook_says_the_model_but_not_where_its_author_lives() -> None:
     problem = {"code": "x", "message": "The workspace /home/ada/sales is not a folder."}
-    text = status_markdown("Tidy up", "planner", health(problems=[problem]))
+    text = status_markdown("Tidy up", "Planner", health(problems=[problem]))
     assert text.startswith("**Planner** · Tidy up")
     assert "`small` at http://x/v1" in text
     assert "- ⚠ The workspace sales is not a folder." in text

@@ -23,12 +23,12 @@ def workflows() -> WorkflowRegistry:
 
 
 def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
-    assert command_in("/reviewer look at\ncell 3", workflows, []) == InRole(
+    assert command_in("/reviewer look at\ncell 3", list(AgentRole), workflows, []) == InRole(
         AgentRole.REVIEWER, "look at\ncell 3"
     )
-    given = command_in('/write_tests module="a b.py"', workflows, [])
+    given = command_in('/write_tests module="a b.py"', list(AgentRole), workflows, [])
     assert given == RunWorkflow("write_tests", {"module": "a b.py"})
-    asked = command_in("/github:review number=3 kind='a b'", workflows, ["github"])
+    asked = command_in("/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"])
     assert asked == SendPrompt("github", "review", {"number": "3", "kind": "a b"})
 
 
@@ -36,7 +36,7 @@ def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
     "text", ["/data/x is empty", "plot a/b", " /reviewer", "/", "// no", "/a.csv", "1/2", "/x,"]
 )
 def test_paths_and_other_slashes_are_plain(workflows: WorkflowRegistry, text: str) -> None:
-    assert command_in(text, workflows, []) is None
+    assert command_in(text, list(AgentRole), workflows, []) is None
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_is_wrong_is_said(
     workflows: WorkflowRegistry, text: str, code: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message.replace(".", r"\.")) as caught:
-        command_in(text, workflows, ["github"])
+        command_in(text, list(AgentRole), workflows, ["github"])
     assert caught.value.code == code
 
 

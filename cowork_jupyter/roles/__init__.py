@@ -1,0 +1,5 @@
+"""Roles: the declarations of our own, and those of users, workspaces and plug-ins."""
+
+from .catalog import RoleCatalog
+
+__all__ = ["RoleCatalog"]

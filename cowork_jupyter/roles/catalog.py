@@ -1,0 +1,204 @@
+"""All roles of one workspace: ours, the user's, those of plug-ins, and trusted ones it brought.
+
+A role that is none of ours is looked up each time its rights are asked for. A file that is
+changed or removed, or that the user stops trusting, therefore takes its rights along at once,
+also from a run that is under way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from ..domain.errors import CoworkError, InvalidInput, NotFound
+from ..domain.health import Problem
+from ..domain.roles import AgentRole, RoleSpec
+from ..domain.surrogates import without_surrogates
+from ..policy.trust import Offer
+from ..workspace import Workspace
+from .declaration import MAX_SIZE, RoleDeclaration
+
+WORKSPACE_FOLDER = ".cowork/roles"
+MAX_ROLES = 50
+"""Declarations that are read of one folder."""
+
+Source = Literal["user", "plugin", "workspace"]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A role of others, with the text that declares it."""
+
+    spec: RoleSpec
+    source: Source
+    text: str
+
+    @property
+    def offer(self) -> Offer:
+        """The same as something that the workspace brought along."""
+        return Offer("role", self.spec.name, self.text)
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What one place declares, and what is wrong with the rest."""
+
+    items: list[Declared] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, name: str, source: Source, read: Callable[[], str]) -> None:
+        """One more, if it holds."""
+        try:
+            text = read()
+            self.items.append(Declared(_spec(name, text), source, text))
+        except CoworkError as error:
+            self.skip(name, source, error.message)
+
+    def skip(self, name: str, source: Source, why: str) -> None:
+        """One that does not count."""
+        whose = {"user": "your", "plugin": "a plug-in's", "workspace": "the workspace's"}[source]
+        message = f"Skipped {whose} role '{without_surrogates(name)}'. {why}"
+        self.problems.append(Problem(code="role_skipped", message=message))
+
+
+@dataclass
+class RoleCatalog:
+    """The roles as they are declared now."""
+
+    user: Path | None = None
+    """The user's own folder of declarations."""
+    workspace: Path | None = None
+    """The workspace's top folder."""
+    trusts: Callable[[Offer], bool] = lambda _offer: False
+    """Whether the user trusts what a workspace brings along."""
+    plugins: Callable[[], Declarations] = Declarations
+    _seen: dict[Source, tuple[object, Declarations]] = field(default_factory=dict, repr=False)
+
+    def all(self) -> list[AgentRole]:
+        """Every role that can be chosen: ours first."""
+        return [*AgentRole, *(self._living(one.spec.name) for one in self._counting().items)]
+
+    def named(self, name: str) -> AgentRole | None:
+        """The role that can be chosen by this name."""
+        return next((role for role in self.all() if role.value == name), None)
+
+    def chosen(self, name: str) -> AgentRole:
+        """The same, for whom it must be there."""
+        role = self.named(name)
+        if role is None:
+            known = ", ".join(one.value for one in self.all())
+            why = f"role: there is no '{name}'. Choose one of: {known}."
+            raise InvalidInput(why, code="unknown_role")
+        return role
+
+    def living(self, role: AgentRole) -> AgentRole:
+        """A role as it was stored or sent, with the rights that it has here and now."""
+        return role if role in list(AgentRole) else self._living(role.value)
+
+    def offers(self) -> Iterator[Offer]:
+        """What the workspace brings along, trusted or not."""
+        for one in self._in_workspace().items:
+            yield one.offer
+
+    def problems(self) -> list[Problem]:
+        """What was left out, and why."""
+        return self._counting().problems
+
+    def _living(self, name: str) -> AgentRole:
+        return AgentRole.found_by(name, partial(self._spec_now, name))
+
+    def _spec_now(self, name: str) -> RoleSpec | None:
+        specs = (one.spec for one in self._counting().items)
+        return next((spec for spec in specs if spec.name == name), None)
+
+    def _counting(self) -> Declarations:
+        """The user's own, then plug-ins', then what they trust of the workspace's."""
+        found = Declarations()
+        for part in (self._of_user(), self.plugins(), self._in_workspace()):
+            found.problems.extend(part.problems)
+            for one in part.items:
+                if one.source == "workspace" and not self.trusts(one.offer):
+                    continue
+                if any(one.spec.name == other.spec.name for other in found.items):
+                    found.skip(one.spec.name, one.source, "Another role already has that name.")
+                else:
+                    found.items.append(one)
+        return found
+
+    def _of_user(self) -> Declarations:
+        return self._in_folder("user", self.user, ".")
+
+    def _in_workspace(self) -> Declarations:
+        return self._in_folder("workspace", self.workspace, WORKSPACE_FOLDER)
+
+    def _in_folder(self, source: Source, root: Path | None, folder: str) -> Declarations:
+        """Read anew only when a file differs: rights are asked for many times in a turn."""
+        if root is None:
+            return Declarations()
+        mark = _mark(root / folder)
+        known = self._seen.get(source)
+        if known is None or known[0] != mark:
+            known = self._seen[source] = (mark, _read(source, root, folder))
+        return known[1]
+
+
+def _read(source: Source, root: Path, folder: str) -> Declarations:
+    found = Declarations()
+    try:
+        with Workspace(root).locate(folder) as place:
+            files = [entry.name for entry in place.entries()]
+    except NotFound:
+        return found
+    except CoworkError as error:
+        found.skip(folder, source, error.message)
+        return found
+    names = [
+        name.removesuffix(".toml")
+        for name in files
+        if name.endswith(".toml") and not name.startswith(".")
+    ]
+    for name in names[:MAX_ROLES]:
+        found.add(name, source, partial(_text, root, f"{folder}/{name}.toml"))
+    for name in names[MAX_ROLES:]:
+        found.skip(name, source, f"Only the first {MAX_ROLES} roles of a folder are read.")
+    return found
+
+
+def _mark(folder: Path) -> object:
+    """Differs once a declaration differs: nobody can set back when a file was changed."""
+    try:
+        with os.scandir(folder) as entries:
+            marks = [(entry.name, *_facts(entry)) for entry in entries]
+        return os.path.realpath(folder), sorted(marks)
+    except OSError:
+        return None
+
+
+def _facts(entry: os.DirEntry[str]) -> tuple[int, ...]:
+    try:
+        facts = entry.stat()
+    except OSError:
+        return ()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _text(root: Path, path: str) -> str:
+    with Workspace(root).locate(path) as place:
+        data = place.read(MAX_SIZE + 1)
+    if len(data) > MAX_SIZE:
+        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("It is not UTF-8 text.") from None
+
+
+def _spec(name: str, text: str) -> RoleSpec:
+    declaration = RoleDeclaration.read(text)
+    if declaration.name != name:
+        raise InvalidInput(f"name: must be '{name}', as its file is called.")
+    return declaration.spec()
