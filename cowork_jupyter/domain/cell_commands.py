@@ -32,6 +32,14 @@ class SwitchRole:
 
 
 @dataclass(frozen=True)
+class ChoosePrompt:
+    """Begin system prompts with another base prompt."""
+
+    conversation: str | None
+    prompt: str
+
+
+@dataclass(frozen=True)
 class Say:
     """Say something to the agent."""
 
@@ -39,7 +47,7 @@ class Say:
     text: str
 
 
-CellCommand = Execute | SwitchRole | Say
+CellCommand = Execute | SwitchRole | ChoosePrompt | Say
 
 
 def commands_in(source: str) -> list[CellCommand]:
@@ -83,6 +91,8 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
             yield Execute(name)
         elif words[:1] == ["role"] and len(words) > 1:
             yield SwitchRole(name, words[1])
+        elif words[:1] == ["prompt"] and len(words) > 1:
+            yield ChoosePrompt(name, words[1])
 
 
 def _calls(source: str) -> Iterator[CellCommand]:

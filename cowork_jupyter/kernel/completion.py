@@ -23,6 +23,7 @@ class CommandUsage(NamedTuple):
 COMMANDS = {
     "status": CommandUsage("", "show the model, the workspace and the role"),
     "role": CommandUsage("ROLE [--confirm]", "switch the role; --confirm stops a running job"),
+    "prompt": CommandUsage("[ID]", "list the base prompts, or choose one"),
     "plan": CommandUsage("", "show the current plan"),
     "execute": CommandUsage("", "approve and execute the current plan"),
     "cancel": CommandUsage("", "stop the run"),
@@ -139,6 +140,8 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
             return _roles()
         case ["role", _]:
             return ["--confirm"]
+        case ["prompt"]:
+            return _prompts()
         case ["run"]:
             return _names("workflows")
         case ["run", name, *_]:
@@ -160,6 +163,14 @@ def _names(what: str) -> Iterable[str]:
     from .session import session
 
     return [one["name"] for one in session().link.request("GET", what)["items"]]
+
+
+def _prompts() -> Iterable[str]:
+    """Those that can be chosen."""
+    from .session import session
+
+    items = session().link.request("GET", "v1/system-prompts")["items"]
+    return [one["id"] for one in items if one["trusted"]]
 
 
 def _parameters(workflow: str) -> Iterable[str]:

@@ -89,6 +89,14 @@ def test_answers_permissions_and_rules_are_not_for_kernels() -> None:
     assert ("DELETE", "context/{id}/expectations/{expectation_id}") not in for_kernels
 
 
+async def test_code_in_a_kernel_cannot_change_the_base_prompt(as_kernel: AsKernel) -> None:
+    kernel = await as_kernel()
+    assert [one["id"] for one in (await kernel.get("v1/system-prompts"))["items"]] == ["default"]
+    address = f"context/{await kernel.new_context(notebook='a.ipynb')}/system-prompt"
+    for body in ({"system_prompt_id": "default"}, {"system_prompt_id": "default", "cell_id": "c1"}):
+        await kernel.refused("POST", address, body, status=403, code="needs_person")
+
+
 async def test_a_kernel_sees_no_other_users_contexts(
     api: Api, as_kernel: AsKernel, jp_serverapp: Any
 ) -> None:
