@@ -15,7 +15,7 @@ from .domain.identity import now
 from .domain.message_data import RoleChangeData
 from .domain.messages import Message, MessageType, TextPart
 from .domain.roles import DEFAULT_ROLE, AgentRole
-from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
+from .llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
 from .store import ContextFilter, Page
 from .tools.kernel.scratch_kernel import ScratchKernels
 
@@ -42,11 +42,7 @@ class Conversations:
         system_prompt_id: str = DEFAULT_PROMPT,
         owner: str = "",
     ) -> Context:
-        if self.prompts.find(system_prompt_id) is None:
-            raise InvalidInput(
-                f"system_prompt_id: there is no base prompt '{system_prompt_id}'.",
-                code="unknown_prompt",
-            )
+        self._base_prompt(system_prompt_id)
         context = Context(
             notebook=notebook,
             title=title,
@@ -79,9 +75,28 @@ class Conversations:
         return self.journal.store.messages(context_id, after, limit)
 
     def change(self, context_id: str, **change: str | bool) -> Context:
-        """Rename a conversation, or pin it."""
+        """Rename a conversation, pin it, or the like; what runs in it goes on as it began."""
         changed = self.get(context_id).model_copy(update=change)
         return self.journal.store.save_context(changed)
+
+    def choose_prompt(self, context_id: str, prompt_id: str) -> Context:
+        """Begin system prompts with another base prompt, from the next message on."""
+        if not self._base_prompt(prompt_id).trusted:
+            raise InvalidInput(
+                f"system_prompt_id: '{prompt_id}' came with the workspace and is not trusted yet. "
+                "Trust it in the Cowork panel, under This workspace.",
+                code="untrusted_prompt",
+            )
+        return self.change(context_id, system_prompt_id=prompt_id)
+
+    def _base_prompt(self, prompt_id: str) -> BasePrompt:
+        found = self.prompts.find(prompt_id)
+        if found is None:
+            raise InvalidInput(
+                f"system_prompt_id: there is no base prompt '{prompt_id}'.",
+                code="unknown_prompt",
+            )
+        return found
 
     def name_after(self, context_id: str, request: str) -> None:
         """A conversation without a name is known by what was asked first."""

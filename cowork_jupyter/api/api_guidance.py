@@ -7,10 +7,9 @@ import asyncio
 from pydantic import BaseModel
 
 from ..domain.cell_commands import StartInstructions
-from ..domain.errors import Forbidden
 from ..domain.health import Problem
 from ..guidance.instructions import Instructions
-from .calls import Call, is_persons
+from .calls import Call, refuse_unless_person
 from .models import Name, RequestBody
 from .routes import table
 
@@ -27,8 +26,6 @@ class InstructionsStart(RequestBody):
     """`POST instructions/init`: `show` only tells what would be written."""
 
     show: bool = False
-    notebook: Name | None = None
-    """That of the kernel which asks, relative to the workspace."""
     cell_id: Name | None = None
 
 
@@ -58,11 +55,7 @@ async def list_instructions(call: Call) -> BaseModel:
 async def start_instructions(call: Call) -> BaseModel:
     """Write a first `AGENTS.md` from what the workspace is; one that is there stays as it is."""
     show = call.body.show
-    if not show and not await is_persons(call, StartInstructions()):
-        raise Forbidden(
-            "Only a person can have AGENTS.md written. Run `%cowork init` in a cell yourself, "
-            "or `jupyter cowork init` in a terminal.",
-            code="needs_person",
-        )
+    if not show:
+        await refuse_unless_person(call, call.body.cell_id, StartInstructions())
     path, text = await asyncio.to_thread(call.service.start_instructions, show=show)
     return FirstInstructions(path=path, text=text, written=not show)

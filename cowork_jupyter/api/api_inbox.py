@@ -28,7 +28,7 @@ class InboxItem(BaseModel):
 
 
 class InboxList(BaseModel):
-    """Everything that waits, oldest first."""
+    """Everything that waits: permissions by risk, failed steps, other questions; oldest first."""
 
     items: list[InboxItem]
     next: None = None
@@ -36,7 +36,7 @@ class InboxList(BaseModel):
 
 @table.route("GET", "inbox", answer=InboxList, action="read")
 async def list_inbox(call: Call) -> BaseModel:
-    """Everything that is waiting for the user, in all conversations."""
+    """Everything that is waiting for the user, in all conversations, the most urgent first."""
     items = [
         InboxItem.model_validate(
             {

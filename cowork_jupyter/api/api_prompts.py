@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from ..domain.cell_commands import ChoosePrompt
+from ..domain.contexts import Context
+from ..domain.errors import Forbidden
 from ..domain.health import Problem
 from ..domain.roles import AgentRole
 from ..llm.base_prompts import BasePrompt
 from . import models
-from .calls import Call
+from .calls import Call, initiator_of
 from .routes import table
 
 
@@ -28,7 +31,7 @@ class EnhancedPrompt(BaseModel):
     prompt: str
 
 
-@table.route("GET", "v1/system-prompts", answer=PromptList, action="read")
+@table.route("GET", "v1/system-prompts", answer=PromptList, action="read", kernel=True)
 async def list_prompts(call: Call) -> BaseModel:
     """The base prompts that a conversation can start with."""
     listing = call.service.prompts.listing()
@@ -48,3 +51,24 @@ async def enhanced_prompt(call: Call) -> BaseModel:
         call.path["id"], call.query.role, call.query.context_id
     )
     return EnhancedPrompt(id=prompt_id, role=role, prompt=prompt)
+
+
+@table.route(
+    "POST",
+    "context/{id}/system-prompt",
+    body=models.PromptChoice,
+    answer=Context,
+    action="write",
+    kernel=True,
+)
+async def choose_prompt(call: Call) -> BaseModel:
+    """Choose the base prompt, from the next message on; what runs goes on with the one it has."""
+    chosen = call.body.system_prompt_id
+    by = await initiator_of(call, lambda name: ChoosePrompt(name, chosen))
+    if by != "person":
+        raise Forbidden(
+            "Only you can change the base prompt. Choose it in JupyterLab, in the Cowork panel or "
+            "in a cell that you run there.",
+            code="needs_person",
+        )
+    return call.service.conversations.choose_prompt(call.path["id"], chosen)

@@ -129,16 +129,6 @@ async def initiator_of(
     return "person" if taken else "kernel"
 
 
-async def is_persons(call: Call, command: CellCommand) -> bool:
-    """Whether a person wants this of the workspace, or has just run a cell for it."""
-    kernel_id, cell_id, notebook = call.caller.kernel_id, call.body.cell_id, call.body.notebook
-    if kernel_id is None:
-        return True
-    if cell_id is None or notebook is None:
-        return False
-    return await call.host.take_command(kernel_id, notebook, cell_id, [command])
-
-
 async def refuse_unless_person(call: Call, cell_id: str | None, command: CellCommand) -> None:
     """The same for what belongs to no conversation: the cell is one of the kernel's notebook."""
     kernel_id = call.caller.kernel_id

@@ -110,6 +110,14 @@ class RoleChange(RequestBody):
     """The cell of the notebook that it is sent from."""
 
 
+class PromptChoice(RequestBody):
+    """`POST context/{id}/system-prompt`."""
+
+    system_prompt_id: Name
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
+
+
 class ModeChange(RequestBody):
     """`POST context/{id}/mode`, the older name of a role change."""
 

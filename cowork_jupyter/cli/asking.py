@@ -103,7 +103,7 @@ class Asking:
         self._typing.begin()
         try:
             while True:
-                waiting = await self._open.get()
+                waiting = await self._most_urgent()
                 self.busy = True
                 try:
                     await self._ask(*waiting)
@@ -116,6 +116,16 @@ class Asking:
                     self.busy = False
         finally:
             self._typing.end()
+
+    async def _most_urgent(self) -> tuple[str | None, _Asked]:
+        """The next to be asked, in the order in which the panel shows what waits."""
+        held = [await self._open.get()]
+        held += [self._open.get_nowait() for _ in range(self._open.qsize())]
+        order = [inquiry.id for inquiry, _ in self._service.inquiries.waiting()]
+        held.sort(key=lambda one: order.index(one[1].id) if one[1].id in order else len(order))
+        for one in held[1:]:
+            self._open.put_nowait(one)
+        return held[0]
 
     async def _ask(self, job_id: str | None, asked: _Asked) -> None:
         self._typing.forget()

@@ -31,6 +31,7 @@ def add_conversation_options(parser: ArgumentParser) -> None:
 def add_run_options(parser: ArgumentParser) -> None:
     """How to run."""
     parser.add_argument("-m", "--model", metavar="MODEL", help="model to use from now on")
+    parser.add_argument("--prompt", metavar="ID", help="base prompt to use from now on")
     parser.add_argument("--new", action="store_true", help="start a new conversation")
     parser.add_argument(
         "--json", action="store_true", help="print only the events, each as one line of JSON"
@@ -71,6 +72,7 @@ def fulfil(
         conversation=arguments.context,
         new=arguments.new,
         model=arguments.model,
+        prompt=arguments.prompt,
         policy=policy,
         as_json=arguments.json,
     )

@@ -42,6 +42,8 @@ class CliRequest:
     conversation: str = ""
     new: bool = False
     model: str | None = None
+    prompt: str | None = None
+    """The base prompt to use from now on."""
     policy: dict[str, Any] | None = None
     as_json: bool = False
 
@@ -77,6 +79,8 @@ class CliSession:
         """Begin, follow to the end, and say how it ended."""
         model = await self._model()
         context, plan = self._context()
+        if self._order.prompt:
+            context = self._service.conversations.choose_prompt(context.id, self._order.prompt)
         self._narrator = Narrator(self._screen, plan.plan if plan else None)
         after = self._service.journal.store.last_seq(context.id)
         began = time.monotonic()

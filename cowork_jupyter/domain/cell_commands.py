@@ -32,6 +32,14 @@ class SwitchRole:
 
 
 @dataclass(frozen=True)
+class ChoosePrompt:
+    """Begin system prompts with another base prompt."""
+
+    conversation: str | None
+    prompt: str
+
+
+@dataclass(frozen=True)
 class Say:
     """Say something to the agent."""
 
@@ -79,6 +87,7 @@ class ChangeMemory:
 CellCommand = (
     Execute
     | SwitchRole
+    | ChoosePrompt
     | Say
     | StartInstructions
     | RestorePlan
@@ -130,6 +139,8 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
                 yield Execute(name)
             case ["role", role, *_]:
                 yield SwitchRole(name, role)
+            case ["prompt", prompt, *_]:
+                yield ChoosePrompt(name, prompt)
             case ["init"]:
                 yield StartInstructions()
             case ["plan", "--restore", revision] if revision.isdecimal():

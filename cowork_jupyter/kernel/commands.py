@@ -113,6 +113,19 @@ def _role(one: Command) -> Note:
     return Note(f"The role is now **{label}**.")
 
 
+def _prompt(one: Command) -> Note:
+    link = one.session.link
+    listed = link.request("GET", "v1/system-prompts")["items"]
+    if not one.arguments:
+        context = one.session.find(one.name)
+        return _listed("prompts", [listed, context["system_prompt_id"] if context else "default"])
+    context = one.session.open(one.name, "actor")
+    body = {"system_prompt_id": one.arguments[0], "cell_id": one.session.place.cell_id}
+    chosen = link.request("POST", f"context/{context['id']}/system-prompt", body)
+    title = next(item["title"] for item in listed if item["id"] == chosen["system_prompt_id"])
+    return _listed("prompt_chosen", title)
+
+
 def _plan(one: Command) -> Note | None:
     if one.arguments:
         from .saved import plan_history
@@ -274,11 +287,7 @@ def _export(one: Command) -> Note:
 def _init(one: Command) -> Note:
     if one.arguments not in ([], ["--show"]):
         raise _misused("init")
-    body = {
-        "show": bool(one.arguments),
-        "notebook": one.session.notebook(),
-        "cell_id": one.session.place.cell_id,
-    }
+    body = {"show": bool(one.arguments), "cell_id": one.session.place.cell_id}
     made = one.session.link.request("POST", "instructions/init", body)
     what = "would be written" if one.arguments else "is written, and agents follow it. It says"
     return Note(f"`{made['path']}` {what}:\n\n````markdown\n{made['text']}\n````")
@@ -319,6 +328,7 @@ def _usage(command: str, says: str) -> str:
 _DO: dict[str, Callable[[Command], Note | None]] = {
     "status": _status,
     "role": _role,
+    "prompt": _prompt,
     "plan": _plan,
     "execute": _execute,
     "cancel": _cancel,
@@ -344,6 +354,7 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
 _COUNTS = {
     "role": (1, 2),
     "plan": (0, 3),
+    "prompt": (0, 1),
     "rollback": (0, 1),
     "expectations": (0, 1),
     "workflows": (0, 1000),

@@ -26,6 +26,7 @@ COMMANDS = {
     "plan": CommandUsage(
         "[--history [N [M]]|--restore N]", "show the plan, its revisions, or restore one"
     ),
+    "prompt": CommandUsage("[ID]", "list the base prompts, or choose one"),
     "execute": CommandUsage("", "approve and execute the current plan"),
     "cancel": CommandUsage("", "stop the run"),
     "insert": CommandUsage("", "insert the next cell the agent could not insert"),
@@ -152,6 +153,8 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
             return _names("roles")
         case ["role", _]:
             return ["--confirm"]
+        case ["prompt"]:
+            return _prompts()
         case ["run"]:
             return _names("workflows")
         case ["run", name, *_]:
@@ -175,6 +178,14 @@ def _names(what: str) -> Iterable[str]:
     from .session import session
 
     return [one["name"] for one in session().link.request("GET", what)["items"]]
+
+
+def _prompts() -> Iterable[str]:
+    """Those that can be chosen."""
+    from .session import session
+
+    items = session().link.request("GET", "v1/system-prompts")["items"]
+    return [one["id"] for one in items if one["trusted"]]
 
 
 def _parameters(workflow: str) -> Iterable[str]:

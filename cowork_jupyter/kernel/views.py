@@ -111,6 +111,26 @@ def rolled_back(found: Item) -> str:
     return f"**Rolled back.**\n\n{text}{back}"
 
 
+def prompts(found: tuple[Iterable[Item], str]) -> str:
+    """The base prompts, and which of them the conversation has."""
+    items, chosen = found
+    rows = [
+        [
+            "✓" if item["id"] == chosen else "",
+            code(item["id"]),
+            _short(item["title"]),
+            item["source"] if item["trusted"] else f"{item['source']}, not trusted yet",
+        ]
+        for item in items
+    ]
+    return _listed(["", "Prompt", "Title", "From"], rows, "")
+
+
+def prompt_chosen(title: str) -> str:
+    """That a conversation has another base prompt."""
+    return f"From the next message on, the base prompt is **{_short(title)}**."
+
+
 def rules(items: Iterable[Item]) -> str:
     """What is allowed, asked about, and denied."""
     rows = [[item["effect"], code(item["rule"]), item["scope"], _caveat(item)] for item in items]

@@ -114,6 +114,14 @@ async def test_a_kernel_keeps_and_changes_no_workflow_and_no_plan_by_itself(
     ]
 
 
+async def test_code_in_a_kernel_cannot_change_the_base_prompt(as_kernel: AsKernel) -> None:
+    kernel = await as_kernel()
+    assert [one["id"] for one in (await kernel.get("v1/system-prompts"))["items"]] == ["default"]
+    address = f"context/{await kernel.new_context(notebook='a.ipynb')}/system-prompt"
+    for body in ({"system_prompt_id": "default"}, {"system_prompt_id": "default", "cell_id": "c1"}):
+        await kernel.refused("POST", address, body, status=403, code="needs_person")
+
+
 async def test_a_kernel_sees_no_other_users_contexts(
     api: Api, as_kernel: AsKernel, jp_serverapp: Any
 ) -> None:

@@ -360,6 +360,20 @@ def test_the_role_is_switched_while_a_run_goes_on_only_if_that_is_confirmed(
     assert get(server, f"jobs/{running['job_id']}")["status"] == "cancelled"
 
 
+def test_the_base_prompt_is_chosen_in_a_cell_that_a_person_runs(
+    server: LiveServer, open_notebook: Open
+) -> None:
+    cells = open_notebook()
+    assert "| ✓ | `default` | Default | package |" in cells.run("%cowork prompt").markdown
+    refused = cells.run("%cowork prompt default", "c1")
+    assert "Only you can change the base prompt." in refused.error
+    with live_page(server, NOTEBOOK) as person:
+        chosen = person.run(cells, "%cowork prompt default", "c2")
+        assert "the base prompt is **Default**" in chosen.markdown
+        unknown = person.run(cells, "%cowork prompt nothing", "c3")
+        assert "there is no base prompt 'nothing'" in unknown.error
+
+
 def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: LiveServer) -> None:
     cells = open_notebook()
     cells.run("import os; os.environ['COWORK_SERVER_URL'] = 'http://127.0.0.1:9/'")

@@ -26,7 +26,7 @@ async def asked(api: Api, **fields: Any) -> str:
     return context
 
 
-async def test_the_inbox_holds_what_waits_in_all_conversations_oldest_first(
+async def test_the_inbox_holds_what_waits_in_all_conversations(
     api: Api, scripted: ScriptedServer
 ) -> None:
     assert await api.get("inbox") == {"items": [], "next": None}
@@ -36,13 +36,40 @@ async def test_the_inbox_holds_what_waits_in_all_conversations_oldest_first(
     await api.post(f"context/{second}/messages", {"content": "Install it"}, status=202)
     request = await api.first_request(second)
 
-    question, permission = (await api.get("inbox"))["items"]
+    permission, question = (await api.get("inbox"))["items"]
     assert (question["kind"], question["context_id"]) == ("question", first)
     assert (question["title"], question["notebook"]) == ("Sales", "a.ipynb")
     assert question["question"] == "Which year?"
     assert question["options"][0]["value"] == "2025"
     assert (permission["kind"], permission["title"]) == ("permission", "Parquet")
     assert {name: permission[name] for name in request} == request
+
+
+async def test_the_most_urgent_comes_first_and_then_the_oldest(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    for severity in ("minor", "critical", "minor"):
+        scripted.add(text(json.dumps({**json.loads(QUESTION), "severity": severity})))
+        await asked(api, title=severity)
+    calls = {
+        "create_file": call("create_file", path="a.txt", content=""),
+        "execute_command": call("execute_command", command="pip install pyarrow"),
+    }
+    for tool, reply in calls.items():
+        scripted.add(reply)
+        context = await api.new_context(title=tool)
+        await api.post(f"context/{context}/messages", {"content": "Do it"}, status=202)
+        await api.first_request(context)
+    items = (await api.get("inbox"))["items"]
+    assert [one["title"] for one in items] == [
+        "execute_command",
+        "create_file",
+        "critical",
+        "minor",
+        "minor",
+    ]
+    ages = [one["created_at"] for one in items[-2:]]
+    assert ages == sorted(ages)
 
 
 async def test_what_is_answered_waits_no_more(api: Api, scripted: ScriptedServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,53 @@ async def test_when_the_file_is_gone_the_conversation_goes_on_and_says_so(
     (notice,) = [one["data"] for one in events if one["type"] == "notice"]
     assert notice["code"] == "prompt_missing"
     assert "'ada'" in notice["message"]
+
+
+async def test_another_base_prompt_counts_from_the_next_message_on(
+    api: Api, scripted: ScriptedServer, ada: str
+) -> None:
+    context = await api.new_context()
+    assert "You are Ada" not in await sent(api, scripted, context)
+    changed = await api.post(f"context/{context}/system-prompt", {"system_prompt_id": ada})
+    assert changed["system_prompt_id"] == ada
+    assert "You are Ada" in await sent(api, scripted, context, "And now?")
+    back = await api.post(f"context/{context}/system-prompt", {"system_prompt_id": "default"})
+    assert back["system_prompt_id"] == "default"
+
+
+async def test_a_job_that_runs_keeps_the_base_prompt_it_began_with(
+    api: Api, scripted: ScriptedServer, ada: str
+) -> None:
+    context = await api.new_context()
+    question = {"type": "question", "question": "Which?", "options": []}
+    scripted.add(text(json.dumps(question)), text("Done."))
+    job = await api.post(f"context/{context}/messages", {"content": "Sum up"}, status=202)
+    asked = await api.first_question(context)
+    await api.post(f"context/{context}/system-prompt", {"system_prompt_id": ada})
+    await api.post(f"questions/{asked['id']}/answer", {"value": "all"})
+    await api.ended(job["job_id"])
+    systems = [one.body["messages"][0]["content"] for one in scripted.requests]
+    assert not any("You are Ada" in system for system in systems)
+    assert "You are Ada" in await sent(api, scripted, context)
+
+
+@pytest.mark.parametrize("prompt_id", ["nothing", "planner", "../ada", ""])
+async def test_an_unknown_base_prompt_cannot_be_chosen(api: Api, ada: str, prompt_id: str) -> None:
+    context = await api.new_context(system_prompt_id=ada)
+    body = {"system_prompt_id": prompt_id}
+    address = f"context/{context}/system-prompt"
+    await api.refused("POST", address, body, status=422, code="unknown_prompt")
+    assert (await api.get(f"context/{context}"))["system_prompt_id"] == ada
+
+
+async def test_a_base_prompt_that_is_not_trusted_cannot_be_chosen(
+    api: Api, jp_root_dir: Path
+) -> None:
+    folder = jp_root_dir / ".cowork" / "prompts"
+    folder.mkdir(parents=True)
+    (folder / "team.md").write_text("Obey the team.")
+    context = await api.new_context()
+    body = {"system_prompt_id": "team"}
+    address = f"context/{context}/system-prompt"
+    error = await api.refused("POST", address, body, status=422, code="untrusted_prompt")
+    assert "Trust it in the Cowork panel" in error["message"]

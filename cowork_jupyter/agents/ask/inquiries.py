@@ -31,6 +31,7 @@ from ...policy.rules import Effect, Scope
 from ...store import Asker, Inquiry, InquiryKind, Transaction
 from ...store.records import PENDING
 from ..log import RunLog
+from .urgency import urgency
 from .user import ONCE, PermissionRequest, Ruling
 
 ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
@@ -102,11 +103,10 @@ class Inquiries:
         return self._settle(inquiry, ANSWERED, {"value": value}, said)
 
     def waiting(self) -> list[tuple[Inquiry, Context]]:
-        """Everything that waits for the user, and where."""
+        """Everything that waits for the user, and where; the most urgent first, then the oldest."""
         store = self._journal.store
-        return [
-            (inquiry, store.context(inquiry.context_id)) for inquiry in store.pending_inquiries()
-        ]
+        found = sorted(store.pending_inquiries(), key=urgency)
+        return [(inquiry, store.context(inquiry.context_id)) for inquiry in found]
 
     def pending(self, context_id: str, kind: InquiryKind) -> list[Inquiry]:
         """What waits for the user in one conversation."""

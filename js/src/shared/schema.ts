@@ -1418,7 +1418,7 @@ export interface components {
         };
         /**
          * InboxList
-         * @description Everything that waits, oldest first.
+         * @description Everything that waits: permissions by risk, failed steps, other questions; oldest first.
          */
         InboxList: {
             items: components["schemas"]["InboxItem"][];
@@ -2714,6 +2714,15 @@ export interface components {
             name: string;
             /** @default false */
             required: boolean;
+        };
+        /**
+         * PromptChoice
+         * @description `POST context/{id}/system-prompt`.
+         */
+        PromptChoice: {
+            /** @default null */
+            cell_id?: string | null;
+            system_prompt_id: string;
         };
         /**
          * PromptList

@@ -10,10 +10,17 @@ import select
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from cowork_jupyter.cli.asking import Typing
+from cowork_jupyter.cli.asking import Asking, Typing
+from cowork_jupyter.cli.screen import Screen
+from cowork_jupyter.domain.events import Event, EventType, QuestionAsked
+from cowork_jupyter.domain.identity import now
+from cowork_jupyter.service import CoworkService
+from cowork_jupyter.store import Inquiry
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .terminals import Terminal, run
@@ -158,3 +165,16 @@ def test_an_interrupt_also_leaves_a_question(tmp_path: Path, connected: Scripted
         terminal.wait_for("cancelled")
         assert terminal.exit_code() == 130
     assert not (tmp_path / "a.txt").exists()
+
+
+@pytest.mark.asyncio
+async def test_the_terminal_asks_in_the_order_in_which_the_panel_shows() -> None:
+    asked = [QuestionAsked(id=one, question="?") for one in ("late", "first", "gone", "second")]
+    waiting = [(Inquiry(id=one, context_id="c"), None) for one in ("first", "second", "late")]
+    service = SimpleNamespace(inquiries=SimpleNamespace(waiting=lambda: waiting))
+    asking = Asking(cast("CoworkService", service), Screen(), cast("Typing", None))
+    for seq, data in enumerate(asked, 1):
+        kind = EventType.QUESTION_ASKED
+        asking.take(Event(seq=seq, type=kind, context_id="c", created_at=now(), data=data))
+    order = [(await asking._most_urgent())[1].id for _ in asked]
+    assert order == ["first", "second", "late", "gone"]

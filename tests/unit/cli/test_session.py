@@ -203,6 +203,16 @@ def test_each_folder_and_each_name_has_a_conversation_of_its_own(
     assert "no conversation called 'unknown'" in capsys.readouterr().err
 
 
+def test_a_base_prompt_is_used_from_then_on(here: Path, connected: ScriptedServer) -> None:
+    connected.add(text("First."), text("Second."))
+    assert run_here("act", "Hi", "--prompt", "default") == 0
+    assert run_here("plan", "Hi", "--prompt", "nothing") == 2
+    (here / ".cowork" / "prompts").mkdir(parents=True)
+    (here / ".cowork" / "prompts" / "team.md").write_text("Obey the team.")
+    assert run_here("act", "Hi", "--prompt", "team") == 2, "it is not trusted"
+    assert len(connected.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

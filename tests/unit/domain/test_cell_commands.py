@@ -6,6 +6,7 @@ import pytest
 
 from cowork_jupyter.domain.cell_commands import (
     CellCommand,
+    ChoosePrompt,
     Execute,
     ManageWorkflow,
     RestorePlan,
@@ -30,6 +31,8 @@ from cowork_jupyter.domain.cell_commands import (
         ("x = 1\n%cowork execute", [Execute(None)]),
         ("%cowork -c sales execute  ", [Execute("sales")]),
         ("%cowork role actor --confirm", [SwitchRole(None, "actor")]),
+        ("%cowork prompt", []),
+        ("%cowork -c a prompt ada", [ChoosePrompt("a", "ada")]),
         ("%cowork -c a role tester\n%cowork execute", [SwitchRole("a", "tester"), Execute(None)]),
         ("%cowork init", [StartInstructions()]),
         ("%cowork plan --restore 2", [RestorePlan(None, 2)]),

@@ -60,11 +60,11 @@ def test_what_is_wrong_is_said(
 
 def test_a_skill(workflows: WorkflowRegistry) -> None:
     skills = lambda: ["joins", "reviewer"]  # noqa: E731
-    assert command_in("/joins add\ncities", workflows, [], skills) == FollowSkill(
+    assert command_in("/joins add\ncities", list(AgentRole), workflows, [], skills) == FollowSkill(
         "joins", "add\ncities"
     )
-    assert isinstance(command_in("/reviewer look", workflows, [], skills), InRole)
+    assert isinstance(command_in("/reviewer look", list(AgentRole), workflows, [], skills), InRole)
     with pytest.raises(InvalidInput, match="Write what you want after /joins"):
-        command_in("/joins", workflows, [], skills)
+        command_in("/joins", list(AgentRole), workflows, [], skills)
     with pytest.raises(InvalidInput, match="Did you mean /joins"):
-        command_in("/join cities", workflows, [], skills)
+        command_in("/join cities", list(AgentRole), workflows, [], skills)
