@@ -9,7 +9,7 @@ from functools import partial
 from ..bus import Journal
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Context, Job
-from ..domain.guidance import GuidanceUsed
+from ..domain.guidance import Guidance, GuidanceUsed
 from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
@@ -137,9 +137,7 @@ class AgentFactory:
 
         if not current.parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
-        # That a skill is listed is not yet a use of it.
-        told = [one.about for one in current.parts.guidance if one.about.kind != "skill"]
-        if told:
+        if told := self._guided_by(current.parts):
             log.event(GuidanceUsed(items=told))
         where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
         tables = await describe_tables(self.tools, log, request)
@@ -195,6 +193,11 @@ class AgentFactory:
     def held_expectations(self) -> HeldExpectations:
         """What a run, or the execution of a plan, is held to."""
         return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
+
+    def _guided_by(self, parts: PromptParts) -> list[Guidance]:
+        """That a skill is listed is not yet a use of it, and the guide reads no instructions."""
+        unread = {"skill", "instructions"} if self.llm.model.name == BUILT_IN else {"skill"}
+        return [one.about for one in parts.guidance if one.about.kind not in unread]
 
     def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
         """The guide says itself what it wrote; who may not write is asked for nothing."""

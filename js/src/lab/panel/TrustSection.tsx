@@ -6,7 +6,7 @@ import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
 import { t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, usePanel } from './context';
+import { useLoaded, useNews, usePanel } from './context';
 import { Section } from './Section';
 
 interface TrustItem {
@@ -23,13 +23,17 @@ interface Trust {
   fingerprint: string;
 }
 
+/** A run may have gone without what was changed since it was trusted. */
+const RUNS = ['job-started', 'job-completed'];
+
 /**
  * What came with the folder does nothing until the user has looked at it. A folder that brings
  * nothing is not mentioned.
  */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), []);
+  const ran = useNews(RUNS);
+  const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {
     return null;
@@ -43,7 +47,8 @@ export function TrustSection(): VNode | null {
       .then(reload);
   };
   return (
-    <Section title={t('This workspace')} open={!value.trusted}>
+    // Opens anew when there is something else to decide about.
+    <Section key={value.fingerprint} title={t('This workspace')} open={!value.trusted}>
       {() => (
         <div class="cw-section">
           {value.trusted ? (
