@@ -507,6 +507,7 @@ def test_no_prompt_file_lies_around_unused() -> None:
         "formats": formats
         | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"}
         | {"code.md", "code_tools.md", "expects.md", "cells.md"},
+        "guidance": {"instructions.md", "memory.md", "skill.md"},
     }
     assert {
         folder.name: {file.name for file in folder.iterdir()} for folder in PROMPTS.iterdir()
