@@ -10,7 +10,7 @@ from ..bus import Journal
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Context, Job
 from ..domain.errors import NotFound
-from ..domain.guidance import GuidanceUsed
+from ..domain.guidance import Guidance, GuidanceUsed
 from ..domain.message_data import TextData
 from ..domain.messages import Message
 from ..domain.notices import Notice
@@ -152,9 +152,7 @@ class AgentFactory:
             log.event(_role_unknown(role))
         if not current.parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
-        # That a skill is listed is not yet a use of it.
-        told = [one.about for one in current.parts.guidance if one.about.kind != "skill"]
-        if told:
+        if told := self._guided_by(current.parts):
             log.event(GuidanceUsed(items=told))
         where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
         tables = await describe_tables(self.tools, log, request)
@@ -228,6 +226,11 @@ class AgentFactory:
     def held_expectations(self) -> HeldExpectations:
         """What a run, or the execution of a plan, is held to."""
         return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
+
+    def _guided_by(self, parts: PromptParts) -> list[Guidance]:
+        """That a skill is listed is not yet a use of it, and the guide reads no instructions."""
+        unread = {"skill", "instructions"} if self.llm.model.name == BUILT_IN else {"skill"}
+        return [one.about for one in parts.guidance if one.about.kind not in unread]
 
     def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
         """The guide says itself what it wrote; who may not write is asked for nothing."""

@@ -194,6 +194,10 @@ async def show_trust(call: Call) -> BaseModel:
 @table.route("POST", "trust", body=TrustDecision, answer=TrustView, action="write")
 async def set_trust(call: Call) -> BaseModel:
     """Trust what was shown, or stop trusting it."""
+    return await asyncio.to_thread(_decide, call)
+
+
+def _decide(call: Call) -> TrustView:
     trust = call.service.trust
     if call.body.trusted:
         trust.accept(call.body.fingerprint)

@@ -59,18 +59,21 @@ class InstructionFinder:
 
     def __init__(
         self,
-        user: Path | None = None,
-        workspace: Path | None = None,
+        user: Path,
+        workspace: Path,
         trusts: Callable[[Offer], bool] = lambda _offer: False,
     ) -> None:
-        self._user = user
-        self._workspace = Workspace(workspace) if workspace else None
+        self._user = Workspace(user)
+        self._workspace = Workspace(workspace)
         self._trusts = trusts
-        self._files = InstructionFiles(self._workspace) if self._workspace else None
+        self._files = InstructionFiles(self._workspace)
 
     def listing(self) -> InstructionListing:
         """The user's, then those of all folders of the workspace."""
-        return self._read(self._files.paths() if self._files else ())
+        listing = self._read(self._files.paths())
+        if self._files.is_cut:
+            listing.problems.append(_skipped("Some folders", self._files.limit_text))
+        return listing
 
     def for_notebook(self, notebook: str | None) -> InstructionListing:
         """Those that count for a notebook, the nearest last; without one, the top folder's."""
@@ -105,8 +108,6 @@ class InstructionFinder:
 
     def create(self, text: str) -> Offer:
         """Write the workspace's first instructions; such that are there stay as they are."""
-        if self._workspace is None:
-            raise NotFound("There is no workspace.")
         with self._workspace.locate(FILE_NAME, follow=False) as place:
             if place.exists():
                 raise Conflict(
@@ -119,13 +120,9 @@ class InstructionFinder:
 
     def _read(self, paths: Iterable[str]) -> InstructionListing:
         listing = InstructionListing()
-        if self._user:
-            self._add(listing, "user", Workspace(self._user), FILE_NAME)
+        self._add(listing, "user", self._user, FILE_NAME)
         for path in paths:
-            if self._workspace:
-                self._add(listing, "workspace", self._workspace, path)
-        if self._files and self._files.is_cut:
-            listing.problems.append(_skipped("Some folders", self._files.limit_text))
+            self._add(listing, "workspace", self._workspace, path)
         return listing
 
     def _add(
@@ -144,6 +141,8 @@ class InstructionFinder:
         except CoworkError as error:
             listing.problems.append(_skipped(shown, error.message))
             return
+        if not text:
+            return
         listing.items.append(
             Instructions(
                 path=shown,
@@ -157,7 +156,7 @@ class InstructionFinder:
     def _folders_to(self, notebook: str | None) -> Iterator[str]:
         """The top folder and those down to the notebook, up to one that searches pass by."""
         yield ""
-        if self._workspace is None or notebook is None:
+        if notebook is None:
             return
         parts = PurePosixPath(notebook).parts
         if notebook.startswith("/"):
@@ -185,12 +184,9 @@ def _text(data: bytes) -> str:
     if len(data) > MAX_SIZE:
         raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
     try:
-        text = data.decode("utf-8-sig").strip()
+        return data.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
         raise InvalidInput("It is not UTF-8 text.") from None
-    if not text:
-        raise NotFound("It is empty.")
-    return text
 
 
 def _for_people(file: Path) -> str:

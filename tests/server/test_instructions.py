@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.guide import NAME
+from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.server.extension import CoworkExtension
 from tests.scripted import ScriptedServer, text
 
@@ -138,3 +140,17 @@ async def test_code_in_a_kernel_writes_none(as_kernel: AsKernel, jp_root_dir: Pa
     assert not (jp_root_dir / "AGENTS.md").exists()
     assert (await kernel.post("instructions/init", {"show": True}))["written"] is False
     assert (await kernel.get("instructions"))["items"] == []
+
+
+async def test_the_guide_does_not_claim_to_have_read_them(
+    api: Api, scripted: ScriptedServer, extension: CoworkExtension, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "AGENTS.md").write_text("Use polars.")
+    await trust_all(api)
+    extension.service.factory.llm.model = GuideModel()
+    context = await api.new_context(notebook="x.ipynb", model=NAME)
+    accepted = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
+    await api.ended(accepted["job_id"])
+    card = await api.get(f"jobs/{accepted['job_id']}/card", whole=True)
+    assert card["state"]["guidance"] == []
+    assert scripted.requests == []

@@ -43,6 +43,7 @@ export type FileDiff = Schema['FileDiff'];
 export type TableState = Schema['TableState'];
 export type FieldState = Schema['FieldState'];
 export type DataEffect = Schema['DataEffect'];
+export type Guidance = Schema['Guidance'];
 export type DataWarning = Schema['DataWarning'];
 export type Expectation = Schema['Expectation'];
 /** One that the server has not named yet. */
@@ -137,6 +138,7 @@ export type RunSnapshot = Pick<
 > &
   Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions'>> & {
     effects?: DataEffect[];
+    guidance?: Guidance[];
     role: string;
     jobs?: JobFacts[];
     tasks: Task[];

@@ -57,7 +57,6 @@ def names(found: InstructionFinder, notebook: str | None = None) -> list[str]:
 def test_without_a_file_nothing_is_said(found: InstructionFinder) -> None:
     assert told(found, "a/b.ipynb") == []
     assert found.listing().items == []
-    assert InstructionFinder().listing().items == []
 
 
 def test_parents_add_and_the_nearest_comes_last(found: InstructionFinder, write: Write) -> None:
@@ -102,7 +101,7 @@ def test_what_was_changed_is_not_trusted_any_more(
     tmp_path: Path, workspace: Path, write: Write
 ) -> None:
     trust = Trust(tmp_path / "trust.json", workspace)
-    found = InstructionFinder(None, workspace, trust.is_trusted)
+    found = InstructionFinder(tmp_path / "user", workspace, trust.is_trusted)
     trust.look_at(found.offers)
     file = write("AGENTS.md", "Use pandas.")
     assert names(found) == []
@@ -118,7 +117,7 @@ def test_the_same_text_in_another_folder_is_not_trusted(
     tmp_path: Path, workspace: Path, write: Write
 ) -> None:
     trust = Trust(tmp_path / "trust.json", workspace)
-    found = InstructionFinder(None, workspace, trust.is_trusted)
+    found = InstructionFinder(tmp_path / "user", workspace, trust.is_trusted)
     write("a/AGENTS.md", "Use pandas.")
     trust.add(Offer("instructions", "a/AGENTS.md", "Use pandas."))
     write("b/AGENTS.md", "Use pandas.")

@@ -508,6 +508,7 @@ def test_no_prompt_file_lies_around_unused() -> None:
         | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"}
         | {"code.md", "code_tools.md", "expects.md", "cells.md"}
         | {"team.md", "step_review.md"},
+        "guidance": {"instructions.md", "memory.md", "skill.md"},
     }
     assert {
         folder.name: {file.name for file in folder.iterdir()} for folder in PROMPTS.iterdir()

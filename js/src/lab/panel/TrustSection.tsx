@@ -5,8 +5,8 @@ import { Button, Failure } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
 import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
-import { useLoaded, usePanel } from './context';
+import { oneLine, visible } from '../../shared/visible';
+import { useLoaded, useNews, usePanel } from './context';
 import { Section } from './Section';
 
 interface TrustItem {
@@ -23,17 +23,23 @@ interface Trust {
   fingerprint: string;
 }
 
+/** A run may have gone without what was changed since it was trusted. */
+const RUNS = ['job-started', 'job-completed'];
+
 /**
  * What came with the folder does nothing until the user has looked at it. A folder that brings
  * nothing is not mentioned.
  */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), []);
+  const ran = useNews(RUNS);
+  const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {
     return null;
   }
+  // Some of it is trusted: then say which is not.
+  const isKnown = value.items.some(({ trusted }) => trusted === true);
   const decide = (trusted: boolean): void => {
     // Refused, it shows what there is now: that is what there is to decide about.
     void deciding
@@ -41,7 +47,8 @@ export function TrustSection(): VNode | null {
       .then(reload);
   };
   return (
-    <Section title={t('This workspace')} open={!value.trusted}>
+    // Opens anew when there is something else to decide about.
+    <Section key={value.fingerprint} title={t('This workspace')} open={!value.trusted}>
       {() => (
         <div class="cw-section">
           {value.trusted ? (
@@ -61,9 +68,13 @@ export function TrustSection(): VNode | null {
                   <li key={`${item.kind} ${item.name}`}>
                     <span class="cw-dim">{kindWord(item.kind)}</span>{' '}
                     <span class="cw-chip">{oneLine(item.name, 200)}</span>
-                    {!item.name.includes(item.detail) && (
-                      <p class="cw-dim">{oneLine(item.detail, 10_000)}</p>
+                    {isKnown && item.trusted === false && (
+                      <>
+                        {' '}
+                        <span class="cw-colour-ask">{t('new or changed')}</span>
+                      </>
                     )}
+                    <Detail item={item} />
                   </li>
                 ))}
               </ul>
@@ -83,6 +94,20 @@ export function TrustSection(): VNode | null {
   );
 }
 
+/** All of it, because nobody should trust what they could not read. */
+function Detail({ item: { name, detail } }: { item: TrustItem }): VNode | null {
+  if (name.includes(detail)) {
+    return null;
+  }
+  return detail.includes('\n') ? (
+    <pre class="cw-code" tabIndex={0} role="group" aria-label={oneLine(name, 120)}>
+      {visible(detail)}
+    </pre>
+  ) : (
+    <p class="cw-dim">{oneLine(detail, 100_000)}</p>
+  );
+}
+
 function kindWord(kind: string): string {
   switch (kind) {
     case 'rule':
@@ -93,6 +118,14 @@ function kindWord(kind: string): string {
       return t('Workflow');
     case 'prompt':
       return t('Prompt');
+    case 'instructions':
+      return t('Instructions');
+    case 'skill':
+      return t('Skill');
+    case 'memory':
+      return t('Memory');
+    case 'role':
+      return t('Role');
     default:
       return oneLine(kind, 40);
   }

@@ -21,6 +21,7 @@ import { RunProvider } from './context';
 import { Carried, Conversation, Drafts } from './Conversation';
 import { Delegations } from './Delegations';
 import { mainEntries } from './fold';
+import { GuidanceLine } from './GuidanceLine';
 import { useKeptFocus } from './keptFocus';
 import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
@@ -76,7 +77,8 @@ function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
     stale: [],
     tasks: [],
     questions: [],
-    permissions: []
+    permissions: [],
+    guidance: []
   };
   const { snapshot } = card;
   return {
@@ -240,6 +242,7 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
       {asked && <Carried entry={asked} />}
+      <GuidanceLine used={state.guidance} />
       <Missing count={state.leftOut} />
       {plan !== null && <Conversation entries={entries.slice(0, made)} />}
       {plan !== null &&

@@ -36,6 +36,7 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
     ...planned,
     busy: whole.busy,
     checkpoints: whole.checkpoints,
+    guidance: whole.guidance,
     permissions: whole.permissions?.map(permissionOf).filter(isFollowed) ?? planned.permissions,
     questions: whole.questions?.map(questionOf).filter(isFollowed) ?? planned.questions
   };

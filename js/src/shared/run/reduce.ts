@@ -2,6 +2,7 @@
 
 import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../translate';
+import { withMore } from './guidance';
 import {
   changeCall,
   MAX_OUTPUT,
@@ -102,6 +103,8 @@ function ofAJob(state: RunState, event: Event): RunState {
         : state;
     case 'data-effect':
       return withEffect(state, event.data);
+    case 'guidance-used':
+      return { ...state, guidance: withMore(state.guidance, event.data.items) };
     case 'usage':
       return {
         ...state,

@@ -5,6 +5,7 @@
 import { isRecord } from '../channel';
 import { assumptionsOf, effectsOf, figuresOf } from '../effects/reading';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
+import { guidanceOf } from './guidance';
 import { inOrder, withDecision, withEffect, withMessage } from './messages';
 import {
   permissionOf,
@@ -38,7 +39,8 @@ export function fromCard(card: RunCardData): RunState {
     tasks: tasksOf(snapshot.tasks ?? [], jobs),
     questions: (snapshot.questions ?? []).map(one => questionOf({ ...one })),
     permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
-    usage: usageOf(snapshot.usage)
+    usage: usageOf(snapshot.usage),
+    guidance: guidanceOf(snapshot.guidance)
   };
   const said = (snapshot.messages ?? []).reduce(
     (state: RunState, one) => withMessage(state, messageOf(one)),

@@ -4,6 +4,7 @@ import type {
   Assumption,
   DataEffect,
   Figure,
+  Guidance,
   Mention,
   JobKind,
   JobStatus,
@@ -173,6 +174,8 @@ export interface RunState {
   pace: Pace | null;
   /** Checkpoints that were made while the card looked on. */
   checkpoints: number;
+  /** What guided its agents. */
+  guidance: readonly Guidance[];
   /** How often there was news of the notebook being run anew; whoever shows it then asks. */
   checks: number;
 }
@@ -213,6 +216,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
     usage: NO_USAGE,
     pace: null,
     checkpoints: 0,
+    guidance: [],
     checks: 0
   };
 }

@@ -370,6 +370,23 @@ describe('trust', () => {
     expect(drawn.server.changes[0]?.body).toEqual({ fingerprint: 'f1', trusted: false });
   });
 
+  it('shows the whole of a longer text, and says which of several is new', async () => {
+    const { screen } = await drawIn(<TrustSection />, {
+      'GET trust': {
+        trusted: false,
+        fingerprint: 'f2',
+        items: [
+          { kind: 'skill', name: 'joins', detail: 'How to join.', trusted: true },
+          { kind: 'instructions', name: 'AGENTS.md', detail: 'One\n\u202etwo', trusted: false }
+        ]
+      }
+    });
+    const [skill, file] = screen.querySelectorAll('.cw-trust > li');
+    expect(skill?.textContent).toBe('Skill joinsHow to join.');
+    expect(file?.textContent).toContain('Instructions AGENTS.md new or changed');
+    expect(file?.querySelector('pre')?.textContent).toBe('One\n⟨U+202E⟩two');
+  });
+
   it('is not mentioned in a folder that brings nothing', async () => {
     const { screen } = await drawIn(<TrustSection />, {
       'GET trust': { trusted: true, fingerprint: 'f', items: [] }
