@@ -62,7 +62,7 @@ export function TrustSection(): VNode | null {
                     <span class="cw-dim">{kindWord(item.kind)}</span>{' '}
                     <span class="cw-chip">{oneLine(item.name, 200)}</span>
                     {!item.name.includes(item.detail) && (
-                      <p class="cw-dim">{oneLine(item.detail, 10_000)}</p>
+                      <p class="cw-dim">{oneLine(item.detail, 100_000)}</p>
                     )}
                   </li>
                 ))}
@@ -93,6 +93,8 @@ function kindWord(kind: string): string {
       return t('Workflow');
     case 'prompt':
       return t('Prompt');
+    case 'skill':
+      return t('Skill');
     default:
       return oneLine(kind, 40);
   }
