@@ -12,7 +12,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guidance.skill_catalogue import BUDGETS, SkillCatalogue
 from cowork_jupyter.guidance.skills import Skills
-from cowork_jupyter.policy.rules import Effect
+from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.guidance.conftest import write_skill
 
@@ -70,7 +70,7 @@ async def test_with_none_on_there_is_no_tool_either(bench: Bench) -> None:
 
 
 async def test_where_a_rule_denies_reading_them_none_is_told(bench: Bench) -> None:
-    bench.service.rules.add(Effect.DENY, "read_skill", "global")
+    bench.service.rules.add(Effect.DENY, "read_skill", Scope.GLOBAL)
     assert "# Skills" not in bench.service.factory.prompt(AgentRole.ACTOR, bench.context)
 
 
