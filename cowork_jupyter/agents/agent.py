@@ -206,7 +206,7 @@ class AgentFactory:
         reach, count = self.reach(log, log.notebook), self.llm.counter
         found = await look_up(reach, message.text, room, count)
         called = message.data.skill if isinstance(message.data, TextData) else ""
-        if called:
+        if called and self.llm.model.name != BUILT_IN:  # which reads no guidance
             found.guidance = self._called_skill(log, called, room)
         return found
 

@@ -12,6 +12,7 @@ from ..domain.contexts import Context
 from ..domain.guidance import GuidanceText
 from ..domain.roles import AgentRole
 from ..domain.settings import ProfileChoice, PromptProfile, Settings, ToolProtocol
+from ..guidance.skill_tool import READ_SKILL
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
 from ..llm.code_reply import RUN_CODE
 from ..llm.frames import Frames
@@ -22,10 +23,7 @@ from ..tools.base import Tool, ToolParameters
 from ..workflows import Template, Templates
 from .external.configured import ExternalAgents
 
-_THIN_TOOLS = (
-    *("describe_table", "insert_cell", "edit_cell"),
-    *("read_file", "read_skill", "list_directory", "grep"),
-)
+_THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
 """What small models are told of first: code of theirs does most of the rest."""
 MAX_TEMPLATES = 3
 """Saved plans that a planner is shown."""
@@ -71,6 +69,9 @@ class PromptSources:
             protocol = "json"  # plans, reviews and delegations are no blocks of Python
         if protocol == "code":  # a block of Python is how that one is called
             tools = [tool for tool in tools if tool.name != RUN_CODE]
+        # What opens guidance takes no room from the other tools, as guidance does not.
+        openers = [tool for tool in tools if tool.name == READ_SKILL]
+        tools = [tool for tool in tools if tool.name != READ_SKILL]
         parts = PromptParts(
             role=role,
             tools=[described(finder)],
@@ -85,6 +86,7 @@ class PromptSources:
                 text
                 for finder in self.guidance
                 for text in finder.texts(role, context, request, profile)
+                if openers or text.about.kind != "skill"
             ],
             frame=self.frames.of(context.id),
         )
@@ -92,7 +94,8 @@ class PromptSources:
             # The same tools for every request, so that servers find the prompt in their cache.
             tools, request = sorted(tools, key=_thin_order), ""
         chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
-        return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
+        shown = [*chosen, *map(described, openers), *(parts.tools if others else ())]
+        return replace(parts, tools=shown, others=others)
 
     def fitting_templates(self, role: AgentRole, request: str) -> list[Template]:
         """The few saved plans that fit the request, for those who make plans."""

@@ -115,8 +115,16 @@ class CliSession:
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
         order, service = self._order, self._service
         if plan is None:
+            from ..agents.mentions.commands import called_skill
+
+            skill, text = called_skill(order.text, service.skills)
             sent = service.send_message(
-                context.id, order.text, order.role, policy=order.policy, model=order.model
+                context.id,
+                text,
+                order.role,
+                policy=order.policy,
+                model=order.model,
+                skill=skill,
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):

@@ -16,7 +16,7 @@ from .skills import Skill, Skills
 
 BUDGETS: dict[PromptProfile, int] = {"full": 600, "thin": 150}
 """Tokens for all of them."""
-_LENGTHS: dict[PromptProfile, int] = {"full": 240, "thin": 70}
+_LENGTHS: dict[PromptProfile, int] = {"full": 240, "thin": 50}
 """Characters of a description."""
 
 
@@ -60,5 +60,5 @@ def guidance_of(skill: Skill, tokens: int) -> Guidance:
 def _line(skill: Skill, length: int) -> str:
     text = visible(skill.about.description)
     if len(text) > length:
-        text = f"{text[: length - 1].rsplit(' ', 1)[0].rstrip(' ,;:.')}…"
+        text = f"{text[: length - 1].rsplit(' ', 1)[0].rstrip(' ,;:.-')}…"
     return f"- {skill.name}: {text}"

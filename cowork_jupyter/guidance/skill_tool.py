@@ -13,6 +13,7 @@ from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .skill_catalogue import guidance_of
 from .skills import Skill, Skills
 
+READ_SKILL = "read_skill"
 _NOTHING: Mapping[str, Tool] = {}
 
 
@@ -31,8 +32,7 @@ class SkillTools:
 
     def __init__(self, skills: Skills) -> None:
         self._skills = skills
-        read = _read_skill(skills)
-        self._tools: Mapping[str, Tool] = {read.name: read}
+        self._tools: Mapping[str, Tool] = {READ_SKILL: _read_skill(skills)}
 
     def __call__(self) -> Mapping[str, Tool]:
         return self._tools if self._skills.has_usable() else _NOTHING

@@ -48,7 +48,7 @@ def main() -> int:
     everything: list[Asked] = [*QUESTIONS, *TASKS]
     chosen = [asked for asked in everything if options.half in ("all", asked.half)]
     if options.only:
-        chosen = [asked for asked in everything if asked.id in options.only]
+        chosen = [asked for asked in everything if asked.id.startswith(tuple(options.only))]
     chosen = chosen[: options.most]
     results: list[Result] = []
     for number, question in enumerate(chosen, start=1):
@@ -81,7 +81,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--half", choices=["tune", "report", "all"], default="report")
     parser.add_argument("--most", type=int, default=None, help="no more questions than these")
-    parser.add_argument("--only", nargs="+", default=[], help="questions, by their ids")
+    parser.add_argument("--only", nargs="+", default=[], help="questions, by how their ids begin")
     options = parser.parse_args()
     if not options.base_url:
         parser.error("which server? Set COWORK_BASE_URL (and COWORK_MODEL), or give --base-url")

@@ -15,7 +15,7 @@ import pandas as pd
 from openai import OpenAI
 
 from .questions import Question
-from .tasks import Task
+from .task import Task
 
 Asked = Question | Task
 SCRIPT_SECONDS = 60

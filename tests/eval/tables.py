@@ -28,6 +28,8 @@ def make_tables() -> Tables:
         "students.csv": _students(random),
         "stock.xlsx": _stock(random),
         "trips.parquet": _trips(random),
+        "discounts.csv": _discounts(random),
+        "members.csv": _members(),
     }
 
 
@@ -173,3 +175,27 @@ def _trips(random: np.random.Generator) -> pd.DataFrame:
             "passengers": random.integers(0, 90, rows),
         }
     )
+
+
+def _discounts(random: np.random.Generator) -> pd.DataFrame:
+    """Some customers have two, in no order."""
+    table = pd.DataFrame(
+        {
+            "customer_id": [*range(1, 31), *range(1, 13)],
+            "valid_from": [*["2025-01-01"] * 30, *["2025-06-01"] * 12],
+            "percent": random.integers(1, 30, 42),
+        }
+    )
+    return table.sample(frac=1, random_state=1).reset_index(drop=True)
+
+
+def _members() -> pd.DataFrame:
+    rows = [
+        ("007", " berlin", "12,50"),
+        ("010", "Bonn", "n/a"),
+        ("042", "BERLIN ", "900,00"),
+        ("100", "bonn", "9"),
+        ("042", "Berlin", "1200,00"),
+        ("101", "-", "-"),
+    ]
+    return pd.DataFrame(rows, columns=["id", "city", "fee"])

@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import pandas as pd
-from pandas.testing import assert_frame_equal
 
-from .questions import Half, half_of
+from .skill_tasks import SKILL_TASKS
 from .tables import Tables
+from .task import Check, Task, wrote
 
 NOTEBOOK = "question.ipynb"
-Check = Callable[[Path, Tables], bool]
-
-
-@dataclass(frozen=True)
-class Task:
-    """Something to do; `check` looks at the folder afterwards."""
-
-    id: str
-    files: tuple[str, ...]
-    wording: str
-    check: Check
-    probe: str = ""
-    """Code that runs behind the model's in the same namespace, to write down what is in it."""
-
-    @property
-    def half(self) -> Half:
-        """Whether prompts are tuned on it, or judged by it."""
-        return half_of(self.id)
-
-    def is_right(self, _answer: str, tables: Tables, folder: Path) -> bool:
-        """Whether the folder is as it should be."""
-        try:
-            return self.check(folder, tables)
-        except (OSError, ValueError, KeyError, TypeError, AssertionError):
-            return False
 
 
 def write_notebook(folder: Path, sources: Iterable[str] = ()) -> nbformat.NotebookNode:
@@ -48,25 +22,6 @@ def write_notebook(folder: Path, sources: Iterable[str] = ()) -> nbformat.Notebo
     notebook = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
     nbformat.write(notebook, folder / NOTEBOOK)  # type: ignore[no-untyped-call]
     return notebook
-
-
-def _wrote(name: str, expected: Callable[[Tables], pd.DataFrame]) -> Check:
-    """The file has these rows and columns, in any order of rows; dates as they are written."""
-
-    def check(folder: Path, tables: Tables) -> bool:
-        found, wanted = pd.read_csv(folder / name), expected(tables).copy()
-        for column in wanted.select_dtypes("datetime"):
-            wanted[column] = wanted[column].dt.strftime("%Y-%m-%d")
-        columns = list(wanted.columns)
-        assert_frame_equal(
-            found[columns].sort_values(columns, ignore_index=True),
-            wanted.sort_values(columns, ignore_index=True),
-            check_dtype=False,
-            rtol=1e-3,
-        )
-        return True
-
-    return check
 
 
 def _probed(name: str, expected: Callable[[Tables], str]) -> Check:
@@ -110,23 +65,23 @@ def _joined(tables: Tables) -> pd.DataFrame:
 TASKS: tuple[Task, ...] = (
     Task("write-unique", ("students.csv",),
          "Write students_clean.csv: students.csv without its duplicate rows.",
-         _wrote("students_clean.csv", lambda t: t["students.csv"].drop_duplicates())),
+         wrote("students_clean.csv", lambda t: t["students.csv"].drop_duplicates())),
     Task("write-monthly", ("sales.csv",),
          "Write monthly.csv with the columns month (1 to 12) and units (the total of that month), "
-         "from sales.csv.", _wrote("monthly.csv", _monthly)),
+         "from sales.csv.", wrote("monthly.csv", _monthly)),
     Task("write-features", ("houses.csv",),
          "Add a column price_per_area (price / area) to the table in houses.csv and save it as "
-         "houses_features.csv.", _wrote("houses_features.csv", _features)),
+         "houses_features.csv.", wrote("houses_features.csv", _features)),
     Task("write-filled", ("sales.csv",),
          "Fill missing revenue in sales.csv with units times price and save the table as "
-         "sales_filled.csv.", _wrote("sales_filled.csv", _filled)),
+         "sales_filled.csv.", wrote("sales_filled.csv", _filled)),
     Task("write-plain", ("bestellungen.csv",),
          "Save bestellungen.csv as orders_plain.csv: separated by commas, with decimal points and "
          "dates as YYYY-MM-DD.",
-         _wrote("orders_plain.csv", lambda t: t["bestellungen.csv"])),
+         wrote("orders_plain.csv", lambda t: t["bestellungen.csv"])),
     Task("write-joined", ("orders.csv", "customers.csv"),
          "Join orders.csv with customers.csv on customer_id, keeping only orders whose customer "
-         "is known, and save it as joined.csv.", _wrote("joined.csv", _joined)),
+         "is known, and save it as joined.csv.", wrote("joined.csv", _joined)),
     Task("keep-table", ("sales.csv",),
          "Load sales.csv into a DataFrame called sales, with the date as datetime64.",
          _probed("probe.txt", lambda t: f"{len(t['sales.csv'])} True"),
@@ -143,4 +98,5 @@ TASKS: tuple[Task, ...] = (
     Task("add-text-cell", (),
          f"Add a Markdown cell with the heading Results at the end of {NOTEBOOK}.",
          _has_cell("markdown", "Results")),
+    *SKILL_TASKS,
 )  # fmt: skip

@@ -30,7 +30,7 @@ def bundles(page: Path) -> list[dict[str, Any]]:
 
 
 def test_all_pages_are_here() -> None:
-    names = {"quickstart", "roles", "analysis", "parallel", "review", "tools", "headless"}
+    names = {"quickstart", "roles", "analysis", "parallel", "review", "tools", "skills", "headless"}
     assert {page.stem for page in PAGES} == names
 
 

@@ -277,7 +277,7 @@ async def test_role_based_agent_execution__role_extensibility(
     assert Path(seen["package"]).parent == package
     assert (seen["role"], seen["spoken by"]) == ("archivist", "archivist")
     may = permitted(PLANNER) | {"delete_file"}
-    assert set(seen["view"]["tools"]) == may
+    assert set(seen["view"]["tools"]) == may | {"read_skill"}
     assert seen["view"]["permissions"] == ["read_files", "delete_files"]
     assert roles_named(prompts(scripted)[0]) == ["ARCHIVIST"]
     assert tools_named(prompts(scripted)[0]) == may
@@ -539,7 +539,7 @@ async def test_role_display_in_ui__role_indicator(bench: Bench) -> None:
     assert all(view.label and view.description for view in shown.values())
     for name, view in shown.items():
         team = {"delegate"} if view.delegates_to else set()
-        assert set(view.tools) == permitted(AgentRole(name)) | team
+        assert set(view.tools) == permitted(AgentRole(name)) | team | {"read_skill"}
     assert bench.service.journal.store.context(bench.context.id).role.value in shown
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from ...domain.errors import InvalidInput
 from ...domain.roles import AgentRole
+from ...guidance.skills import Skills
 from ...workflows import WorkflowRegistry
 from ...workflows.fields import assigned
 
@@ -89,6 +90,15 @@ def command_in(
     if name in known:
         return FollowSkill(name, _wanted(rest, name))
     raise _unknown(name, [*(one.value for one in roles), *workflows, *known])
+
+
+def called_skill(text: str, skills: Skills) -> tuple[str, str]:
+    """The skill that a text begins with, and the rest; for where there are no other commands."""
+    match = _COMMAND.match(text)
+    rest = text[match.end() :].strip() if match else ""
+    if match and rest and match["name"] in (one.name for one in skills.usable()):
+        return match["name"], rest
+    return "", text
 
 
 def _wanted(rest: str, name: str) -> str:

@@ -51,6 +51,8 @@ export type NewExpectation = Pick<Expectation, 'of' | 'check'> & Partial<Expecta
 export type StaleCell = Schema['StaleCellView'];
 export type Figure = Schema['Figure'];
 export type Assumption = Schema['Assumption'];
+export type Skill = Schema['SkillView'];
+export type SkillList = Schema['SkillList'];
 export type Mention = Schema['Mention'];
 /** What can stand behind `@` or `/`. */
 export type CompletionItem = Schema['CompletionItem'];

@@ -12,6 +12,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guidance.skill_catalogue import BUDGETS, SkillCatalogue
 from cowork_jupyter.guidance.skills import Skills
+from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.guidance.conftest import write_skill
 
@@ -68,6 +69,23 @@ async def test_with_none_on_there_is_no_tool_either(bench: Bench) -> None:
     assert "read_skill" not in bench.service.factory.tools.registry
 
 
+async def test_where_a_rule_denies_reading_them_none_is_told(bench: Bench) -> None:
+    bench.service.rules.add(Effect.DENY, "read_skill", Scope.GLOBAL)
+    assert "# Skills" not in bench.service.factory.prompt(AgentRole.ACTOR, bench.context)
+
+
+@pytest.mark.parametrize("role", list(AgentRole))
+@pytest.mark.parametrize("protocol", ["code", "json"])
+async def test_who_is_told_of_skills_is_told_how_to_open_them(
+    bench: Bench, role: AgentRole, protocol: str
+) -> None:
+    thin = {"prompt_profile": "thin", "tool_protocol": protocol}
+    async with bench_with(bench.service.settings, **thin) as small:
+        prompt = small.service.factory.prompt(role, small.context)
+    assert "- read_skill(name, file?)" in prompt
+    assert "- joins: " in prompt
+
+
 async def test_a_workspaces_skill_is_told_once_it_is_trusted(bench: Bench) -> None:
     team_skill(bench)
     factory = bench.service.factory
@@ -86,7 +104,8 @@ async def test_a_small_prompt_tells_less(bench: Bench) -> None:
 async def test_the_catalogue_keeps_to_its_room_and_to_one_order(tmp_path: Path) -> None:
     for number in range(40):
         write_skill(tmp_path, f"skill-{number:02}", "Cut a long description short. " * 12)
-    write_skill(tmp_path, "zebra", "Count striped animals on the savannah. " * 9)
+    about = "Count striped animals on the savannah. " * 9
+    write_skill(tmp_path, "zebra-counting-by-stripes", about)
     skills = Skills(user=tmp_path)
     everything, catalogue = [one.name for one in skills.usable()], SkillCatalogue(skills)
 
@@ -98,8 +117,8 @@ async def test_the_catalogue_keeps_to_its_room_and_to_one_order(tmp_path: Path) 
     for profile in ("full", "thin"):
         plain = names("", profile)
         asked = names("How many striped animals?", profile)
-        assert "zebra" not in plain
-        assert "zebra" in asked
+        assert "zebra-counting-by-stripes" not in plain
+        assert "zebra-counting-by-stripes" in asked
         assert 1 < len(asked) < len(everything)
         for chosen in (plain, asked):
             assert chosen == [name for name in everything if name in chosen]

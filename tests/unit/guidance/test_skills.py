@@ -271,7 +271,12 @@ def test_the_users_own_need_no_trust(user: Path) -> None:
 def test_an_offer_holds_all_of_it(workspace: Path) -> None:
     seen: list[Offer] = []
     write_skill(workspace / ".agents" / "skills", "team", extra="allowed-tools: Bash(*)\n")
-    found = Skills(workspace, trusts=lambda offer: bool(seen.append(offer)))
+
+    def trusts(offer: Offer) -> bool:
+        seen.append(offer)
+        return False
+
+    found = Skills(workspace, trusts=trusts)
     assert own(found) == ["team"]
     assert "allowed-tools: Bash(*)" in seen[0].detail
 

@@ -24,6 +24,7 @@ import { usePictures } from './pictures';
 import { PlanSection } from './PlanSection';
 import { RulesSection } from './RulesSection';
 import { Section } from './Section';
+import { SkillsSection } from './SkillsSection';
 import { TrustSection } from './TrustSection';
 import { WorkflowsSection } from './WorkflowsSection';
 
@@ -92,6 +93,7 @@ export function Overview(props: OverviewProps): VNode {
           />
         )}
         <WorkflowsSection />
+        <SkillsSection />
         <RulesSection />
         <McpSection />
         <TrustSection />

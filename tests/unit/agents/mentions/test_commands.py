@@ -9,10 +9,12 @@ from cowork_jupyter.agents.mentions.commands import (
     InRole,
     RunWorkflow,
     SendPrompt,
+    called_skill,
     command_in,
 )
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.guidance.skills import Skills
 from cowork_jupyter.workflows import WorkflowRegistry
 from cowork_jupyter.workflows.shipped import SHIPPED
 
@@ -68,3 +70,17 @@ def test_a_skill(workflows: WorkflowRegistry) -> None:
         command_in("/joins", list(AgentRole), workflows, [], skills)
     with pytest.raises(InvalidInput, match="Did you mean /joins"):
         command_in("/join cities", list(AgentRole), workflows, [], skills)
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("/joins add\ncities", ("joins", "add\ncities")),
+        ("/joins", ("", "/joins")),
+        ("/reviewer look", ("", "/reviewer look")),
+        ("/data/x is empty", ("", "/data/x is empty")),
+        ("add /joins", ("", "add /joins")),
+    ],
+)
+def test_where_there_is_no_other_command(text: str, called: tuple[str, str]) -> None:
+    assert called_skill(text, Skills()) == called
