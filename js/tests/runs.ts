@@ -302,6 +302,7 @@ export class FakeServer implements Channel {
       checkpoints: 0,
       decisions: [],
       effects: this.effects ?? own.snapshot.effects ?? [],
+      guidance: [],
       summaries: this.summaries,
       questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,
       permissions: get<Page<Record<string, unknown>>>('permissions')?.items ?? null,
