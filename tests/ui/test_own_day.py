@@ -193,7 +193,9 @@ def test_a_question_mark_lists_all_shortcuts_as_they_are(
     assert complaints(page, ".jp-Dialog .cowork-root") == []
     screenshot(page, "shortcuts")
     page.set_viewport_size({"width": 1280, "height": 400})
-    page.keyboard.press("Shift+Tab")  # from the button into the list, which is longer than the window
+    page.keyboard.press(
+        "Shift+Tab"
+    )  # from the button into the list, which is longer than the window
     page.keyboard.press("End")
     expect(dialog.get_by_text("To change keys")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
