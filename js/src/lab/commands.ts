@@ -37,7 +37,12 @@ function addPanelCommands(
   const show = (): void => shell.activateById(PANEL_ID);
   commands.addCommand(CommandIDs.openPanel, {
     label: () => t('Show Cowork Panel'),
-    execute: show
+    execute: ({ context }) => {
+      show();
+      if (typeof context === 'string') {
+        place.open(context);
+      }
+    }
   });
   commands.addCommand(CommandIDs.newConversation, {
     label: args => (args['isLauncher'] === true ? t('Ask Cowork') : t('New Conversation')),

@@ -4,6 +4,7 @@ import { createContext, type ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
 
 import type { MentionsProps } from './mentions/Mentions';
+import type { PlanPlace } from './plan/place';
 
 export interface CardHost {
   /**
@@ -30,6 +31,13 @@ export interface CardHost {
   Mentions?: ComponentType<MentionsProps>;
   /** Whether the user wants it. Missing where there are no settings: then all of it. */
   allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;
+  /** How plans came about, and a life as workflows. Missing for the same reason. */
+  plans?: {
+    History: ComponentType<PlanPlace>;
+    SaveWorkflow: ComponentType<PlanPlace>;
+  };
+  /** Shows a conversation beside the notebook. Missing where there is no such place. */
+  openConversation?: (contextId: string) => void;
   /** Brings a cell of the card's notebook into view. Missing where there is none. */
   showCell?: (cellId: string) => void;
 }

@@ -23,6 +23,12 @@ export type PlanStep = Schema['PlanStep'];
 /** Of a large plan a saved card has only the first steps. */
 export type Plan = Schema['Plan'] & { steps_left_out?: number };
 export type PlanAnswer = Schema['PlanAnswer'];
+export type Revision = Schema['RevisionSummary'];
+export type Comparison = Schema['ComparisonAnswer'];
+export type FieldChange = Schema['FieldChange'];
+export type OfferedParameter = Schema['OfferedParameter'];
+export type TemplateParameter = Schema['TemplateParameter'];
+export type Workflow = Schema['WorkflowView'];
 /** What a saved card kept of it may say less than the server does. */
 export type Review = Pick<Schema['ReviewData'], 'summary' | 'findings'> & { verdict: string };
 export type Finding = Schema['Finding'];

@@ -16,12 +16,14 @@ import { CardView } from '../../shared/CardView';
 import { CoworkError, isRecord, type Channel } from '../../shared/channel';
 import { HostProvider, type CardHost } from '../../shared/host';
 import { Mentions } from '../../shared/mentions/lazy';
+import { plans } from '../../shared/plan/lazy';
 import type { CardData } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { labMarkdown } from './markdown';
 import { RecordRenderer } from './record';
 import { restartAt } from './restart';
 import { SavedCard } from './saving';
+import { CommandIDs } from '../commandIds';
 import { ICoworkModel } from '../coworkModel';
 import { passOnGlobalKeys } from '../globalKeys';
 import { drawnBy } from './HostText';
@@ -156,6 +158,8 @@ export const cards: JupyterFrontEndPlugin<void> = {
     const host: CardHost = {
       Markdown: drawnBy(labMarkdown(rendermime)),
       Mentions,
+      plans,
+      openConversation: context => void app.commands.execute(CommandIDs.openPanel, { context }),
       allows: what => cowork.preferences[what]
     };
     const around =

@@ -1,7 +1,9 @@
 import type { VNode } from 'preact';
 
 import { Button } from '../../shared/Button';
+import { Fold } from '../../shared/Fold';
 import { inline } from '../../shared/markdown';
+import { plans } from '../../shared/plan/lazy';
 import { StepMark } from '../../shared/plan/StepMark';
 import type { PlanAnswer, PlanStep } from '../../shared/types';
 import { planOf } from '../../shared/run/reading';
@@ -50,6 +52,20 @@ export function PlanSection({ context }: { context: string }): VNode | null {
               </li>
             ))}
           </ol>
+          {value.revision > 1 && value.plan && (
+            <div class="cw-row">
+              <Fold summary={t('History')}>
+                {() => (
+                  <plans.History
+                    channel={channel}
+                    context={context}
+                    planId={value.plan?.id ?? ''}
+                    revision={value.revision}
+                  />
+                )}
+              </Fold>
+            </div>
+          )}
           <p class="cw-row">
             <Button look="link" onClick={() => open(context)}>
               {shown.length < steps.length

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
+import type { TemplateParameter } from '../../shared/types';
 import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { usePanel } from './context';
@@ -22,6 +23,8 @@ export interface Workflow {
   description: string;
   role: string;
   parameters: Record<string, unknown>;
+  /** Set if it is a plan that was saved. */
+  template?: { source: string; parameters: TemplateParameter[] } | null;
 }
 
 /**

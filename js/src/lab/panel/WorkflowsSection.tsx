@@ -8,9 +8,13 @@ import type { Page, Problem } from '../../shared/types';
 import { roleLook } from '../../shared/role/roles';
 import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, usePanel } from './context';
+import { useLoaded, useNews, usePanel } from './context';
 import { Section } from './Section';
 import { WorkflowForm, type Workflow } from './WorkflowForm';
+import { WorkflowTools } from './WorkflowTools';
+
+/** After which there may be more of them: plans are saved once they were carried out. */
+const WORKED = ['job-started', 'job-completed'];
 
 interface Category {
   name: string;
@@ -29,13 +33,14 @@ export function WorkflowsSection(): VNode {
 
 function Workflows(): VNode {
   const { channel } = usePanel();
-  const { value, error } = useLoaded(
+  const worked = useNews(WORKED);
+  const { value, error, reload } = useLoaded(
     () =>
       Promise.all([
         channel.request<Page<Workflow> & { problems?: Problem[] }>('GET', 'workflows'),
         channel.request<Page<Category>>('GET', 'workflows/categories')
       ]),
-    []
+    [worked]
   );
   if (value === null) {
     return error === null ? (
@@ -53,7 +58,7 @@ function Workflows(): VNode {
           <ul class="cw-list">
             {category.workflows.map(({ name }) => {
               const workflow = items.find(one => one.name === name);
-              return workflow && <Row key={name} workflow={workflow} />;
+              return workflow && <Row key={name} workflow={workflow} onChanged={reload} />;
             })}
           </ul>
         </div>
@@ -65,7 +70,8 @@ function Workflows(): VNode {
   );
 }
 
-function Row({ workflow }: { workflow: Workflow }): VNode {
+function Row({ workflow, onChanged }: { workflow: Workflow; onChanged: () => void }): VNode {
+  const { template } = workflow;
   const [open, setOpen] = useState(false);
   const role = roleLook(workflow.role);
   return (
@@ -83,6 +89,14 @@ function Row({ workflow }: { workflow: Workflow }): VNode {
         <span class="cw-name">{oneLine(said(workflow.title), 120)}</span>
       </button>
       {open && <WorkflowForm workflow={workflow} />}
+      {open && template?.source === 'user' && (
+        <WorkflowTools
+          key={JSON.stringify([workflow.title, workflow.description, template.parameters])}
+          workflow={workflow}
+          parameters={template.parameters}
+          onChanged={onChanged}
+        />
+      )}
     </li>
   );
 }

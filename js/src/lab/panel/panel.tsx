@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { Check } from '../../shared/model/connectionCheck';
 import { HostProvider, type CardHost } from '../../shared/host';
 import { Mentions } from '../../shared/mentions/lazy';
+import { plans } from '../../shared/plan/lazy';
 import { roleLook } from '../../shared/role/roles';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
@@ -49,7 +50,13 @@ export class CoworkPanel extends PreactWidget {
     private host: CardHost
   ) {
     super();
-    this.host = { ...host, Mentions, allows: what => model.preferences[what] };
+    this.host = {
+      ...host,
+      Mentions,
+      plans,
+      openConversation: context => place.open(context),
+      allows: what => model.preferences[what]
+    };
     this.id = PANEL_ID;
     this.addClass('cw-panel-widget');
     this.title.icon = coworkIcon;

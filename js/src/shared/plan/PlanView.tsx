@@ -2,9 +2,12 @@ import type { VNode } from 'preact';
 
 import { Assumptions } from '../effects/Assumptions';
 import { moment } from '../figures';
+import { Fold } from '../Fold';
+import { useHost } from '../host';
 import { inline } from '../markdown';
 import { Note } from '../Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
+import { useRun } from '../run/context';
 import { entriesOfTask, taskStart } from '../run/fold';
 import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
 import { counted, t } from '../translate';
@@ -35,6 +38,8 @@ export function PlanView({
   plan: Plan;
   audit: Audit | null;
 }): VNode {
+  const { actions, live } = useRun();
+  const { plans } = useHost();
   const { steps } = plan;
   const begun = !isPlanReady(state);
   const chain = isChain(steps);
@@ -77,6 +82,11 @@ export function PlanView({
         <Graph steps={steps} status={step => stepStatus(state, step)} />
       )}
       <p class="cw-dim">{about(state, plan)}</p>
+      {plans && live && state.revision > 1 && (
+        <Fold summary={t('History')}>
+          {() => <plans.History {...actions.place} revision={state.revision} />}
+        </Fold>
+      )}
     </div>
   );
 }

@@ -19,7 +19,7 @@ import {
   type RunState
 } from './state';
 
-type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check';
+type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check' | 'save';
 
 /** What can be done next. While a job runs, that is stopping it, and the header has that. */
 export function RunFooter({
@@ -30,6 +30,7 @@ export function RunFooter({
   onEdit: () => void;
 }): VNode | null {
   const { actions } = useRun();
+  const { plans } = useHost();
   const starting = useAction();
   const [open, setOpen] = useState<Open>('none');
   const check = useCheck(state);
@@ -93,6 +94,11 @@ export function RunFooter({
             {t('Check that it runs…')}
           </Button>
         )}
+        {plans && execution !== null && !isHalfDone && (
+          <Button expanded={open === 'save'} onClick={() => toggle('save')}>
+            {t('Save as workflow…')}
+          </Button>
+        )}
         {(execution !== null || state.checkpoints > 0) && (
           <>
             <span class="cw-grow" />
@@ -114,6 +120,7 @@ export function RunFooter({
       {open === 'check' && check.notebook !== null && (
         <OfferCheck notebook={check.notebook} onClose={() => setOpen('none')} />
       )}
+      {open === 'save' && plans && <plans.SaveWorkflow {...actions.place} />}
       {open === 'discuss' && <Discuss onSent={() => setOpen('none')} />}
       {open === 'rollback' && <RollBack onClose={() => setOpen('none')} />}
       {open === 'changes' && <Changes onClose={() => setOpen('none')} />}

@@ -16,6 +16,7 @@ import type {
   RollbackRequest,
   Scope
 } from '../types';
+import type { PlanPlace } from '../plan/place';
 import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';
@@ -52,6 +53,17 @@ export class RunActions {
   get reach(): { channel: Channel; place: { context: string; role: string } } {
     const { card, state } = this.store;
     return { channel: this.channel, place: { context: card.context_id, role: roleOf(state) } };
+  }
+
+  /** The plan that the card is about. */
+  get place(): PlanPlace {
+    const { card, state } = this.store;
+    return {
+      channel: this.channel,
+      context: card.context_id,
+      planId: state.planId ?? '',
+      revision: state.revision
+    };
   }
 
   /** The user's approval of the plan as it is on the screen. */

@@ -229,6 +229,57 @@ describe('workflows', () => {
     expect(screen.textContent).toContain('The plug-in y does not load.');
   });
 
+  const OWN = {
+    ...EXPLAIN,
+    name: 'clean',
+    title: 'Clean',
+    parameters: { properties: { file: { type: 'string' } } },
+    template: {
+      source: 'user',
+      parameters: [{ name: 'file', title: '', description: '', default: null, example: 'a.csv' }]
+    }
+  };
+  const own = {
+    'GET workflows': { ...list(OWN), problems: [] },
+    'GET workflows/categories': list({
+      name: 'templates',
+      label: 'Templates',
+      workflows: [{ name: 'clean', title: '' }]
+    }),
+    'PUT workflows/clean': {},
+    'POST workflows/clean/share': { path: '.cowork/workflows/clean.json' },
+    'DELETE workflows/clean': {}
+  };
+
+  it('of the user are edited, shared, downloaded and deleted', async () => {
+    const { screen, server, hands } = await opened(
+      await drawIn(<WorkflowsSection />, own),
+      'Workflows'
+    );
+    await press(button(screen, 'Clean'));
+    await press(button(screen, 'Share in this folder'));
+    expect(screen.textContent).toContain('Shared as .cowork/workflows/clean.json.');
+    await press(button(screen, 'Download'));
+    expect(hands.download).toHaveBeenCalledWith('workflows/clean/file', 'clean.json');
+    await press(button(screen, 'Edit'));
+    const form = one(screen, 'form[aria-label="Edit workflow"]');
+    await write(one(form, 'input'), 'Tidy');
+    await press(button(form, 'Does not vary any more'));
+    await press(button(form, 'Save changes'));
+    const edit = { title: 'Tidy', description: 'Says what it does.', parameters: [] };
+    expect(server.changes.at(-1)).toEqual({ method: 'PUT', path: 'workflows/clean', body: edit });
+    await press(button(screen, 'Delete'));
+    expect(server.changes.at(-1)?.method).toBe('PUT');
+    await press(button(screen, 'Delete for good'));
+    expect(server.changes.at(-1)?.method).toBe('DELETE');
+  });
+
+  it('of others are only run', async () => {
+    const { screen } = await opened(await drawIn(<WorkflowsSection />, answers), 'Workflows');
+    await press(button(screen, 'Explain this notebook'));
+    expect(screen.textContent).not.toContain('Delete');
+  });
+
   it('run with what the form says, and lead to the conversation', async () => {
     const { screen, server, hands } = await opened(
       await drawIn(<WorkflowsSection />, answers),

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
 import { HostProvider } from '../../../src/shared/host';
+import type { PlanPlace } from '../../../src/shared/plan/place';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import {
@@ -131,6 +132,52 @@ describe('a plan that waits for approval', () => {
     const { screen } = await show(planned({ plan: plan(60) }));
     expect(rows(screen)).toHaveLength(60);
     expect(one(screen, '.cw-steps-long').tabIndex).toBe(0);
+  });
+});
+
+describe('a plan that is kept', () => {
+  const said = (what: string) => (place: PlanPlace) => (
+    <p>{`${what} of ${place.planId}, revision ${place.revision}`}</p>
+  );
+  const host = { plans: { History: said('History'), SaveWorkflow: said('Saving') } };
+
+  async function showIn(card: RunCardData): Promise<HTMLElement> {
+    const screen = draw(
+      <HostProvider value={host}>
+        <RunCard card={card} channel={new FakeServer(card)} />
+      </HostProvider>
+    );
+    await act(settled);
+    return screen;
+  }
+
+  const folds = (screen: HTMLElement): HTMLDetailsElement[] =>
+    [...screen.querySelectorAll('details')].filter(
+      one => one.querySelector('summary')?.textContent === 'History'
+    );
+
+  it('shows its history once there is one, and only where somebody looks', async () => {
+    expect(folds(await showIn(planned()))).toHaveLength(0);
+    const screen = await showIn(planned({ revision: 2 }));
+    expect(screen.textContent).not.toContain('History of');
+    await act(async () => {
+      folds(screen)[0]!.open = true;
+      folds(screen)[0]!.dispatchEvent(new Event('toggle'));
+    });
+    expect(screen.textContent).toContain('History of p1, revision 2');
+  });
+
+  it('can be saved as a workflow once it is done', async () => {
+    expect((await showIn(planned())).textContent).not.toContain('Save as workflow');
+    const done = plan(1, { steps: [step(1, { status: 'completed' })] });
+    const screen = await showIn(executed({ plan: done, tasks: tasks('completed') as never }));
+    await click(button(screen, 'Save as workflow…'));
+    expect(screen.textContent).toContain('Saving of p1, revision 1');
+  });
+
+  it('is neither where the page has no room for that', async () => {
+    const { screen } = await show(planned({ revision: 2 }));
+    expect(folds(screen)).toHaveLength(0);
   });
 });
 

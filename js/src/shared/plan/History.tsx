@@ -1,0 +1,192 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { moment } from '../figures';
+import type { Comparison, FieldChange, Page, Revision } from '../types';
+import { msg, said, t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+import { addressOf, type PlanPlace } from './place';
+
+const MAKERS: Record<string, string> = {
+  planner: msg('Planner'),
+  person: msg('You'),
+  workflow: msg('Workflow')
+};
+const MARKS: Record<string, string> = { added: '+', removed: '−', changed: '~', moved: '↕' };
+
+/** The revisions of a plan: who changed what, any two compared, any one restored. */
+export function History(place: PlanPlace): VNode {
+  const { channel, revision } = place;
+  const loading = useAction();
+  const { run: load } = loading;
+  const restoring = useAction();
+  const [items, setItems] = useState<Revision[]>([]);
+  const address = addressOf(place, 'revisions');
+  useEffect(() => {
+    void load(async () => setItems((await channel.request<Page<Revision>>('GET', address)).items));
+  }, [load, channel, address, revision]);
+  const restore = (wanted: number): void => {
+    const body = { revision: wanted, plan_id: place.planId };
+    void restoring.run(() =>
+      channel.request('POST', `context/${place.context}/plan/restore`, body)
+    );
+  };
+  return (
+    <section class="cw-history" aria-label={t('Plan history')}>
+      <ol class="cw-revisions" aria-label={t('Revisions')}>
+        {[...items].reverse().map(item => (
+          <li key={item.revision} class="cw-revision">
+            <span>
+              <strong>{t('Revision %1', String(item.revision))}</strong>{' '}
+              {[said(MAKERS[item.by] ?? item.by), item.change && oneLine(item.change, 200)]
+                .filter(Boolean)
+                .join(': ')}{' '}
+              <span class="cw-dim">{moment(item.made_at)}</span>
+            </span>
+            {item.revision < revision && (
+              <Button
+                busy={restoring.busy}
+                label={t('Restore revision %1', String(item.revision))}
+                onClick={() => restore(item.revision)}
+              >
+                {t('Restore')}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+      <Failure error={loading.error ?? restoring.error} />
+      {items.length > 1 && <Compare key={revision} place={place} items={items} />}
+    </section>
+  );
+}
+
+/** At first the newest with the one before it. */
+function Compare({ place, items }: { place: PlanPlace; items: readonly Revision[] }): VNode {
+  const { channel } = place;
+  const newest = items[items.length - 1]?.revision ?? 1;
+  const [from, setFrom] = useState(newest - 1);
+  const [to, setTo] = useState(newest);
+  const [found, setFound] = useState<Comparison | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const address = addressOf(place, 'compare', { from, to });
+  useEffect(() => {
+    let isWanted = true;
+    channel.request<Comparison>('GET', address).then(
+      answer => isWanted && (setFound(answer), setError(null)),
+      (reason: unknown) => isWanted && setError(reason)
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [channel, address]);
+  const numbers = items.map(item => item.revision);
+  return (
+    <div class="cw-compare">
+      <div class="cw-bar">
+        <Choice label={t('Compare revision')} value={from} of={numbers} onChange={setFrom} />
+        <Choice label={t('with')} value={to} of={numbers} onChange={setTo} />
+      </div>
+      <Failure error={error} />
+      <div role="status">{found && <Differences found={found} />}</div>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: number;
+  of: readonly number[];
+  onChange: (value: number) => void;
+}
+
+function Choice({ label, value, of, onChange }: ChoiceProps): VNode {
+  return (
+    <label class="cw-check">
+      <span>{label}</span>
+      <select
+        class="cw-input"
+        value={String(value)}
+        onChange={event => onChange(Number(event.currentTarget.value))}
+      >
+        {of.map(one => (
+          <option key={one} value={String(one)}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Differences({ found }: { found: Comparison }): VNode {
+  return (
+    <>
+      <p class="cw-dim">{oneLine(said(found.summary), 200)}</p>
+      <ul class="cw-differences" aria-label={t('Differences')}>
+        {found.fields.map(one => (
+          <li key={one.field}>
+            <Field change={one} />
+          </li>
+        ))}
+        {found.steps.map(step => (
+          <li key={`${step.id} ${step.change}`}>
+            <span aria-hidden="true">{MARKS[step.change]}</span> {step.number}.{' '}
+            {visible(bounded(step.action, 500))}{' '}
+            <span class="cw-dim">({changeWord(step.change)})</span>
+            {step.fields.length > 0 && (
+              <ul>
+                {step.fields.map(one => (
+                  <li key={one.field}>
+                    <Field change={one} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function changeWord(change: string): string {
+  const words: Record<string, string> = {
+    added: t('added'),
+    removed: t('removed'),
+    changed: t('changed'),
+    moved: t('moved')
+  };
+  return words[change] ?? change;
+}
+
+/** A field as the editor of plans calls it; one that is not known here as the server does. */
+function fieldWord(field: string): string {
+  const words: Record<string, string> = {
+    goal: t('Goal'),
+    risks: t('Risks'),
+    needs: t('Needs'),
+    assumptions: t('Assumptions'),
+    action: t('Action'),
+    reason: t('Reason'),
+    tools: t('Tools'),
+    files: t('Files'),
+    expects: t('Expects'),
+    'after step': t('After step'),
+    'estimated time': t('Estimated time')
+  };
+  return words[field] ?? field;
+}
+
+function Field({ change: { field, before, after } }: { change: FieldChange }): VNode {
+  return (
+    <>
+      <span class="cw-dim">{fieldWord(field)}: </span>
+      {before && <del>{visible(bounded(before, 1000))}</del>}
+      {before && after && ' → '}
+      {after && <ins>{visible(bounded(after, 1000))}</ins>}
+    </>
+  );
+}

@@ -1,0 +1,225 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { useHost } from '../host';
+import type { OfferedParameter, Page, Workflow } from '../types';
+import { t } from '../translate';
+import { oneLine } from '../visible';
+import { addressOf, type PlanPlace } from './place';
+
+/** One value of the plan, and what it is to be called if it varies. */
+interface Varying extends OfferedParameter {
+  isChosen: boolean;
+  called: string;
+}
+
+/** Keeps a plan as a workflow: first its form, then a try with other values. */
+export function SaveWorkflow(place: PlanPlace): VNode {
+  const [saved, setSaved] = useState<Workflow | null>(null);
+  return (
+    <section class="cw-sub" aria-label={t('Save as workflow')}>
+      {saved === null ? (
+        <SaveForm place={place} onSaved={setSaved} />
+      ) : (
+        <Try place={place} workflow={saved} />
+      )}
+    </section>
+  );
+}
+
+/** A name as the server takes it, of whatever was typed. */
+function nameOf(typed: string): string {
+  return typed
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[^a-z]+|_+$/g, '')
+    .slice(0, 50);
+}
+
+function SaveForm({
+  place,
+  onSaved
+}: {
+  place: PlanPlace;
+  onSaved: (saved: Workflow) => void;
+}): VNode {
+  const { channel, context, planId, revision } = place;
+  const [title, setTitle] = useState('');
+  const [description, setDescription] = useState('');
+  const [varying, setVarying] = useState<Varying[]>([]);
+  const loading = useAction();
+  const { run: load } = loading;
+  const saving = useAction();
+  const field = useRef<HTMLInputElement>(null);
+  const address = addressOf(place, 'parameters', { revision });
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    void load(async () => {
+      const { items } = await channel.request<Page<OfferedParameter>>('GET', address);
+      setVarying(items.map(one => ({ ...one, called: one.name, isChosen: one.nature === 'file' })));
+    });
+  }, [load, channel, address]);
+  const change = (value: string, to: Partial<Varying>): void =>
+    setVarying(before => before.map(one => (one.value === value ? { ...one, ...to } : one)));
+  const name = nameOf(title);
+  const save = (): void => {
+    if (!name) {
+      return;
+    }
+    const chosen = varying.filter(one => one.isChosen);
+    const body = {
+      name,
+      title: title.trim(),
+      description: description.trim(),
+      parameters: chosen.map(({ called, value }) => ({
+        name: nameOf(called),
+        value,
+        title: called
+      })),
+      context_id: context,
+      plan_id: planId,
+      revision
+    };
+    void saving.run(async () =>
+      onSaved(await channel.request<Workflow>('POST', 'workflows', body))
+    );
+  };
+  return (
+    <form
+      class="cw-form"
+      onSubmit={event => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <label class="cw-field">
+        <span>{t('Name')}</span>
+        <input
+          ref={field}
+          type="text"
+          class="cw-input"
+          value={title}
+          maxLength={200}
+          onInput={event => setTitle(event.currentTarget.value)}
+        />
+      </label>
+      <label class="cw-field">
+        <span>{t('What one gets from it')}</span>
+        <input
+          type="text"
+          class="cw-input"
+          value={description}
+          maxLength={500}
+          onInput={event => setDescription(event.currentTarget.value)}
+        />
+      </label>
+      {varying.length > 0 && (
+        <fieldset class="cw-varying">
+          <legend>{t('What varies each time')}</legend>
+          {varying.map(one => (
+            <Choice key={one.value} one={one} onChange={to => change(one.value, to)} />
+          ))}
+        </fieldset>
+      )}
+      <Failure error={saving.error ?? loading.error} />
+      <div class="cw-bar">
+        <Button look="primary" busy={saving.busy} disabled={!name} onClick={save}>
+          {t('Save workflow')}
+        </Button>
+        {name && <span class="cw-dim">{`%cowork run ${name}`}</span>}
+      </div>
+    </form>
+  );
+}
+
+function Choice({
+  one,
+  onChange
+}: {
+  one: Varying;
+  onChange: (to: Partial<Varying>) => void;
+}): VNode {
+  const value = oneLine(one.value, 80);
+  return (
+    <div class="cw-varying-row">
+      <label class="cw-check">
+        <input
+          type="checkbox"
+          checked={one.isChosen}
+          onChange={event => onChange({ isChosen: event.currentTarget.checked })}
+        />
+        <code>{value}</code>
+      </label>
+      {one.isChosen && (
+        <input
+          type="text"
+          class="cw-input"
+          aria-label={t('Name of what varies: %1', value)}
+          value={one.called}
+          maxLength={50}
+          onInput={event => onChange({ called: event.currentTarget.value })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Running it makes a plan with these values, which waits for approval like any other. */
+function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNode {
+  const { openConversation } = useHost();
+  const parameters = workflow.template?.parameters ?? [];
+  const [values, setValues] = useState<Record<string, string>>(() =>
+    Object.fromEntries(parameters.map(one => [one.name, one.example ?? '']))
+  );
+  const [isDone, setDone] = useState(false);
+  const running = useAction();
+  const run = (): void => {
+    void running.run(async () => {
+      const started = await place.channel.request<{ context_id: string }>(
+        'POST',
+        `workflows/${workflow.name}/run`,
+        { parameters: values }
+      );
+      setDone(true);
+      openConversation?.(started.context_id);
+    });
+  };
+  return (
+    <form
+      class="cw-form"
+      aria-label={t('Try it')}
+      onSubmit={event => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      <p role="status">
+        {isDone
+          ? t('Its plan waits for you in the Cowork panel.')
+          : t('Saved as %1. Try it with other values:', workflow.name)}
+      </p>
+      {parameters.map(({ name, title }) => (
+        <label key={name} class="cw-field">
+          <span>{oneLine(title || name, 80)}</span>
+          <input
+            type="text"
+            class="cw-input"
+            value={values[name] ?? ''}
+            onInput={event => {
+              const { value } = event.currentTarget;
+              setValues(before => ({ ...before, [name]: value }));
+            }}
+          />
+        </label>
+      ))}
+      <Failure error={running.error} />
+      <div class="cw-bar">
+        <Button look="primary" busy={running.busy} onClick={run}>
+          {t('Try it')}
+        </Button>
+      </div>
+    </form>
+  );
+}
