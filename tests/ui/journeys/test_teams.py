@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.scripted import Scripted, call, plan, text
 
 from ..lab import LabServer
-from ..person import start_in_light, use_dark_theme
+from ..person import use_dark_theme
 from ..visit import complaints
 from .desk import Desk, press, stands
 from .script import Script
