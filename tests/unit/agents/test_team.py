@@ -218,7 +218,8 @@ async def test_a_reviewer_that_gives_no_review_is_not_taken_for_approval(bench: 
     assert "gave no review" in asked.data.model_dump()["question"]
 
 
-async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["resumed", "executed anew"])
+async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench, anew: bool) -> None:
     propose(bench)
     is_slow = True
 
@@ -239,10 +240,13 @@ async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench) -> No
             "review": StepStatus.PENDING,
         }
         is_slow = False
-        bench.service.plans.resume(started.id)
+        if anew:
+            started = await bench.service.execute_plan(bench.context.id, 1)
+        else:
+            bench.service.plans.resume(started.id)
         job = await ended(bench, started.id)
     assert job.status is JobStatus.COMPLETED
-    assert [task.round for task in job.tasks] == [0, 0, 0, 1, 1, 1]
+    assert [task.round for task in job.tasks][-2:] == [1, 1]
     assert len(told(bench, "build")) == 2
     assert "Off by one." in told(bench, "test")[2]
 
