@@ -198,5 +198,6 @@ def plan_update(
         )
         for step in plan.steps
     ]
-    meta = {"goal": plan.goal, "revision": revision, "rights": rights_of(plan)}
+    rights = rights_of(plan)
+    meta = {"goal": plan.goal, "revision": revision, **({"rights": rights} if rights else {})}
     return schema.AgentPlanUpdate(session_update="plan", entries=entries, field_meta=meta)

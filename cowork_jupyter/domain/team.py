@@ -172,9 +172,9 @@ def _returns(plan: Plan) -> Iterator[str]:
         again = sent_back_by(step, plan.steps) if step.rounds else []
         if again:
             numbers = " and ".join(str(one.step_number) for one in again)
-            which = f"step{'s' if len(again) > 1 else ''} {numbers}"
+            which = f"steps {numbers} run" if len(again) > 1 else f"step {numbers} runs"
             yield (
-                f"If step {step.step_number} asks for changes, {which} run again with the same "
+                f"If step {step.step_number} asks for changes, {which} again with the same "
                 f"rights, {_TIMES[step.rounds]} at most."
             )
 

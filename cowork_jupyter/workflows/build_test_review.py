@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -26,44 +25,39 @@ class BuildTestReview(Parameters):
     test: Line = Field("", title="How to test", description="A command, or what to try.")
 
 
-@dataclass(frozen=True)
-class TeamWorkflow(Workflow):
-    """One whose plan is known: no agent has to make it, and the user approves it like any other."""
-
-    def ready_plan(self, given: Parameters) -> dict[str, Any]:
-        """Who does what, in which order."""
-        assert isinstance(given, BuildTestReview)
-        test = given.test or "Run the tests that there are, and try the change itself"
-        build = {
-            "id": "build",
-            "action": given.task,
-            "reason": "This is the change.",
-            "tools_needed": ["write", "create", "execute"],
-            "files": given.files,
-            "role": AgentRole.ACTOR,
-        }
-        check = {
-            "id": "test",
-            "action": test,
-            "reason": "What was not tried is not done.",
-            "tools_needed": ["execute"],
-            "depends_on": ["build"],
-            "role": AgentRole.TESTER,
-        }
-        review = {
-            "id": "review",
-            "action": "Review the change, and what the tests say of it",
-            "reason": "Somebody else sees what its author does not.",
-            "files": given.files,
-            "depends_on": ["test"],
-            "role": AgentRole.REVIEWER,
-            "rounds": MAX_ROUNDS,
-        }
-        plan = Plan.model_validate({"goal": given.task, "steps": [build, check, review]})
-        return plan.model_dump(mode="json")
+def _plan(given: BuildTestReview) -> dict[str, Any]:
+    """Who does what, in which order."""
+    test = given.test or "Run the tests that there are, and try the change itself"
+    build = {
+        "id": "build",
+        "action": given.task,
+        "reason": "This is the change.",
+        "tools_needed": ["write", "create", "execute"],
+        "files": given.files,
+        "role": AgentRole.ACTOR,
+    }
+    check = {
+        "id": "test",
+        "action": test,
+        "reason": "What was not tried is not done.",
+        "tools_needed": ["execute"],
+        "depends_on": ["build"],
+        "role": AgentRole.TESTER,
+    }
+    review = {
+        "id": "review",
+        "action": "Review the change, and what the tests say of it",
+        "reason": "Somebody else sees what its author does not.",
+        "files": given.files,
+        "depends_on": ["test"],
+        "role": AgentRole.REVIEWER,
+        "rounds": MAX_ROUNDS,
+    }
+    plan = Plan.model_validate({"goal": given.task, "steps": [build, check, review]})
+    return plan.model_dump(mode="json")
 
 
-build_test_review = TeamWorkflow(
+build_test_review = Workflow(
     name="build_test_review",
     title="Build, test, review",
     description="A change that is tested and reviewed before it counts as done.",
@@ -71,6 +65,7 @@ build_test_review = TeamWorkflow(
     # It only proposes: approving the plan gives each step the rights of its role.
     role=AgentRole.PLANNER,
     parameters=BuildTestReview,
+    make_plan=_plan,
     request="""
     Deliver a plan in which the actor makes a change, the tester tries it, and the reviewer judges
     it.

@@ -7,7 +7,8 @@ path with quotes or a line that looks like an instruction stays what it is: a va
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import cleandoc
 from typing import Any
@@ -45,6 +46,8 @@ class Workflow:
     parameters: type[Parameters]
     request: str
     """The template. A line with a parameter that was left empty is left out."""
+    make_plan: Callable[[Any], dict[str, Any]] | None = field(default=None, kw_only=True)
+    """Makes the plan of its parameters, where the steps are always the same."""
 
     def __post_init__(self) -> None:
         for name in ("name", "title", "description", "category", "request"):
@@ -88,6 +91,6 @@ class Workflow:
         template = "\n".join(filter(is_said, cleandoc(self.request).splitlines()))
         return PLACE.sub(lambda place: quoted(values[place[1]]), template)
 
-    def ready_plan(self, given: Parameters) -> dict[str, Any] | None:  # noqa: ARG002 (templates)
+    def ready_plan(self, given: Parameters) -> dict[str, Any] | None:
         """The plan, if it takes no agent to make it."""
-        return None
+        return self.make_plan(given) if self.make_plan else None

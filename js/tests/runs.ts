@@ -41,6 +41,9 @@ export function step(number: number, changes: Partial<PlanStep> = {}): PlanStep 
     estimated_time: '3 s',
     status: 'pending',
     expects: [],
+    role: null,
+    agent: '',
+    rounds: 0,
     ...changes
   };
 }
@@ -322,7 +325,8 @@ export class FakeServer implements Channel {
       [`jobs/${job_id}/card`]: { card: this.card, markdown: '' },
       [`context/${context_id}/jobs`]: list([]),
       [`context/${context_id}/plan${shot.plan_id ? `?plan_id=${shot.plan_id}` : ''}`]: {
-        ...{ plan: shot.plan, revision: shot.revision, made_at: shot.made_at, stale: shot.stale }
+        ...{ plan: shot.plan, revision: shot.revision, made_at: shot.made_at, stale: shot.stale },
+        rights: shot.rights ?? ''
       },
       [`context/${context_id}/permissions`]: list(shot.permissions),
       [`context/${context_id}/questions`]: list(shot.questions),

@@ -49,6 +49,11 @@ async def test_a_commanders_plan_is_shown_edited_approved_and_audited(
     shown = await api.get(address)
     assert [step.get("role") for step in shown["plan"]["steps"]] == ["actor", None, "reviewer"]
     assert shown["rights"].startswith("Roles: actor may write, create, delete and run; reviewer")
+    made = (await api.get(f"context/{context}/jobs"))["items"][0]["id"]
+    card = await api.get(f"jobs/{made}/card")
+    assert "3. *Reviewer:* judge it" in card["markdown"]
+    assert shown["rights"][:60] in card["markdown"]
+    assert card["card"]["snapshot"]["rights"] == shown["rights"]
     shown["plan"]["steps"][1]["role"] = "tester"
     edited = await api.call("PUT", address, {"plan": shown["plan"], "revision": 1})
     assert "tester may run commands with the workspace read-only" in edited["rights"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...bus import Journal
 from ...domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
@@ -436,7 +436,7 @@ class Execution:
     def _prepare_tasks(self) -> None:
         """A task for each step; an earlier run's tasks are taken up again as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
-        done = self._done_before()
+        done, rounds = self._done_before(), self._rounds_before()
         self._taken_up = set(known)
         self._steps = {step.id: step for step in self.plan.steps}
         with self.journal.transaction() as tx:
@@ -455,6 +455,7 @@ class Execution:
                     status=step.status,
                     result=before.result if before else None,
                     completed_at=before.completed_at if before else None,
+                    **(rounds.get(step.id, {}) if step.status not in DONE else {}),
                 )
                 if task.status != step.status:  # it ended without success, and is to run again
                     again = {"status": step.status, "error": None, "completed_at": None}
@@ -471,6 +472,17 @@ class Execution:
             for job in jobs
             for task in job.tasks
             if task.status in DONE
+        }
+
+    def _rounds_before(self) -> dict[str, dict[str, Any]]:
+        """In which round, and why, the last job that executed this revision left its steps."""
+        jobs = self.journal.store.executions(self.revision.plan_id)
+        same = [one for one in jobs if one.plan_revision == self.revision.revision]
+        last = next((one for one in reversed(same) if one.id != self.job.id), None)
+        return {
+            task.step_id: task.model_dump(include={"round", "findings"})
+            for task in (last.tasks if last else [])
+            if task.status not in DONE
         }
 
     def _end_running_steps(self, status: StepStatus) -> None:

@@ -144,7 +144,7 @@ export type RunSnapshot = Pick<
   | 'stale'
   | 'ended_at'
 > &
-  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions'>> & {
+  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions' | 'rights'>> & {
     effects?: DataEffect[];
     guidance?: Guidance[];
     role: string;

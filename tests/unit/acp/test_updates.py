@@ -57,6 +57,16 @@ def test_places_are_absolute_and_each_once() -> None:
     assert [(one.path, one.line) for one in found] == [("/work/space/a.py", 7)] * 2
 
 
+def test_who_does_a_step_and_what_that_allows_is_in_meta() -> None:
+    step = {"action": "judge", "role": "reviewer", "agent": "claude"}
+    told = plan_update(Plan.model_validate({"goal": "g", "steps": [step]}), 1, {})
+    assert told.entries[0].field_meta
+    assert told.entries[0].field_meta["role"] == "reviewer"
+    assert told.entries[0].field_meta["agent"] == "claude"
+    assert told.field_meta
+    assert told.field_meta["rights"].startswith("Roles: reviewer only reads.")
+
+
 def test_states_the_protocol_does_not_know_are_in_meta() -> None:
     plan = Plan.model_validate({"goal": "g", "steps": [{"action": "one"}, {"action": "two"}]})
     plan.steps[0].status = StepStatus.FAILED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,10 +15,14 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.message_data import TaskAssignmentData
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.wiring import build_service
+from cowork_jupyter.workflows import Draft
 from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 
 from .conftest import Bench
 from .helpers import ended, eventually
+from .test_inquiries import killed, new_context
 
 pytestmark = pytest.mark.asyncio
 
@@ -213,7 +218,8 @@ async def test_a_reviewer_that_gives_no_review_is_not_taken_for_approval(bench: 
     assert "gave no review" in asked.data.model_dump()["question"]
 
 
-async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["resumed", "executed anew"])
+async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench, anew: bool) -> None:
     propose(bench)
     is_slow = True
 
@@ -234,10 +240,13 @@ async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench) -> No
             "review": StepStatus.PENDING,
         }
         is_slow = False
-        bench.service.plans.resume(started.id)
+        if anew:
+            started = await bench.service.execute_plan(bench.context.id, 1)
+        else:
+            bench.service.plans.resume(started.id)
         job = await ended(bench, started.id)
     assert job.status is JobStatus.COMPLETED
-    assert [task.round for task in job.tasks] == [0, 0, 0, 1, 1, 1]
+    assert [task.round for task in job.tasks][-2:] == [1, 1]
     assert len(told(bench, "build")) == 2
     assert "Off by one." in told(bench, "test")[2]
 
@@ -288,3 +297,57 @@ async def test_a_model_that_gives_them_to_the_wrong_people_is_put_right(bench: B
     said = notice.data.model_dump()["message"]
     for words in ("'wizard'", "'update_file'", "'nobody'", "twice at most", "commander"):
         assert words in said
+
+
+QUESTION = text(
+    json.dumps(
+        {"type": "question", "question": "Which way?", "options": [{"label": "A", "value": "a"}]}
+    )
+)
+
+
+@pytest.mark.process
+async def test_a_process_that_is_killed_in_the_middle_of_a_round_loses_none_of_it(
+    settings: Settings,
+) -> None:
+    asked = iter([None, QUESTION])  # in the second round
+
+    def ask() -> Scripted | None:
+        return next(asked, None)
+
+    reviews = [review("request_changes", "Off by one."), review("approve")]
+    run = {**TEST, "tools_needed": []}
+    look = call("read_file", terminate=True, path="a.py")
+    with ScriptedServer(team(*reviews, test=lambda: ask() or look)) as model:
+        here = replace(settings, base_url=model.base_url)
+        context_id = new_context(here, BUILD, run, REVIEW)
+        with killed(here, context_id, 1) as job_id:
+            service = build_service(here)
+            stopped = service.job(job_id)
+            assert stopped.status is JobStatus.INTERRUPTED
+            assert [task.round for task in stopped.tasks] == [0, 0, 0, 1, 1, 1]
+            (question,) = service.inquiries.pending(context_id, "question")
+            service.inquiries.answer(question.id, "a")
+            service.plans.resume(job_id)
+            job = await service.jobs.wait(job_id)
+    assert job.status is JobStatus.COMPLETED
+    assert rounds_of(job) == [(step, n) for n in (0, 1) for step in ("build", "test", "review")]
+    assert (settings.workspace / "a.py").read_text() == "answer = 44\n"
+    await service.close()
+
+
+async def test_who_does_what_survives_edits_and_templates(bench: Bench) -> None:
+    propose(bench)
+    shown = bench.service.plan(bench.context.id)
+    assert shown
+    raw = shown.plan.model_dump(mode="json")
+    raw["steps"][1]["action"] = "try it twice"
+    edited = bench.service.edit_plan(bench.context.id, raw, 1)
+    assert edited.change == "1 step changed"
+    roles = [AgentRole.ACTOR, AgentRole.TESTER, AgentRole.REVIEWER]
+    assert [step.role for step in edited.plan.steps] == roles
+    draft = Draft(name="team", title="Team", description="A team.", parameters=[])
+    kept = bench.service.reuse.save(draft, raw)
+    assert [(step.role, step.rounds) for step in kept.plan.steps] == list(
+        zip(roles, [0, 0, 2], strict=True)
+    )

@@ -48,6 +48,14 @@ def requested(**facts: object) -> PermissionRequested:
     return PermissionRequested.model_validate({**about, **facts})
 
 
+def test_a_plan_of_a_team_says_who_does_what_and_with_which_rights() -> None:
+    steps = [{"action": "Build"}, {"action": "Judge", "role": "reviewer", "rounds": 1}]
+    said = plan_text(Plan.model_validate({"goal": "Go", "steps": steps})).splitlines()
+    assert said[3:5] == ["  2. Judge", "     by: Reviewer"]
+    assert said[-1].startswith("Roles: actor may write, create, delete and run; reviewer only")
+    assert said[-1].endswith("step 1 runs again with the same rights, once at most.")
+
+
 def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
     request = requested(
         tool="execute_command",

@@ -4,14 +4,17 @@ import { useState } from 'preact/hooks';
 import { Button } from '../Button';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
-import type { Plan, PlanStep } from '../types';
+import { roleLook } from '../role/roles';
+import type { Plan, PlanStep, Role } from '../types';
 import { t } from '../translate';
 import { oneLine } from '../visible';
-import { changeStep, listOf, toggleDependency, wouldCircle } from './editing';
+import { changeStep, giveTo, listOf, toggleDependency, wouldCircle } from './editing';
 
 interface EditorRowProps {
   plan: Plan;
   at: number;
+  /** Who can be given a step, as far as the server has said by now. */
+  roles: readonly Role[];
   onChange: (plan: Plan) => void;
   onMove: (from: number, to: number) => void;
   onRemove: () => void;
@@ -20,7 +23,7 @@ interface EditorRowProps {
 const DRAGGED = 'application/x-cowork-step';
 
 /** One step in the editor. Its words are always open; tools, files and order are one click away. */
-export function EditorRow({ plan, at, onChange, onMove, onRemove }: EditorRowProps): VNode {
+export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: EditorRowProps): VNode {
   const step = plan.steps[at]!;
   const [isTarget, setIsTarget] = useState(false);
   const number = String(step.step_number);
@@ -69,6 +72,7 @@ export function EditorRow({ plan, at, onChange, onMove, onRemove }: EditorRowPro
           placeholder={t('Why')}
           onInput={event => change({ reason: event.currentTarget.value })}
         />
+        <Who plan={plan} at={at} roles={roles} onChange={onChange} />
         <Fold summary={<span class="cw-dim">{t('Tools, files, order')}</span>}>
           {() => <More plan={plan} at={at} onChange={onChange} />}
         </Fold>
@@ -122,6 +126,52 @@ function Handle({
       <Icon name="grip" />
       {number}
     </button>
+  );
+}
+
+/** Who does a step; and of a review, how often it may send the work back. */
+function Who({
+  plan,
+  at,
+  roles,
+  onChange
+}: Pick<EditorRowProps, 'plan' | 'at' | 'roles' | 'onChange'>): VNode {
+  const step = plan.steps[at]!;
+  const number = String(step.step_number);
+  const known = step.role === null || roles.some(({ name }) => name === step.role);
+  const names = [...roles.map(({ name }) => name), ...(known ? [] : [step.role!])];
+  return (
+    <div class="cw-edit-who">
+      <select
+        class="cw-input cw-input-small"
+        aria-label={t('Step %1: who does it', number)}
+        value={step.role ?? ''}
+        onChange={event =>
+          onChange(giveTo(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
+        }
+      >
+        <option value="">{t('No role named: the Actor')}</option>
+        {names.map(name => (
+          <option key={name} value={name}>
+            {roleLook(name, roles).label}
+          </option>
+        ))}
+      </select>
+      {(step.role === 'reviewer' || step.rounds > 0) && (
+        <select
+          class="cw-input cw-input-small"
+          aria-label={t('Step %1: how often it may send the work back', number)}
+          value={String(step.rounds)}
+          onChange={event =>
+            onChange(changeStep(plan, at, { rounds: Number(event.currentTarget.value) }))
+          }
+        >
+          <option value="0">{t('sends nothing back')}</option>
+          <option value="1">{t('may send the work back once')}</option>
+          <option value="2">{t('may send the work back %1 times', '2')}</option>
+        </select>
+      )}
+    </div>
   );
 }
 

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { CoworkError } from '../channel';
 import { Note } from '../Note';
-import type { Plan } from '../types';
+import type { Plan, Role } from '../types';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { addStep, moveStep, removeStep } from './editing';
@@ -26,6 +26,9 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const [draft, setDraft] = useState(plan);
   const [overtaken, setOvertaken] = useState<number | null>(null);
   const [said, setSaid] = useState('');
+  const [roles, setRoles] = useState<readonly Role[]>([]);
+  // Without them the roles that the plan has can still be kept, or taken away.
+  useEffect(() => void actions.stepRoles().then(setRoles, () => undefined), [actions]);
   const saving = useAction();
   const rows = useRef<HTMLOListElement>(null);
   const wanted = useRef<{ at: number; selector: string } | null>({ at: 0, selector: 'textarea' });
@@ -85,6 +88,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
             key={step.id}
             plan={draft}
             at={at}
+            roles={roles}
             onChange={setDraft}
             onMove={move}
             onRemove={() => {

@@ -62,9 +62,11 @@ export function PlanView({
             <StepRow
               key={step.id}
               step={step}
+              {...(step.role ? { role: step.role } : {})}
               status={stepStatus(state, step)}
               task={task}
               entries={task ? entriesOfTask(state, task.id) : []}
+              earlier={task ? task.earlier.map(id => entriesOfTask(state, id)) : []}
               draft={task ? (state.drafts[task.id] ?? null) : null}
               audit={audit?.steps.find(({ id }) => id === step.id) ?? null}
               stoppedJob={stoppedJob}

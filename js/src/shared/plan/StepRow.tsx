@@ -30,6 +30,8 @@ export interface StepProps {
   task: TaskState | null;
   /** What was said and done in this step. */
   entries: readonly Entry[];
+  /** The same of each round before a review sent it back. */
+  earlier: ReadonlyArray<readonly Entry[]>;
   draft: Draft | null;
   audit: Audit['steps'][number] | null;
   /** The job that has stopped and could go on with this step; null when there is none. */
@@ -40,15 +42,28 @@ export interface StepProps {
 
 /** One step: what, why, with what; once it has begun, how it stands, and its log on click. */
 export function StepRow(props: StepProps): VNode {
-  const { step, status, task, entries, draft } = props;
+  const { step, status, task, entries, earlier, draft } = props;
   const hasLog = entries.length > 0 || draft !== null || Boolean(task?.error);
   return (
     <li class={`cw-step cw-step-${status}`} data-step={step.step_number} tabIndex={0}>
       <StepMark number={step.step_number} status={status} />
       <div class="cw-step-main">
         <StepWords {...props} />
+        {earlier.map((round, at) => (
+          <Fold key={at} summary={<span class="cw-dim">{roundSentence(at + 1, round)}</span>}>
+            {() => <Conversation entries={round} />}
+          </Fold>
+        ))}
         {hasLog && (
-          <Fold summary={<span class="cw-dim">{logSentence(entries)}</span>}>
+          <Fold
+            summary={
+              <span class="cw-dim">
+                {earlier.length > 0
+                  ? roundSentence(earlier.length + 1, entries)
+                  : logSentence(entries)}
+              </span>
+            }
+          >
             {() => (
               <>
                 <Conversation entries={entries} />
@@ -73,14 +88,16 @@ function effectsOf(entries: readonly Entry[]): DataEffect[] {
 
 function StepWords({ step, role, task, status, audit, after }: StepProps): VNode {
   const result = task?.result && status === 'completed' ? task.result : '';
-  const small = status === 'pending' ? [step.reason, after].filter(Boolean).join(' · ') : '';
+  const back = step.rounds > 0 ? roundsWords(step.rounds) : '';
+  const small = status === 'pending' ? [step.reason, after, back].filter(Boolean).join(' · ') : '';
   const expects = step.expects.map(one => `${one.of}: ${expectationWords(one)}`).join(' · ');
   return useMemo(
     () => (
       <>
-        {role && (
-          <div>
-            <RolePill role={roleLook(role)} />
+        {(role || step.agent) && (
+          <div class="cw-step-who">
+            {role && <RolePill role={roleLook(role)} />}
+            {step.agent && <span class="cw-chip">{oneLine(step.agent, 60)}</span>}
           </div>
         )}
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
@@ -197,6 +214,16 @@ function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
 function estimate(time: string): string {
   const words = oneLine(time, 40);
   return /^\d/.test(words) ? `~${words}` : words;
+}
+
+function roundsWords(rounds: number): string {
+  return rounds === 1
+    ? t('may send the work back once')
+    : t('may send the work back %1 times', String(rounds));
+}
+
+function roundSentence(round: number, entries: readonly Entry[]): string {
+  return t('Round %1: %2', String(round), logSentence(entries));
 }
 
 function logSentence(entries: readonly Entry[]): string {

@@ -49,6 +49,9 @@ export function addStep(plan: Plan): Plan {
     depends_on: last ? [last.id] : [],
     estimated_time: '',
     expects: [],
+    role: null,
+    agent: '',
+    rounds: 0,
     status: 'pending'
   };
   return renumbered(plan, [...plan.steps, step]);
@@ -68,6 +71,11 @@ export function changeStep(plan: Plan, at: number, change: Partial<PlanStep>): P
     ...plan,
     steps: plan.steps.map((step, index) => (index === at ? { ...step, ...change } : step))
   };
+}
+
+/** Only a review can send work back. */
+export function giveTo(plan: Plan, at: number, role: PlanStep['role']): Plan {
+  return changeStep(plan, at, { role, rounds: 0 });
 }
 
 export function toggleDependency(plan: Plan, at: number, id: string): Plan {

@@ -46,7 +46,10 @@ function Delegation({
     files: [],
     depends_on: [],
     estimated_time: '',
-    expects: []
+    expects: [],
+    role: null,
+    agent: '',
+    rounds: 0
   };
   const error = task.error ?? (status === 'failed' ? result : null);
   return (
@@ -56,6 +59,7 @@ function Delegation({
       status={waitsIn(state, id) && status === 'running' ? 'waiting' : status}
       task={{ ...task, error, startedAt: taskStart(state, task) }}
       entries={entriesOfTask(state, id)}
+      earlier={[]}
       draft={state.drafts[id] ?? null}
       audit={null}
       stoppedJob={null}

@@ -75,6 +75,7 @@ function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
     revision: 0,
     made_at: null,
     stale: [],
+    rights: '',
     tasks: [],
     questions: [],
     permissions: [],

@@ -7,6 +7,7 @@ import { useHost } from '../host';
 import { Changes, RollBack } from '../plan/RollBack';
 import { stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
+import { bounded, visible } from '../visible';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
 import {
@@ -53,6 +54,9 @@ export function RunFooter({
   const stopped = isHalfDone ? execution : job.status === 'completed' ? null : job;
   return (
     <div class="cw-decide">
+      {canExecute && state.rights && (
+        <p class="cw-rights">{visible(bounded(state.rights, 2000))}</p>
+      )}
       <div class="cw-bar">
         {canExecute && (
           <Button
@@ -111,7 +115,7 @@ export function RunFooter({
           </>
         )}
       </div>
-      {canExecute && (
+      {canExecute && !state.rights && (
         <p class="cw-dim">
           {t('Executing switches to Actor and allows just these tools on these files.')}
         </p>

@@ -12,6 +12,7 @@ import type {
   Plan,
   PlanAnswer,
   ReproductionAnswer,
+  Role,
   Rollback,
   RollbackRequest,
   Scope
@@ -148,6 +149,12 @@ export class RunActions {
         plan_id
       })
     );
+  }
+
+  /** Those that can be given a step: who leads carries out none. */
+  async stepRoles(): Promise<Role[]> {
+    const { items } = await this.channel.request<Page<Role>>('GET', 'roles');
+    return items.filter(({ delegates_to }) => delegates_to.length === 0);
   }
 
   newestPlan(): Promise<PlanAnswer> {

@@ -75,9 +75,8 @@ type MainState = Pick<RunState, 'entries' | 'plan' | 'tasks' | 'goal' | 'jobs'>;
  */
 export function mainEntries(state: MainState): Entry[] {
   const tasks =
-    state.plan?.steps.map(step => state.tasks[step.id]?.id) ??
-    delegationsOf(state).map(({ id }) => id);
-  const own = new Set(tasks.filter(Boolean));
+    state.plan?.steps.flatMap(step => state.tasks[step.id] ?? []) ?? delegationsOf(state);
+  const own = new Set(tasks.flatMap(({ id, earlier }) => [...earlier, id]));
   return state.entries.filter(
     entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry)
   );

@@ -6,7 +6,7 @@
 import type { Channel } from '../channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
 import { inOrder, withDecision, withEffect, withMessage, withSummary } from './messages';
-import { permissionOf, planOf, questionOf } from './reading';
+import { permissionOf, planOf, questionOf, text } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
@@ -57,11 +57,18 @@ export function isPlanOf(state: RunState, { plan, revision }: PlanAnswer): boole
 
 export function withPlan(
   state: RunState,
-  { plan, revision, made_at, stale }: PlanAnswer
+  { plan, revision, made_at, stale, rights }: PlanAnswer
 ): RunState {
   return plan === null
     ? state
-    : { ...state, plan: planOf({ ...plan }), revision, madeAt: made_at, stale };
+    : {
+        ...state,
+        plan: planOf({ ...plan }),
+        revision,
+        madeAt: made_at,
+        stale,
+        rights: text(rights)
+      };
 }
 
 /** Every message of a conversation, whole. */

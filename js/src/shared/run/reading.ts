@@ -8,6 +8,7 @@ import { isRecord } from '../channel';
 import type {
   PermissionRequest,
   Plan,
+  PlanStep,
   Question,
   Reproduction,
   Review,
@@ -80,7 +81,10 @@ export function planOf(data: Record<string, unknown>): Plan {
       depends_on: texts(step['depends_on']),
       estimated_time: text(step['estimated_time']),
       status: (text(step['status']) || 'pending') as StepStatus,
-      expects: expectationsOf(step['expects'])
+      expects: expectationsOf(step['expects']),
+      role: (text(step['role']) || null) as PlanStep['role'],
+      agent: text(step['agent']),
+      rounds: typeof step['rounds'] === 'number' ? step['rounds'] : 0
     })),
     estimated_total_time: text(data['estimated_total_time']),
     risks: texts(data['risks']),

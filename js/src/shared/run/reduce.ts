@@ -14,8 +14,16 @@ import {
   withEntry,
   withMessage
 } from './messages';
-import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
-import { isFinal, roleOf, taskKey, type Draft, type JobState, type RunState } from './state';
+import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './reading';
+import {
+  isFinal,
+  roleOf,
+  taskKey,
+  type Draft,
+  type JobState,
+  type RunState,
+  type TaskState
+} from './state';
 
 /**
  * Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says.
@@ -131,7 +139,9 @@ function withPlan(state: RunState, { data, created_at, job_id }: EventOf<'plan-u
     stale: [],
     tasks: finishedOf(plan, state.tasks)
   };
-  return { ...state, plan, revision, ...(isNew ? fresh : {}) };
+  const tasks = withSentBack(plan, state.tasks);
+  const rights = text(data.rights);
+  return { ...state, plan, revision, rights, tasks, ...(isNew ? fresh : {}) };
 }
 
 /** A job that is resumed goes on under its old name. */
@@ -204,6 +214,14 @@ function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
     .filter(({ status }) => status === 'completed' || status === 'skipped')
     .map(({ id }) => id);
   return Object.fromEntries(Object.entries(tasks).filter(([id]) => done.includes(id)));
+}
+
+/** A step that waits to be done again is not done, although its last task was. */
+function withSentBack(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
+  const again = plan.steps
+    .filter(({ id, status }) => status === 'pending' && tasks[id]?.status === 'completed')
+    .map(({ id }) => [id, { ...tasks[id]!, status: 'pending' as const }]);
+  return again.length > 0 ? { ...tasks, ...Object.fromEntries(again) } : tasks;
 }
 
 export function follow(state: RunState, jobId: string): RunState {
@@ -345,10 +363,16 @@ function withTask(
         error: data.error ?? null,
         result: data.result ?? null,
         startedAt: status === 'running' ? created_at : (before?.startedAt ?? null),
-        endedAt: isFinal(status) ? created_at : null
+        endedAt: isFinal(status) ? created_at : null,
+        earlier: before && before.id !== id ? beforeRound(data, before) : (before?.earlier ?? [])
       }
     }
   };
+}
+
+/** What was done of a step before it was sent back; in a new execution nothing was. */
+function beforeRound({ round }: { round?: number }, before: TaskState): readonly string[] {
+  return round ? [...before.earlier, before.id] : [];
 }
 
 function resolvePermission(state: RunState, event: EventOf<'permission-resolved'>): RunState {

@@ -36,6 +36,7 @@ export function fromCard(card: RunCardData): RunState {
     revision: snapshot.revision,
     madeAt: snapshot.made_at,
     stale: snapshot.stale ?? [],
+    rights: text(snapshot.rights),
     tasks: tasksOf(snapshot.tasks ?? [], jobs),
     questions: (snapshot.questions ?? []).map(one => questionOf({ ...one })),
     permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
@@ -172,8 +173,14 @@ function tasksOf(tasks: readonly Task[], jobs: readonly JobFacts[]): Record<stri
         result: task.result ?? null,
         // All tasks are made when the job begins; when each was begun, its first message says.
         startedAt: null,
-        endedAt: task.completed_at ?? null
+        endedAt: task.completed_at ?? null,
+        earlier: tasks.filter(one => isEarlierRound(one, task)).map(({ id }) => id)
       }
     ])
   );
+}
+
+function isEarlierRound(one: Task, task: Task): boolean {
+  const isSameStep = one.job_id === task.job_id && one.step_id === task.step_id;
+  return isSameStep && (one.round ?? 0) < (task.round ?? 0);
 }

@@ -133,6 +133,8 @@ export interface TaskState {
   result: string | null;
   startedAt: string | null;
   endedAt: string | null;
+  /** The tasks of the same step before a review sent it back, oldest first. */
+  earlier: readonly string[];
 }
 
 export interface RunState {
@@ -160,6 +162,8 @@ export interface RunState {
   revision: number;
   madeAt: string | null;
   stale: readonly string[];
+  /** What approving the plan lets each role do, as the server says it; empty without roles. */
+  rights: string;
   /**
    * By step id: of the newest execution of this revision of the plan. What an agent delegated is
    * here by its own id.
@@ -209,6 +213,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
     revision: 0,
     madeAt: null,
     stale: [],
+    rights: '',
     tasks: {},
     taskRoles: {},
     questions: [],
