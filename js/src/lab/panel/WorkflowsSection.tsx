@@ -5,7 +5,7 @@ import { Failure } from '../../shared/Button';
 import { Icon } from '../../shared/icons';
 import { Note } from '../../shared/Note';
 import type { Page, Problem } from '../../shared/types';
-import { roleLook } from '../../shared/role/roles';
+import { useRoles } from '../../shared/role/roles';
 import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';
@@ -67,7 +67,7 @@ function Workflows(): VNode {
 
 function Row({ workflow }: { workflow: Workflow }): VNode {
   const [open, setOpen] = useState(false);
-  const role = roleLook(workflow.role);
+  const role = useRoles()(workflow.role);
   return (
     <li class="cw-row">
       <button

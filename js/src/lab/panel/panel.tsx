@@ -4,7 +4,6 @@ import type { VNode } from 'preact';
 import type { Check } from '../../shared/model/connectionCheck';
 import { HostProvider, type CardHost } from '../../shared/host';
 import { Mentions } from '../../shared/mentions/lazy';
-import { roleLook } from '../../shared/role/roles';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
 import { coworkIcon } from '../icon';
@@ -106,7 +105,7 @@ export class CoworkPanel extends PreactWidget {
             void model.prefer({ tour: false });
           }}
           onShortcuts={() => actions.showShortcuts()}
-          role={roleLook(place.role ?? preferences.role, model.roles)}
+          role={place.role ?? preferences.role}
           health={model.health}
           check={this.checkToShow()}
           model={preferences.model}

@@ -11,7 +11,6 @@ import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
 import { RolePill } from '../role/RolePill';
-import { roleLook } from '../role/roles';
 import type { Audit, DataEffect, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
@@ -80,7 +79,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
       <>
         {role && (
           <div>
-            <RolePill role={roleLook(role)} />
+            <RolePill role={role} />
           </div>
         )}
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
