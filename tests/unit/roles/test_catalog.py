@@ -159,7 +159,7 @@ def test_other_files_are_none_of_ours(catalog: RoleCatalog, tmp_path: Path, name
     ("content", "why"),
     [
         (b"\xff\xfe", "It is not UTF-8 text."),
-        (b"#" * (MAX_SIZE + 1), "It is larger than 64 KiB."),
+        (b"#" * (MAX_SIZE + 1), "It is larger than 8 KiB."),
         (b"name = ", "It is not valid TOML"),
     ],
 )

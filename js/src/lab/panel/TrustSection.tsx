@@ -4,6 +4,7 @@ import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
+import { askRoles } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';
@@ -38,7 +39,9 @@ export function TrustSection(): VNode | null {
     // Refused, it shows what there is now: that is what there is to decide about.
     void deciding
       .run(() => channel.request('POST', 'trust', { fingerprint: value.fingerprint, trusted }))
-      .then(reload);
+      .then(reload)
+      .then(() => askRoles(channel))
+      .catch(() => undefined);
   };
   return (
     <Section title={t('This workspace')} open={!value.trusted}>
@@ -93,6 +96,8 @@ function kindWord(kind: string): string {
       return t('Workflow');
     case 'prompt':
       return t('Prompt');
+    case 'role':
+      return t('Role');
     default:
       return oneLine(kind, 40);
   }
