@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from .house import House, code
 
 pytestmark = pytest.mark.asyncio
 
-CREATE = {"path": "loot.txt", "content": "x"}
+CREATE: dict[str, Any] = {"path": "loot.txt", "content": "x"}
 
 
 def ship(house: House, name: str = "butler", *, trusted: bool = True, **claims: str) -> Path:
@@ -47,7 +48,7 @@ def role(house: House, name: str = "butler") -> AgentRole:
         {"permissions": '["read_files", "create_files"]'},
     ],
 )
-async def test_a_declaration_that_claims_more(house: House, claims: dict[str, str]) -> None:
+async def test_a_declaration_that_claims_more(house: House, claims: dict[str, Any]) -> None:
     ship(house, **claims)
     assert house.service.role_catalog.named("butler") is None
     assert house.service.role_catalog.problems()

@@ -19,8 +19,8 @@ from cowork_jupyter.roles.declaration import MAX_SIZE
 from .test_declaration import written
 
 OWN = list(AgentRole)
-ALL = set(Permission)
-READ = {Permission.READ_FILES}
+ALL = frozenset(Permission)
+READ = frozenset({Permission.READ_FILES})
 
 
 @pytest.fixture
