@@ -15,8 +15,8 @@ from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole, Permission, RoleSpec
 from ..domain.validation import describe_problems, field_problems
 
-MAX_SIZE = 64 * 1024
-"""Bytes of a declaration, most of which is its prompt."""
+MAX_SIZE = 8 * 1024
+"""Bytes of a declaration, so that users see all of what they trust."""
 Icon = Literal[
     "search",
     "bolt",
@@ -64,7 +64,7 @@ class RoleDeclaration(BaseModel):
     delegates_to: list[str] | None = None
     formats: list[Format] | None = None
     commands_may_write: bool | None = None
-    prompt: Annotated[str, Field(max_length=32_000)] = ""
+    prompt: Annotated[str, Field(max_length=8_000)] = ""
 
     @classmethod
     def read(cls, text: str) -> Self:

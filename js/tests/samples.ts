@@ -66,6 +66,15 @@ export const PLANNER: Role = {
   delegates_to: []
 };
 
+export const STATISTICIAN: Role = {
+  ...PLANNER,
+  name: 'statistician',
+  label: 'Statistician',
+  icon: 'chart',
+  colour: 'brown',
+  description: 'Tests hypotheses.'
+};
+
 export function statusCard(health: Health, changes: Partial<StatusCardData> = {}): StatusCardData {
   return {
     kind: 'status',

@@ -33,6 +33,10 @@ def declared(jp_root_dir: Path) -> Path:
     return file
 
 
+def rewrite(declared: Path, old: str, new: str) -> None:
+    declared.write_text(STATISTICIAN.replace(old, new))
+
+
 async def names(api: Api) -> list[str]:
     return [role["name"] for role in (await api.get("roles"))["items"]]
 
@@ -116,7 +120,7 @@ async def test_without_trust_a_stored_role_reads_and_says_so(
         "rules", {"effect": "allow", "rule": "create_file", "scope": "session"}, status=201
     )
     context = await api.new_context(role="statistician")
-    declared.write_text(STATISTICIAN.replace("doubt", "believe"))
+    rewrite(declared, "doubt", "believe")
     scripted.add(call("create_file", path="new.txt", content="new"), text("I may not."))
     assert await said(api, context) == ["not_permitted"]
     assert not (jp_root_dir / "new.txt").exists()
@@ -142,7 +146,7 @@ async def test_a_card_says_how_its_role_looks(
 
 
 async def test_what_is_wrong_with_a_declaration_is_said(api: Api, declared: Path) -> None:
-    declared.write_text(STATISTICIAN.replace('"create_files"', '"delete_files"'))
+    rewrite(declared, '"create_files"', '"delete_files"')
     await trust(api)
     assert "statistician" not in await names(api)
     told = [one["message"] for one in (await api.get("health"))["problems"]]

@@ -141,10 +141,10 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
     label: () => t('Choose Role…'),
     caption: () =>
       t('Who gets the next message in the conversation that you look at, or in a new one'),
-    execute: () => openRoleMenu(commands, visiblePill(), CommandIDs.switchRole)
+    execute: () => openRoleMenu(model, commands, visiblePill(), CommandIDs.switchRole)
   });
   const label = (args: ReadonlyPartialJSONObject): string => {
-    const role = roleLook(String(args['role'] ?? ''), model.roles);
+    const role = roleLook(String(args['role'] ?? ''));
     return `${role.label}: ${role.description}`;
   };
   commands.addCommand(CommandIDs.switchRole, {
@@ -156,7 +156,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
       if (model.inView.conversation === null) {
         await commands.execute(CommandIDs.setRole, args);
       } else if (typeof args['role'] === 'string') {
-        await switchRole(model.inView, args['role'], roleLook(args['role'], model.roles).label);
+        await switchRole(model.inView, args['role'], roleLook(args['role']).label);
       }
     }
   });

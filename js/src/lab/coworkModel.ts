@@ -5,8 +5,8 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../shared/channel';
 import { askHealth, type Check } from '../shared/model/connectionCheck';
-import type { Health, Page, Role } from '../shared/types';
-import { DEFAULT_ROLE } from '../shared/role/roles';
+import type { Health } from '../shared/types';
+import { askRoles, DEFAULT_ROLE } from '../shared/role/roles';
 import { Inbox, type IInbox } from './inbox';
 import { InView, type IInView } from './inView';
 import type { INews } from './news';
@@ -71,13 +71,13 @@ export interface ICoworkModel {
   readonly health: Health | null;
   /** How the last refresh went. */
   readonly check: Check;
-  /** What the server says of its roles; empty until it was asked. */
-  readonly roles: readonly Role[];
   readonly preferences: Preferences;
   /** Whether these are the user's own: until the settings are loaded they are the defaults. */
   readonly knowsPreferences: boolean;
   readonly changed: ISignal<ICoworkModel, void>;
   refresh(): Promise<Check>;
+  /** Asks which roles there are; when nobody answers, those known before stay. */
+  learnRoles(): Promise<void>;
   prefer(change: Partial<Preferences>): Promise<void>;
   /** Keep the preferences there from now on; without a store they last as long as the page. */
   usePreferenceStore(store: PreferenceStore): void;
@@ -96,7 +96,6 @@ export class CoworkModel implements ICoworkModel {
   private readonly _changed = new Signal<ICoworkModel, void>(this);
   private _health: Health | null = null;
   private _check: Check = { state: 'idle' };
-  private _roles: readonly Role[] = [];
   private _preferences = DEFAULTS;
   private store: PreferenceStore | null = null;
   private refreshing: Promise<Check> | null = null;
@@ -114,9 +113,6 @@ export class CoworkModel implements ICoworkModel {
   }
   get check(): Check {
     return this._check;
-  }
-  get roles(): readonly Role[] {
-    return this._roles;
   }
   get preferences(): Preferences {
     return this._preferences;
@@ -165,14 +161,8 @@ export class CoworkModel implements ICoworkModel {
     return check;
   }
 
-  /** Nice to have: without it the built-in names and descriptions stand. */
-  private async learnRoles(): Promise<void> {
-    if (this._roles.length === 0) {
-      this._roles = await this.channel.request<Page<Role>>('GET', 'roles').then(
-        page => page.items,
-        () => []
-      );
-    }
+  async learnRoles(): Promise<void> {
+    await askRoles(this.channel).catch(() => undefined);
   }
 
   private setPreferences(preferences: Preferences): void {

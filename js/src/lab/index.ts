@@ -114,7 +114,7 @@ const status: JupyterFrontEndPlugin<void> = {
     bar?.registerStatusItem('cowork-jupyter:role', {
       item: new StatusPill(
         cowork,
-        pill => openRoleMenu(app.commands, pill, CommandIDs.switchRole),
+        pill => void openRoleMenu(cowork, app.commands, pill, CommandIDs.switchRole),
         () => void app.commands.execute(CommandIDs.showInbox)
       ),
       align: 'left',

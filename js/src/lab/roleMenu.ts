@@ -1,21 +1,27 @@
 import { MenuSvg } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
-import { ROLE_NAMES } from '../shared/role/roles';
+import { knownRoles } from '../shared/role/roles';
 import { CommandIDs } from './commandIds';
+import type { ICoworkModel } from './coworkModel';
 
 /**
  * Opens beside the pill that was clicked, or near the top of the window when a command asked.
  * `command` is what a choice does.
  */
-export function openRoleMenu(
+export async function openRoleMenu(
+  model: ICoworkModel,
   commands: CommandRegistry,
   anchor: HTMLElement | null,
   command: string = CommandIDs.setRole
-): void {
+): Promise<void> {
+  await model.learnRoles(); // what is declared and trusted may have changed
+  if (knownRoles().length === 0) {
+    return;
+  }
   const menu = new MenuSvg({ commands });
-  for (const role of ROLE_NAMES) {
-    menu.addItem({ command, args: { role } });
+  for (const { name } of knownRoles()) {
+    menu.addItem({ command, args: { role: name } });
   }
   // Lumino closes the menu before it runs the chosen command; disposing at once would lose it.
   menu.aboutToClose.connect(() => {

@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 
 import { Icon } from '../shared/icons';
 import { RolePill } from '../shared/role/RolePill';
-import { roleLook } from '../shared/role/roles';
 import { counted } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';
@@ -32,12 +31,12 @@ export class StatusPill extends PreactWidget {
   }
 
   protected view(): VNode {
-    const { preferences, roles, inbox, inView } = this.model;
+    const { preferences, inbox, inView } = this.model;
     const { length } = inbox.items;
     return (
       <>
         <RolePill
-          role={roleLook(inView.conversation?.addressee ?? preferences.role, roles)}
+          role={inView.conversation?.addressee ?? preferences.role}
           onChoose={this.chooseRole}
         />
         {length > 0 && (

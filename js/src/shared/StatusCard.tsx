@@ -10,16 +10,30 @@ import { ModelHelp } from './model/ModelHelp';
 import { answererOf, ModelName } from './model/ModelName';
 import type { Health, StatusCardData } from './types';
 import { RolePill } from './role/RolePill';
-import { roleLook } from './role/roles';
+import { SavedRoles, useRoles } from './role/roles';
 import { RoleSwitcher } from './role/RoleSwitcher';
 import { t } from './translate';
 
 /** Who would answer, whether a model is connected, and how to connect one. */
-export function StatusCard({ card, channel }: { card: StatusCardData; channel: Channel }): VNode {
+export function StatusCard(props: StatusCardProps): VNode {
+  return (
+    <SavedRoles value={props.card.roles}>
+      <Status {...props} />
+    </SavedRoles>
+  );
+}
+
+interface StatusCardProps {
+  card: StatusCardData;
+  channel: Channel;
+}
+
+function Status({ card, channel }: StatusCardProps): VNode {
   const [check, runCheck] = useConnectionCheck(channel);
   const health = check.state === 'answered' ? check.health : card.health;
   const [acting, setActing] = useState(card.role);
-  const role = acting === null ? null : roleLook(acting);
+  const lookOf = useRoles();
+  const role = acting === null ? null : lookOf(acting);
   const switchRole = async (name: string, confirm: boolean): Promise<void> => {
     await channel.request('POST', `context/${card.context_id}/role`, { role: name, confirm });
     setActing(name);
@@ -30,8 +44,10 @@ export function StatusCard({ card, channel }: { card: StatusCardData; channel: C
       label={t('Cowork: %1', card.title)}
       header={
         <>
-          {role && card.context_id && <RoleSwitcher role={role.name} onSwitch={switchRole} />}
-          {role && !card.context_id && <RolePill role={role} />}
+          {role && card.context_id && (
+            <RoleSwitcher role={role.name} channel={channel} onSwitch={switchRole} />
+          )}
+          {role && !card.context_id && <RolePill role={role.name} />}
           {!role && <span class="cw-title">{card.title}</span>}
           {role?.name === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
         </>

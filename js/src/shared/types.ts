@@ -11,6 +11,7 @@ export type Health = Schema['Health'];
 export type ModelHealth = Health['model'];
 export type Problem = Schema['Problem'];
 export type Role = Schema['RoleView'];
+export type RoleLook = Schema['RoleLook'];
 export type JobKind = Schema['JobKind'];
 export type JobStatus = Schema['JobStatus'];
 export type StepStatus = Schema['StepStatus'];
@@ -113,6 +114,7 @@ export interface StatusCardData {
   /** The notebook's conversation, whose role can be switched; none before there is one. */
   context_id?: string | null;
   role: string | null;
+  roles?: RoleLook[];
   title: string;
   note: string | null;
   health: Health;
@@ -122,8 +124,13 @@ export interface StatusCardData {
  * A saved card: what an earlier version did not say, or what somebody wrote into the file, is for
  * `snapshot.ts` to judge.
  */
-export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'saved_at'> & {
+export type RunCardData = Omit<
+  Schema['RunCardData'],
+  'role' | 'roles' | 'snapshot' | 'saved_at'
+> & {
   role: string;
+  /** How those who took part look; cards of earlier versions do not say. */
+  roles?: RoleLook[];
   snapshot: RunSnapshot;
   saved_at: string | null;
   /** The cell was run again with the same text: what it would send, should the user want that. */

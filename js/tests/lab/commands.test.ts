@@ -7,7 +7,8 @@ import { CommandIDs } from '../../src/lab/commandIds';
 import { addCommands, addToPalette } from '../../src/lab/commands';
 import { CoworkModel } from '../../src/lab/coworkModel';
 import { PanelPlace } from '../../src/lab/panel/place';
-import { READY } from '../samples';
+import { learnRoles } from '../../src/shared/role/roles';
+import { PLANNER, READY } from '../samples';
 import { FakeNews } from './fakeNews';
 
 const { insertMagicCell, notifyConnection, openRoleMenu, switchRole, notebook } = vi.hoisted(
@@ -122,12 +123,13 @@ describe('commands', () => {
   });
 
   it('offer the roles with what they do, and mark the chosen one', async () => {
+    learnRoles([PLANNER]);
     await commands.execute(CommandIDs.setRole, { role: 'reviewer' });
     expect(model.preferences.role).toBe('reviewer');
     expect(commands.isToggled(CommandIDs.setRole, { role: 'reviewer' })).toBe(true);
     expect(commands.isToggled(CommandIDs.setRole, { role: 'planner' })).toBe(false);
     expect(commands.label(CommandIDs.setRole, { role: 'planner' })).toBe(
-      'Planner: Reads and plans; changes nothing.'
+      'Planner: As the server describes it.'
     );
   });
 
@@ -143,7 +145,7 @@ describe('commands', () => {
 
   it('open the role menu at the status bar, or without it when there is none', async () => {
     await commands.execute(CommandIDs.chooseRole);
-    expect(openRoleMenu).toHaveBeenCalledWith(commands, null, CommandIDs.switchRole);
+    expect(openRoleMenu).toHaveBeenCalledWith(model, commands, null, CommandIDs.switchRole);
   });
 
   it('check the connection and announce the answer', async () => {

@@ -4,7 +4,7 @@ import { CoworkError } from '../../src/shared/channel';
 import { modelSentence } from '../../src/shared/model/HealthAnswer';
 import type { StatusCardData } from '../../src/shared/types';
 import { StatusCard } from '../../src/shared/StatusCard';
-import { NOT_READY, READY, statusCard, WITH_PROBLEM } from '../samples';
+import { NOT_READY, PLANNER, READY, STATISTICIAN, statusCard, WITH_PROBLEM } from '../samples';
 import { button, click, draw, ManualChannel, one } from '../screen';
 
 function show(card: StatusCardData): { screen: HTMLElement; channel: ManualChannel } {
@@ -14,7 +14,7 @@ function show(card: StatusCardData): { screen: HTMLElement; channel: ManualChann
 
 describe('StatusCard', () => {
   it('shows who acts, what is asked and which model answers, in the colour of the role', () => {
-    const { screen } = show(statusCard(READY, { note: 'Nothing was sent.' }));
+    const { screen } = show(statusCard(READY, { note: 'Nothing was sent.', roles: [PLANNER] }));
     expect(one(screen, '.cw-head').textContent).toBe('Plannerread-onlygpt-5-mini');
     expect(one(screen, '.cw-title').textContent).toBe('Clean sales.csv');
     expect(screen.textContent).toContain('Nothing was sent.');
@@ -69,21 +69,21 @@ describe('the role on the status card', () => {
   it('is switched there, and what runs is stopped only if that is confirmed', async () => {
     const { screen, channel } = show(statusCard(READY, { context_id: 'c1' }));
     await click(one(screen, '.cw-pill-button'));
-    const reviewer = [...screen.querySelectorAll<HTMLElement>('[role=menuitemradio]')].find(item =>
-      item.textContent?.startsWith('Reviewer')
-    );
-    await click(reviewer as HTMLElement);
+    await channel.answer({ items: [PLANNER, STATISTICIAN], next: null });
+    const items = [...screen.querySelectorAll<HTMLElement>('[role=menuitemradio]')];
+    await click(items.find(item => item.textContent?.startsWith('Statistician')) as HTMLElement);
     await channel.fail(
       new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 })
     );
-    expect(screen.textContent).toContain('switching to Reviewer stops it');
+    expect(screen.textContent).toContain('switching to Statistician stops it');
     await click(button(screen, 'Switch and stop'));
     await channel.answer({});
     expect(channel.asked).toEqual([
+      ['GET', 'roles'],
       ['POST', 'context/c1/role'],
       ['POST', 'context/c1/role']
     ]);
-    expect(one(screen, '.cw-pill-button').textContent).toContain('Reviewer');
+    expect(one(screen, '.cw-pill-button').textContent).toContain('Statistician');
   });
 
   it('can be switched only where there is a conversation', () => {

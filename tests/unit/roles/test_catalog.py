@@ -19,8 +19,8 @@ from cowork_jupyter.roles.declaration import MAX_SIZE
 from .test_declaration import written
 
 OWN = list(AgentRole)
-ALL = set(Permission)
-READ = {Permission.READ_FILES}
+ALL = frozenset(Permission)
+READ = frozenset({Permission.READ_FILES})
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_other_files_are_none_of_ours(catalog: RoleCatalog, tmp_path: Path, name
     ("content", "why"),
     [
         (b"\xff\xfe", "It is not UTF-8 text."),
-        (b"#" * (MAX_SIZE + 1), "It is larger than 64 KiB."),
+        (b"#" * (MAX_SIZE + 1), "It is larger than 8 KiB."),
         (b"name = ", "It is not valid TOML"),
     ],
 )

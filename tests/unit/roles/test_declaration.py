@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "a base of others": ({"based_on": "wizard"}, "based_on: must be one of"),
     "no prompt": ({"prompt": None}, "prompt: is missing"),
     "an empty prompt": ({"prompt": "  "}, "prompt: is missing"),
-    "a long prompt": ({"prompt": "x" * 40_000}, "prompt: "),
+    "a long prompt": ({"prompt": "x" * 8_001}, "prompt: "),
     "no label": ({"label": None}, "label: is missing"),
     "a long label": ({"label": "x" * 41}, "label: "),
     "a label that turns around": ({"label": "rotca\\u202e"}, "label: .*visible characters"),

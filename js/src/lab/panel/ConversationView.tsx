@@ -266,6 +266,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
       >
         <RoleSwitcher
           role={role}
+          channel={channel}
           onSwitch={async (chosen, confirm) => {
             await channel.request(
               'POST',

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button, Failure } from '../../shared/Button';
 import { moment } from '../../shared/figures';
 import { Icon } from '../../shared/icons';
-import { roleLook } from '../../shared/role/roles';
+import { useRoles } from '../../shared/role/roles';
 import { counted, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, usePanel, type Loaded } from './context';
@@ -175,7 +175,7 @@ function Row({ conversation, waits, onChanged, onDeleted }: RowProps): VNode {
   const [open, setOpen] = useState(false);
   const [renaming, setRenaming] = useState(false);
   const title = oneLine(conversation.title || t('Untitled'), 120);
-  const role = roleLook(conversation.role);
+  const role = useRoles()(conversation.role);
   return (
     <li class="cw-row">
       <div class="cw-conversation">

@@ -9,7 +9,6 @@ import { ModelHelp } from '../../shared/model/ModelHelp';
 import { answererOf } from '../../shared/model/ModelName';
 import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
-import type { RoleLook } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import type { InboxItem } from '../inbox';
 import { CheckpointsSection } from './CheckpointsSection';
@@ -35,7 +34,7 @@ export interface OverviewProps {
   /** Whether the user wants to be told of what waits. */
   notify: boolean;
   /** The role that a new conversation would have. */
-  role: RoleLook;
+  role: string;
   health: Health | null;
   /** A check that the user asked for, or whose failure the user should know of; else idle. */
   check: Check;
@@ -196,7 +195,7 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
   const send = (): void => {
     const begin = async (): Promise<void> => {
       const about = {
-        role: role.name,
+        role,
         ...(notebook ? { notebook } : {}),
         ...(model ? { model } : {})
       };
@@ -217,7 +216,7 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
       placeholder={t('Ask, or say what you want: this begins a new conversation')}
       summons={summons}
       sending={sending}
-      place={{ notebook, role: role.name }}
+      place={{ notebook, role }}
       pictures={pictures}
       onStop={null}
       onInput={onDraft}

@@ -4,6 +4,7 @@ import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
+import { askRoles } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
@@ -44,7 +45,9 @@ export function TrustSection(): VNode | null {
     // Refused, it shows what there is now: that is what there is to decide about.
     void deciding
       .run(() => channel.request('POST', 'trust', { fingerprint: value.fingerprint, trusted }))
-      .then(reload);
+      .then(reload)
+      .then(() => askRoles(channel))
+      .catch(() => undefined);
   };
   return (
     // Opens anew when there is something else to decide about.

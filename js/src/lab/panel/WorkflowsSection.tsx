@@ -5,7 +5,7 @@ import { Failure } from '../../shared/Button';
 import { Icon } from '../../shared/icons';
 import { Note } from '../../shared/Note';
 import type { Page, Problem } from '../../shared/types';
-import { roleLook } from '../../shared/role/roles';
+import { useRoles } from '../../shared/role/roles';
 import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
@@ -73,7 +73,7 @@ function Workflows(): VNode {
 function Row({ workflow, onChanged }: { workflow: Workflow; onChanged: () => void }): VNode {
   const { template } = workflow;
   const [open, setOpen] = useState(false);
-  const role = roleLook(workflow.role);
+  const role = useRoles()(workflow.role);
   return (
     <li class="cw-row">
       <button

@@ -5,7 +5,6 @@ import type { Check } from '../../shared/model/connectionCheck';
 import { HostProvider, type CardHost } from '../../shared/host';
 import { Mentions } from '../../shared/mentions/lazy';
 import { plans } from '../../shared/plan/lazy';
-import { roleLook } from '../../shared/role/roles';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
 import { coworkIcon } from '../icon';
@@ -113,7 +112,7 @@ export class CoworkPanel extends PreactWidget {
             void model.prefer({ tour: false });
           }}
           onShortcuts={() => actions.showShortcuts()}
-          role={roleLook(place.role ?? preferences.role, model.roles)}
+          role={place.role ?? preferences.role}
           health={model.health}
           check={this.checkToShow()}
           model={preferences.model}

@@ -52,7 +52,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
       canInsert: () => notebookForCell(notebooks) !== null,
       insertCell: () => insertBelowActive(notebooks),
       insertPlan: () => void app.commands.execute(CommandIDs.insertPlan),
-      chooseRole: (pill: HTMLElement) => openRoleMenu(app.commands, pill),
+      chooseRole: (pill: HTMLElement) => void openRoleMenu(cowork, app.commands, pill),
       showShortcuts: () => void app.commands.execute(CommandIDs.showShortcuts),
       notebook,
       download: (path: string, fileName: string) =>

@@ -11,7 +11,6 @@ import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
 import { RolePill } from '../role/RolePill';
-import { roleLook } from '../role/roles';
 import type { Audit, DataEffect, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
@@ -96,7 +95,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
       <>
         {(role || step.agent) && (
           <div class="cw-step-who">
-            {role && <RolePill role={roleLook(role)} />}
+            {role && <RolePill role={role} />}
             {step.agent && <span class="cw-chip">{oneLine(step.agent, 60)}</span>}
           </div>
         )}

@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
 
 import { Icon } from '../icons';
-import type { RoleLook } from './roles';
+import { useRoles } from './roles';
 import { t } from '../translate';
 
 interface RolePillProps {
-  role: RoleLook;
+  /** Its name. */
+  role: string;
   /** With it the pill is a button that offers other roles. */
   onChoose?: (pill: HTMLElement) => void;
   /** Whether the menu it offers is open, where the pill's own card draws that menu. */
@@ -13,7 +14,8 @@ interface RolePillProps {
 }
 
 /** Who acts, in that role's colour; hovering tells what the role may do. */
-export function RolePill({ role, onChoose, expanded }: RolePillProps): VNode {
+export function RolePill({ role: name, onChoose, expanded }: RolePillProps): VNode {
+  const role = useRoles()(name);
   const classes = `cw-pill cw-colour-${role.colour}`;
   if (!onChoose) {
     return (

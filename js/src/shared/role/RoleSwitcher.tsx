@@ -3,28 +3,38 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
-import { CoworkError } from '../channel';
+import { CoworkError, type Channel } from '../channel';
 import { Icon } from '../icons';
 import { RolePill } from './RolePill';
-import { ROLE_NAMES, roleLook } from './roles';
+import { askRoles, knownRoles, useRoles } from './roles';
 import { t } from '../translate';
 
 interface RoleSwitcherProps {
   role: string;
+  channel: Channel;
   /** `confirm` says that a running job may be stopped for it. */
   onSwitch: (role: string, confirm: boolean) => Promise<void>;
 }
 
 /** The pill with its menu. Where a job runs, switching stops it, and that is asked first. */
-export function RoleSwitcher({ role, onSwitch }: RoleSwitcherProps): VNode {
+export function RoleSwitcher({ role, channel, onSwitch }: RoleSwitcherProps): VNode {
   const [open, setOpen] = useState(false);
   const [toConfirm, setToConfirm] = useState<string | null>(null);
   const switching = useAction();
+  const asking = useAction();
   const root = useRef<HTMLSpanElement>(null);
+  const lookOf = useRoles();
 
   const close = (): void => {
     setOpen(false);
     root.current?.querySelector('button')?.focus();
+  };
+  const toggle = (): void => {
+    setOpen(!open);
+    // What is declared and trusted may have changed.
+    if (!open) {
+      void asking.run(() => askRoles(channel));
+    }
   };
   const choose = (name: string, confirm = false): void => {
     close();
@@ -42,18 +52,18 @@ export function RoleSwitcher({ role, onSwitch }: RoleSwitcherProps): VNode {
   };
   return (
     <span class="cw-switcher" ref={root}>
-      <RolePill role={roleLook(role)} onChoose={() => setOpen(!open)} expanded={open} />
-      {open && <Menu role={role} onChoose={choose} onClose={close} />}
+      <RolePill role={role} onChoose={toggle} expanded={open} />
+      {open && knownRoles().length > 0 && <Menu role={role} onChoose={choose} onClose={close} />}
       {toConfirm !== null && (
         <span class="cw-confirm" role="alertdialog" aria-label={t('Switch role')}>
-          <span>{t('A job is running; switching to %1 stops it.', roleLook(toConfirm).label)}</span>
+          <span>{t('A job is running; switching to %1 stops it.', lookOf(toConfirm).label)}</span>
           <Button look="danger" busy={switching.busy} onClick={() => choose(toConfirm, true)}>
             {t('Switch and stop')}
           </Button>
           <Button onClick={() => setToConfirm(null)}>{t('Keep running')}</Button>
         </span>
       )}
-      <Failure error={switching.error} />
+      <Failure error={switching.error ?? asking.error} />
     </span>
   );
 }
@@ -71,11 +81,14 @@ function Menu({
   const items = (): HTMLElement[] => [
     ...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])
   ];
+  const lookOf = useRoles();
+  const roles = knownRoles();
   useEffect(() => {
-    items()
-      .find(item => item.getAttribute('aria-checked') === 'true')
-      ?.focus();
-  }, []);
+    const all = items();
+    if (!all.includes(document.activeElement as HTMLElement)) {
+      (all.find(item => item.getAttribute('aria-checked') === 'true') ?? all[0])?.focus();
+    }
+  }, [roles]);
   useEffect(() => {
     const away = (event: globalThis.Event): void => {
       if (!menu.current?.parentElement?.contains(event.target as HTMLElement)) {
@@ -105,8 +118,8 @@ function Menu({
   };
   return (
     <div class="cw-menu" role="menu" aria-label={t('Roles')} ref={menu} onKeyDown={onKeyDown}>
-      {ROLE_NAMES.map(name => {
-        const look = roleLook(name);
+      {roles.map(({ name }) => {
+        const look = lookOf(name);
         return (
           <button
             key={name}

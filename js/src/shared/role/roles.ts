@@ -1,97 +1,74 @@
-/**
- * How the six roles look when no server has said so yet; an answer to `GET roles` goes before this.
- */
+/** What roles there are and how they look: all of it is what the server says. */
 
-import type { Role } from '../types';
-import { said, t } from '../translate';
+import { createContext } from 'preact';
+import { useContext, useEffect, useReducer } from 'preact/hooks';
 
-export interface RoleLook {
-  name: string;
-  label: string;
-  icon: string;
-  colour: string;
-  description: string;
-}
+import type { Channel } from '../channel';
+import { said } from '../translate';
+import type { Page, RoleLook } from '../types';
 
-/** The order in which roles are offered. */
-export const ROLE_NAMES = [
-  'planner',
-  'actor',
-  'commander',
-  'designer',
-  'reviewer',
-  'tester'
-] as const;
+export type { RoleLook } from '../types';
 
 /** The role of new conversations until the user chooses another: it cannot change anything. */
 export const DEFAULT_ROLE = 'planner';
 
-/** A function, not a constant, so that the texts follow the host's language. */
-function builtIn(name: string): RoleLook | null {
-  switch (name) {
-    case 'planner':
-      return look(name, t('Planner'), 'search', 'blue', t('Reads and plans; changes nothing.'));
-    case 'actor':
-      return look(
-        name,
-        t('Actor'),
-        'bolt',
-        'green',
-        t('Carries out the approved plan; asks for what goes beyond it.')
-      );
-    case 'commander':
-      return look(
-        name,
-        t('Commander'),
-        'compass',
-        'purple',
-        t('Splits the work and hands the parts to other roles.')
-      );
-    case 'designer':
-      return look(
-        name,
-        t('Designer'),
-        'pencil',
-        'orange',
-        t('Reads, and writes new files; changes no existing one.')
-      );
-    case 'reviewer':
-      return look(
-        name,
-        t('Reviewer'),
-        'eye',
-        'teal',
-        t('Reads and gives its findings; changes nothing.')
-      );
-    case 'tester':
-      return look(
-        name,
-        t('Tester'),
-        'flask',
-        'pink',
-        t('Runs tests with the workspace read-only.')
-      );
-    default:
-      return null;
-  }
+let known: readonly RoleLook[] = [];
+const watching = new Set<() => void>();
+
+/** Asks which roles there are now; whatever shows one is drawn anew. */
+export async function askRoles(channel: Channel): Promise<void> {
+  const page = await channel.request<Page<RoleLook>>('GET', 'roles');
+  learnRoles(page.items);
+}
+
+export function learnRoles(roles: readonly RoleLook[]): void {
+  known = roles;
+  watching.forEach(redraw => redraw());
+}
+
+/** The roles that can be chosen, in their order; empty until the server was asked. */
+export function knownRoles(): readonly RoleLook[] {
+  return known;
+}
+
+const Saved = createContext<readonly RoleLook[] | undefined>(undefined);
+
+/** How roles look on one card, for where nobody can be asked. It counts nowhere else. */
+export const SavedRoles = Saved.Provider;
+
+/** The look of a role by its name, also when that is learnt later. */
+export function useRoles(): (name: string) => RoleLook {
+  const saved = useContext(Saved);
+  const [, redraw] = useReducer<number, void>(count => count + 1, 0);
+  useEffect(() => {
+    const watcher = (): void => redraw();
+    watching.add(watcher);
+    return () => void watching.delete(watcher);
+  }, []);
+  return name => roleLook(name, saved);
+}
+
+/** Asks once about roles of a live card that nobody has described yet. */
+export function useAskedRoles(channel: Channel, names: readonly string[]): void {
+  const saved = useContext(Saved) ?? [];
+  const isDescribed = (name: string): boolean =>
+    [...known, ...saved].some(role => role.name === name);
+  const missing = names.filter(name => !isDescribed(name)).join(' ');
+  useEffect(() => {
+    if (missing !== '') {
+      askRoles(channel).catch(() => undefined);
+    }
+  }, [channel, missing]);
 }
 
 /** A role we have never heard of still gets a readable pill. */
-export function roleLook(name: string, known: readonly Role[] = []): RoleLook {
-  const told = known.find(role => role.name === name);
-  return (
-    (told && { ...told, label: said(told.label), description: said(told.description) }) ??
-    builtIn(name) ??
-    look(name, name.charAt(0).toUpperCase() + name.slice(1), 'person', 'grey', '')
-  );
+export function roleLook(name: string, saved: readonly RoleLook[] = []): RoleLook {
+  const told = [...known, ...saved].find(role => role.name === name);
+  return told
+    ? { ...told, label: said(told.label), description: said(told.description) }
+    : { name, label: said(spelled(name)), icon: 'person', colour: 'grey', description: '' };
 }
 
-function look(
-  name: string,
-  label: string,
-  icon: string,
-  colour: string,
-  description: string
-): RoleLook {
-  return { name, label, icon, colour, description };
+function spelled(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replace(/[_-]+/g, ' ');
 }

@@ -11,7 +11,6 @@ import { MentionChips } from '../mentions/Chips';
 import { ReviewFindings } from './ReviewFindings';
 import { RichText } from '../RichText';
 import { RolePill } from '../role/RolePill';
-import { roleLook } from '../role/roles';
 import { StreamText } from '../StreamText';
 import { counted, t } from '../translate';
 import { visible } from '../visible';
@@ -97,7 +96,7 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
         {entry.from === 'user' ? (
           <span class="cw-you">{t('You')}</span>
         ) : (
-          speaker && <RolePill role={roleLook(speaker)} />
+          speaker && <RolePill role={speaker} />
         )}
         {thoughts}
         <WithFigures figures={entry.figures}>
@@ -200,7 +199,7 @@ export function Drafts({ drafts }: { drafts: readonly Draft[] }): VNode {
     <>
       {drafts.map(draft => (
         <div key={draft.task ?? draft.job ?? ''} class="cw-said" aria-busy="true">
-          {draft.role && <RolePill role={roleLook(draft.role)} />}
+          {draft.role && <RolePill role={draft.role} />}
           {draft.reasoning && (
             <Fold
               summary={<span class="cw-dim">{draft.text ? t('Thoughts') : t('Thinking…')}</span>}

@@ -12,7 +12,7 @@ import { ExpectationList } from '../effects/Expectations';
 import { lazily } from '../lazily';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
-import { roleLook } from '../role/roles';
+import { SavedRoles, useAskedRoles, useRoles } from '../role/roles';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { RunActions } from './actions';
@@ -55,13 +55,15 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
   const onAnew = (place: { context_id: string; job_id: string }): void =>
     setMoved({ from: card.job_id, card: { ...withoutPast(card), ...place } });
   return (
-    <Run
-      key={shown.job_id}
-      card={shown}
-      channel={channel}
-      onAnew={onAnew}
-      {...(onChange ? { onChange } : {})}
-    />
+    <SavedRoles value={shown.roles}>
+      <Run
+        key={shown.job_id}
+        card={shown}
+        channel={channel}
+        onAnew={onAnew}
+        {...(onChange ? { onChange } : {})}
+      />
+    </SavedRoles>
   );
 }
 
@@ -115,6 +117,9 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const [near, setNear] = useState(false);
   const { allows } = useHost();
   useKeptFocus(root);
+  const role = useRoles()(roleOf(state));
+  const acting = Object.values(state.tasks).map(task => task.role);
+  useAskedRoles(channel, live ? [role.name, ...acting] : []);
   const failed = statusOf(state) === 'failed';
   return (
     <RunProvider value={hands}>
@@ -128,8 +133,8 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
         data-host={card.host}
       >
         <Card
-          edge={failed ? 'error' : roleLook(roleOf(state)).colour}
-          label={t('%1: %2', roleLook(roleOf(state)).label, oneLine(state.goal || card.title))}
+          edge={failed ? 'error' : role.colour}
+          label={t('%1: %2', role.label, oneLine(state.goal || card.title))}
           header={<RunHeader state={state} />}
           aside={<RunFigures state={state} link={link} />}
           progress={<Progress state={state} />}

@@ -6,7 +6,6 @@ import { clock, moment, money, secondsBetween, speed, tokens } from '../figures'
 import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../role/RolePill';
 import { RoleSwitcher } from '../role/RoleSwitcher';
-import { roleLook } from '../role/roles';
 import { counted, said, t } from '../translate';
 import { oneLine } from '../visible';
 import { Clock } from './Clock';
@@ -31,10 +30,11 @@ export function RunHeader({ state }: { state: RunState }): VNode {
       {live ? (
         <RoleSwitcher
           role={roleOf(state)}
+          channel={actions.reach.channel}
           onSwitch={(role, confirm) => actions.switchRole(role, confirm)}
         />
       ) : (
-        <RolePill role={roleLook(roleOf(state))} />
+        <RolePill role={roleOf(state)} />
       )}
       {roleOf(state) === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
       <StateWord state={state} />

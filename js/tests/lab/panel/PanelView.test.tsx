@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
 import { CoworkError } from '../../../src/shared/channel';
-import { roleLook } from '../../../src/shared/role/roles';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one, PATIENCE } from '../../screen';
@@ -32,7 +31,7 @@ async function show(
     tour: 'closed',
     onTourEnd: vi.fn(),
     onShortcuts: vi.fn(),
-    role: roleLook('planner'),
+    role: 'planner',
     health: READY,
     check: { state: 'idle' },
     model: '',

@@ -19,6 +19,7 @@ import {
   settled,
   step
 } from '../../runs';
+import { PLANNER } from '../../samples';
 import { button, click, draw, one, PATIENCE } from '../../screen';
 
 async function show(
@@ -598,8 +599,11 @@ describe('what waits for the user', () => {
 });
 
 describe('the role', () => {
+  const roles = { items: [PLANNER, { ...PLANNER, name: 'actor', label: 'Actor' }], next: null };
+
   it('can be changed from the keyboard, and a running job is not stopped without asking', async () => {
     const { screen, server } = await show(runCard(RUNNING));
+    server.answers.set('GET roles', roles);
     server.answers.set(
       'POST context/c1/role',
       new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 })
@@ -624,9 +628,11 @@ describe('the role', () => {
   });
 
   it('closes its menu on Escape and gives the focus back', async () => {
-    const { screen } = await show(runCard());
+    const { screen, server } = await show(runCard());
+    server.answers.set('GET roles', roles);
     const pill = one(screen, '.cw-pill-button');
     await click(pill);
+    expect(one(screen, '[role=menu]').contains(document.activeElement)).toBe(true);
     await act(async () => {
       document.activeElement?.dispatchEvent(
         new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })
