@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
-from . import actor, planner
+from . import actor, planner, reviewing
 from .conversation import read_run
 from .script import GuideReply, Script
 from .words import what_i_can_do
@@ -20,11 +20,15 @@ class Guide:
     """Answers in the protocol that models are asked to answer in."""
 
     def reply(self, conversation: Conversation) -> str:
-        """The next tool call, plan, question, result of a step, or text."""
+        """The next tool call, plan, question, review, result of a step, or text."""
         script = Script(read_run(conversation), conversation)
-        plans = "plan" in conversation.role.spec.formats
+        formats = conversation.role.spec.formats
         try:
-            return planner.plan(script) if plans else script.done(actor.act(script))
+            if "plan" in formats:
+                return planner.plan(script)
+            if "review" in formats:
+                return reviewing.review(script)
+            return script.done(actor.act(script))
         except GuideReply as reply:
             return reply.text
 
