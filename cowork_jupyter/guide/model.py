@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator
 
@@ -54,7 +55,10 @@ class GuideModel:
         It reads the conversation, not the prompt; to a prompt alone it can only say what it is.
         """
         known = request.conversation
-        reply = self._guide.reply(known()) if known else what_i_can_do(is_step=False)
+        if known:  # a review of a long notebook takes a second or two, in which others go on
+            reply = await asyncio.to_thread(self._guide.reply, known())
+        else:
+            reply = what_i_can_do(is_step=False)
         for piece in _PIECE.findall(reply):
             yield TextChunk(piece)
         yield Finished("stop")

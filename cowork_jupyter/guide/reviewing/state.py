@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...tools.notebook.hidden import HiddenFindings, hidden_state
 from ...tools.notebook.names import names_in
-from ...tools.notebook.stale import CellTimes, outdated_cells, stale_cells
+from ...tools.notebook.stale import CellTimes, outdated_cells
 from .subject import ReviewedCell, ReviewRemark, Subject
 
 _RUN_ALL = "Restart the kernel and run all cells."
@@ -27,16 +27,11 @@ def state_remarks(subject: Subject) -> Iterator[ReviewRemark]:
 
 
 def _stale(subject: Subject) -> Iterator[ReviewRemark]:
-    code = subject.code
-    by_id = {cell.state.id: cell for cell in code}
-    times = [CellTimes(one.state.id, one.source, one.count, one.count) for one in code]
-    for found in outdated_cells(times):
-        cell, cause = by_id[found.cell_id], by_id[found.changed_id]
-        if cause.number > cell.number:
-            continue  # it is said of the name, which only a cell below defines
+    times = [CellTimes(one.state.id, one.source, one.count, one.count) for one in subject.code]
+    for cell, cause, name in _dependents(subject, times):
         yield ReviewRemark(
             "major",
-            f"Its result is stale: it uses `{found.name}` and ran as [{cell.count}], before cell "
+            f"Its result is stale: it uses `{name}` and ran as [{cell.count}], before cell "
             f"{cause.number}, on which it depends, ran as [{cause.count}].",
             f"Run it again. {_RUN_ALL}",
             cell,
@@ -44,19 +39,32 @@ def _stale(subject: Subject) -> Iterator[ReviewRemark]:
 
 
 def _not_run(subject: Subject) -> Iterator[ReviewRemark]:
-    states = [cell.state for cell in subject.cells]
-    for cell in subject.code:
-        if cell.count is not None:
-            continue
-        users = [one for one in stale_cells(states, cell.state.id) if one.cell > cell.number]
-        if users:
-            first = users[0]
-            yield ReviewRemark(
-                "major",
-                f"It has not run, but cell {first.cell}, which uses `{first.name}` of it, has.",
-                _RUN_ALL,
-                cell,
-            )
+    """Cells that have yet to run, as if they would do so after all others."""
+    last = max((cell.count or 0 for cell in subject.code), default=0)
+    times = [
+        CellTimes(one.state.id, one.source, one.count, None if one.count else last + 1)
+        for one in subject.code
+    ]
+    said: set[int] = set()
+    for cell, cause, name in _dependents(subject, times):
+        if cause.number not in said:
+            said.add(cause.number)
+            comment = f"It has not run, but cell {cell.number}, which uses `{name}` of it, has."
+            yield ReviewRemark("major", comment, _RUN_ALL, cause)
+
+
+def _dependents(
+    subject: Subject, times: Sequence[CellTimes]
+) -> Iterator[tuple[ReviewedCell, ReviewedCell, str]]:
+    """Cells that ran before one above them on which they depend, that one, and by which name.
+
+    Of one below it is said that only it defines the name.
+    """
+    by_id = {cell.state.id: cell for cell in subject.code}
+    for found in outdated_cells(times):
+        cell, cause = by_id[found.cell_id], by_id[found.changed_id]
+        if cause.number < cell.number:
+            yield cell, cause, found.name
 
 
 def _hidden(subject: Subject, stale: set[str]) -> Iterator[ReviewRemark]:
