@@ -137,6 +137,8 @@ class CliOutcome:
     """What the events tell about how a run ended, besides its status."""
 
     made_plan: bool = False
+    asks_for_changes: bool = False
+    """Whether a reviewer does."""
     was_denied: bool = False
     """Whether a call was not run because nobody could be asked."""
 
@@ -147,6 +149,8 @@ class CliOutcome:
                 self.was_denied = True
             case Message(message_type=MessageType.PLAN):
                 self.made_plan = True
+            case Message(data=ReviewData(verdict="request_changes"), task_id=None):
+                self.asks_for_changes = True
 
 
 def _words_of(message: Message) -> str:

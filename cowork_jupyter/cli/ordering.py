@@ -1,4 +1,4 @@
-"""What `plan`, `act` and `export` have in common on the command line."""
+"""What `plan`, `act`, `review` and `export` have in common on the command line."""
 
 from __future__ import annotations
 

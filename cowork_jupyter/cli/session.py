@@ -219,7 +219,8 @@ class CliSession:
         if self._outcome.was_denied:
             return DENIED
         wanted = self._order.role is not AgentRole.PLANNER or self._outcome.made_plan
-        return SUCCESS if job.status is JobStatus.COMPLETED and wanted else FAILED
+        good = wanted and not self._outcome.asks_for_changes
+        return SUCCESS if job.status is JobStatus.COMPLETED and good else FAILED
 
     def _say(self, text: str, style: str) -> None:
         if not self._order.as_json:

@@ -12,6 +12,16 @@ from urllib.parse import quote
 HIDDEN = "•••"
 MIN_LENGTH = 4
 """Characters of a value below which hiding it would tear holes into everything."""
+KEY_PATTERNS = (
+    r"\bsk-[\w-]{8,}",
+    r"(?<=[Bb]earer )(?:(?=\S*\d)[\w.~+/=-]{8,}|[\w.~+/=-]{20,})",
+    r"\bgh[pousr]_\w{20,}",
+    r"\bgithub_pat_\w{20,}",
+    r"\bhf_[A-Za-z0-9]{20,}",
+    r"\bxox[abeoprs]-[\w-]{10,}",
+    r"\bAKIA[0-9A-Z]{16}\b",
+)
+"""What keys of well-known services look like."""
 _SURELY_A_KEY = 16
 _PERHAPS_A_KEY = 8
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator
 
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
-from . import actor, planner
+from . import actor, planner, reviewing
 from .conversation import read_run
 from .script import GuideReply, Script
 from .words import what_i_can_do
@@ -20,11 +21,15 @@ class Guide:
     """Answers in the protocol that models are asked to answer in."""
 
     def reply(self, conversation: Conversation) -> str:
-        """The next tool call, plan, question, result of a step, or text."""
+        """The next tool call, plan, question, review, result of a step, or text."""
         script = Script(read_run(conversation), conversation)
-        plans = "plan" in conversation.role.spec.formats
+        formats = conversation.role.spec.formats
         try:
-            return planner.plan(script) if plans else script.done(actor.act(script))
+            if "plan" in formats:
+                return planner.plan(script)
+            if "review" in formats:
+                return reviewing.review(script)
+            return script.done(actor.act(script))
         except GuideReply as reply:
             return reply.text
 
@@ -50,7 +55,10 @@ class GuideModel:
         It reads the conversation, not the prompt; to a prompt alone it can only say what it is.
         """
         known = request.conversation
-        reply = self._guide.reply(known()) if known else what_i_can_do(is_step=False)
+        if known:  # a review of a long notebook takes a second or two, in which others go on
+            reply = await asyncio.to_thread(self._guide.reply, known())
+        else:
+            reply = what_i_can_do(is_step=False)
         for piece in _PIECE.findall(reply):
             yield TextChunk(piece)
         yield Finished("stop")

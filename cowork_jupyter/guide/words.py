@@ -15,6 +15,7 @@ _ABILITIES = (
     "join two tables (“join orders.csv with customers.csv”)",
     "fit and score a baseline model (“predict price from houses.csv”)",
     "explain a notebook, or put its cells in order",
+    "review a notebook or a Python file by rules, as reviewer (“review analysis.ipynb”)",
 )
 _CONNECT = (
     "For anything else, connect a language model in the Cowork panel or on the `%cowork` card. "

@@ -11,21 +11,13 @@ from typing import Any
 
 from ..domain.events import Event, ReasoningStreamed, TextStreamed
 from ..domain.notices import NotebookSeen, ToolOutput
+from ..domain.redaction import KEY_PATTERNS
 from ..domain.settings import Settings
 
 HIDDEN = "[hidden]"
 _MIN_SECRET_LENGTH = 8
 _DEEPEST = 200
 
-_SECRETS = (
-    r"\bsk-[\w-]{8,}",
-    r"(?<=[Bb]earer )(?:(?=\S*\d)[\w.~+/=-]{8,}|[\w.~+/=-]{20,})",
-    r"\bgh[pousr]_\w{20,}",
-    r"\bgithub_pat_\w{20,}",
-    r"\bhf_[A-Za-z0-9]{20,}",
-    r"\bxox[abeoprs]-[\w-]{10,}",
-    r"\bAKIA[0-9A-Z]{16}\b",
-)
 _BEGIN, _END = r"(?<![\w.~-])", r"(?![\w-]|\.\w)"
 _HOMES = re.compile(_BEGIN + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s'\"`:]+|/root(?=/))")
 
@@ -42,7 +34,7 @@ class Redactor:
     @cached_property
     def _secret(self) -> re.Pattern[str]:
         own = (re.escape(key) for key in self.keys if len(key) >= _MIN_SECRET_LENGTH)
-        return re.compile("|".join([*own, *_SECRETS]))
+        return re.compile("|".join([*own, *KEY_PATTERNS]))
 
     @classmethod
     def of(cls, settings: Settings, keys: Sequence[str] = ()) -> Redactor:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.message_data import ReviewData, ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
@@ -77,3 +78,25 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
         for part in one.content
     ]
     assert any(isinstance(part, ImagePart) or "svg" in part.text for part in came)
+
+
+async def test_the_reviewer_reviews_by_rules_and_the_record_shows_what_it_read(
+    place: Place, jp_root_dir: Path
+) -> None:
+    (extension,) = place.app.extension_manager.extension_apps["cowork_jupyter"]
+    service = extension.service
+    service.factory.llm.model = GuideModel()
+    (jp_root_dir / "clean.py").write_text("import os\n\npassword = 'tr0ub4dor&3'\n")
+    context = service.conversations.create(notebook=NOTEBOOK, model=NAME)
+    async with asyncio.timeout(PATIENCE):
+        sent = service.send_message(context.id, "Review clean.py", AgentRole.REVIEWER)
+        assert sent.job_id
+        job = await service.jobs.wait(sent.job_id)
+    assert job.status is JobStatus.COMPLETED, job.error
+    messages = service.journal.store.messages(context.id).items
+    calls = [one.data.tool for one in messages if isinstance(one.data, ToolCallData)]
+    assert calls == ["list_directory", "read_file"]
+    (review,) = [one.data for one in messages if isinstance(one.data, ReviewData)]
+    assert [one.severity for one in review.findings] == ["critical", "minor"]
+    assert "tr0ub4dor" not in review.text
+    assert review.verdict == "request_changes"

@@ -8,6 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _MAGIC = re.compile(r"^(\s*)(?:([\w., ]+?)\s*=\s*)?[%!].*$", re.MULTILINE)
+_HELP = re.compile(r"^[ \t]*(?:\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*$", re.MULTILINE)
+_AROUND = re.compile(
+    r"(?P<above>\s*)%%(?:time|timeit|prun|capture(?:[ \t]+(?P<name>[A-Za-z_]\w*))?)\b[^\n]*"
+)
+"""Magics whose cell is Python all the same; what `%%capture` is given is the name of the output."""
 _CHANGING = frozenset({
     "add", "append", "clear", "discard", "extend", "fit", "insert", "pop", "popitem", "remove",
     "reverse", "setdefault", "sort", "update",
@@ -34,11 +39,25 @@ class CellNames:
     """Whether it imports names that cannot be known."""
 
 
+def as_python(source: str) -> str | None:
+    """The code of a cell line by line, without what only IPython understands; None if it is in
+    another language.
+    """
+    if source.lstrip().startswith("%%"):
+        around = _AROUND.match(source)
+        if around is None:
+            return None
+        made = around["name"]
+        source = f"{around['above']}{f'{made} = None' if made else ''}{source[around.end() :]}"
+    text = _HELP.sub("", source)
+    return _MAGIC.sub(lambda found: f"{found[1]}{found[2] or '_'} = None", text)
+
+
 def names_in(source: str) -> CellNames | None:
     """None if the cell cannot be understood; a cell of another language has no names."""
-    if source.lstrip().startswith("%%"):
+    text = as_python(source)
+    if text is None:
         return CellNames()
-    text = _MAGIC.sub(lambda found: f"{found[1]}{found[2] or '_'} = None", source)
     try:
         tree = ast.parse(text)
         walk = _Walk()

@@ -18,6 +18,7 @@ _TABLE_LINES, _TABLE_END = 12, 4
 """Lines of a table, and how many of them are its last: those often tell its size."""
 _TRACEBACK_LINES = 15
 
+_LEFT_OUT = re.compile(r"\n\[… ([\d,]+) characters left out …\]\n")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)\d*_?\(([^()\n]*)\)")
 _TEXTS = ("text/markdown", "text/plain", "text/latex", "application/json", "text/html")
@@ -81,6 +82,23 @@ def middle_cut(text: str, room: int) -> str:
     half = room // 2
     missing = len(text) - 2 * half
     return f"{text[:half]}\n[… {missing:,} characters left out …]\n{text[-half:]}"
+
+
+def size_of(outputs: Iterable[Mapping[str, Any]]) -> int:
+    """Characters of all that came out, also of what was cut."""
+    parts = ("text", "data", "traceback")
+    return sum(_size(output.get(part)) for output in outputs for part in parts)
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        left_out = sum(int(found.replace(",", "")) for found in _LEFT_OUT.findall(value))
+        return len(value) + left_out
+    if isinstance(value, Mapping):
+        if set(value) == {"length", "head"}:
+            return int(value["length"])
+        return sum(_size(one) for one in value.values())
+    return sum(_size(one) for one in value) if isinstance(value, list | tuple) else 0
 
 
 # For the model

@@ -13,7 +13,7 @@ from ...domain.messages import ImagePart
 from ...domain.roles import Permission
 from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..files import PathOf
-from .outputs import MAX_LENGTH, described
+from .outputs import MAX_LENGTH, described, size_of
 from .pictures import KINDS, pictures_in
 from .state import CellState, NotebookState
 
@@ -104,6 +104,8 @@ def _facts(cell: CellState) -> dict[str, object]:
         "source": cell.source,
         "execution_count": cell.execution_count,
         "failed": any(output.get("output_type") == "error" for output in cell.outputs),
+        "output_size": size_of(cell.outputs),
+        "tags": list(cell.tags),
     }
 
 
@@ -122,6 +124,7 @@ def _result(state: NotebookState, text: str, start: int, end: int) -> ToolResult
         "first_cell": start,
         "last_cell": end - 1,
         "total_cells": total,
+        "language": state.language,
         "open": state.is_open,
         "unsaved": state.unsaved,
         "cells": [_facts(cell) for cell in state.cells[start:end]],

@@ -203,6 +203,20 @@ def test_each_folder_and_each_name_has_a_conversation_of_its_own(
     assert "no conversation called 'unknown'" in capsys.readouterr().err
 
 
+def test_files_are_reviewed_and_the_exit_code_tells(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "clean.py").write_text("x = 1\n")
+    (here / "leaky.py").write_text("try:\n    f()\nexcept Exception:\n    pass\n")
+    assert run_here("review", "clean.py") == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Review: approve\nI checked `clean.py` by rules.")
+    assert run_here("review", "clean.py", "leaky.py") == 1
+    told = capsys.readouterr().out
+    assert "- major leaky.py:3: Every error is caught here and passed over in silence." in told
+    assert run_here("review", "gone.py") == 1
+
+
 def test_a_base_prompt_is_used_from_then_on(here: Path, connected: ScriptedServer) -> None:
     connected.add(text("First."), text("Second."))
     assert run_here("act", "Hi", "--prompt", "default") == 0

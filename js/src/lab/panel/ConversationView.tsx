@@ -4,6 +4,7 @@ import { useReducer, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CoworkError, type Channel } from '../../shared/channel';
+import { lazily } from '../../shared/lazily';
 import type { Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/role/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
@@ -20,6 +21,8 @@ import { blankCard } from './hands';
 import { usePictures } from './pictures';
 import { Queue } from './Queue';
 import { RenameField } from './RenameField';
+
+const PromptPicker = lazily(async () => (await import('./PromptPicker')).PromptPicker);
 
 /**
  * So many of its newest cards are shown at first, and so many more each time that the user wants
@@ -150,6 +153,7 @@ function Top({ conversation, picker, onBack, onChanged }: TopProps): VNode {
           <p class="cw-dim cw-goes-on">
             {t('Goes on with')} {picker}
           </p>
+          <PromptPicker conversation={conversation} onChanged={onChanged} />
         </>
       )}
     </div>

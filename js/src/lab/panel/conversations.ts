@@ -18,11 +18,13 @@ export interface Conversation {
 /** A conversation, and who gets the next message in it. */
 export interface OpenConversation extends Conversation {
   addressee: string;
+  /** What its system prompts begin with. */
+  system_prompt_id: string;
 }
 
 export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
   const [conversation, addressee] = await Promise.all([
-    channel.request<Conversation>('GET', `context/${id}`),
+    channel.request<Omit<OpenConversation, 'addressee'>>('GET', `context/${id}`),
     addresseeOf(channel, id)
   ]);
   return { ...conversation, addressee };

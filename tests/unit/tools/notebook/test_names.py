@@ -146,3 +146,20 @@ def test_a_cell_that_did_not_run_in_this_kernel_is_not_outdated() -> None:
     assert outdated(("a = 1", 1, 1), ("b = a", None, None)) == []
     assert outdated(("a = 1", None, None), ("b = a", 1, 1)) == []
     assert outdated(("a = (", 2, 2), ("b = a", 1, 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "made", "used"),
+    [
+        ("%%time\nx = f(y)", {"x"}, {"f", "y"}),
+        ("\n%%timeit -n 3\nf(y)", set(), {"f", "y"}),
+        ("%%capture out\nx = y", {"out", "x"}, {"y"}),
+        ("%%capture --no-stderr\nx = y", {"x"}, {"y"}),
+        ("%%bash\nx=$y", set(), set()),
+        ("df?\n??df\nx = y", {"x"}, {"y"}),
+    ],
+)
+def test_magics_around_python_leave_it_python(source: str, made: set[str], used: set[str]) -> None:
+    names = names_in(source)
+    assert names
+    assert (set(names.made) - {"_"}, set(names.used)) == (made, used)

@@ -50,6 +50,8 @@ async def test_cells_come_with_all_that_an_edit_has_to_name(disk: Disk, call: Ca
         "source": "x = 1\nx",
         "execution_count": 4,
         "failed": False,
+        "output_size": 2,
+        "tags": [],
     }
 
 

@@ -1,0 +1,20 @@
+"""Outputs that make a notebook slow to open and hard to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...tools.sizes import size_text
+from .subject import ReviewRemark, Subject
+
+MAX_SIZE = 1024 * 1024
+"""Characters of what one cell shows."""
+
+
+def output_remarks(subject: Subject) -> Iterator[ReviewRemark]:
+    """Cells that put out very much."""
+    for cell in subject.code:
+        if cell.output_size > MAX_SIZE:
+            comment = f"Its output takes {size_text(cell.output_size)} of the notebook."
+            advice = "Show less of it, or write it to a file."
+            yield ReviewRemark("minor", comment, advice, cell)

@@ -1,0 +1,139 @@
+"""The guide as reviewer: reads, applies its rules, and says what they cannot tell."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ...domain.replies import Finding, Review
+from .. import words
+from ..actor import explain
+from ..file_names import is_table, named_in
+from ..intents import notebook_intent
+from ..looking import all_files, notebook_for
+from ..script import Script
+from ..smalltalk import small_talk
+from .analysis import is_too_long
+from .reading import named_files, read_subject
+from .rules import remarks_on
+from .subject import SEVERITIES, ReviewRemark, Subject
+
+MAX_FINDINGS = 60
+_REVIEWS = re.compile(
+    r"\b(?:review\w*|check\w*|audit\w*|inspect\w*|lint\w*|problems?|mistakes?|wrong|issues?|bugs?|"
+    r"leak\w*|stale|secrets?|reproduc\w*|feedback|prüf\w*|begutacht\w*|fehler)\b",
+    re.IGNORECASE,
+)
+_ABOUT_CODE = re.compile(
+    r"\b(?:notebooks?|cells?|code|scripts?|look|think|correct|improve|this|zellen?|schau\w*)\b",
+    re.IGNORECASE,
+)
+"""What a reviewer may as well be asked for by: “Have a look at this.”"""
+_RULES_ONLY = (
+    "I am the built-in guide: I follow rules, without a language model, and have no judgement "
+    "beyond them."
+)
+_NEVER_SEEN = (
+    "whether the analysis answers its question, whether its method and its numbers are right, "
+    "the data itself, what the outputs show, and what the text says"
+)
+
+
+def review(script: Script) -> str:
+    """A review; or words, where something else is wanted."""
+    text = script.run.request
+    is_asked = bool(_REVIEWS.search(text)) or script.run.is_step
+    if not is_asked:
+        talk = small_talk(script, text)
+        if talk:
+            return talk
+        if notebook_intent(text) == "explain":
+            return explain(script, text)
+    files = all_files(script)
+    named = named_files(script, text, files)
+    if not (is_asked or named):
+        _refuse_others(script, text, files)
+    paths = named or [notebook_for(script, text, files)]
+    return review_of([read_subject(script, path) for path in paths]).model_dump_json()
+
+
+def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
+    """What is not for a reviewer."""
+    if named_in(text, [path for path in files if is_table(path)]):
+        script.fail(
+            "As reviewer I look at notebooks and Python files. To ask about tables, switch to "
+            "Planner."
+        )
+    if not _ABOUT_CODE.search(text):
+        script.fail(words.what_i_can_do(is_step=False))
+
+
+def review_of(subjects: Sequence[Subject]) -> Review:
+    """What the rules find, and how far they go."""
+    found = [(remark, one.path) for one in subjects for remark in remarks_on(one)]
+    found.sort(key=lambda each: SEVERITIES.index(each[0].severity))
+    findings = [remark.finding(path) for remark, path in found]
+    serious = any(remark.severity != "minor" for remark, _path in found)
+    parts = [_looked_at(subjects), _counted([remark for remark, _path in found]), _RULES_ONLY]
+    parts.append(f"I did not look at {_list([*_left_out(subjects), _NEVER_SEEN])}.")
+    return Review(
+        summary=" ".join(parts),
+        verdict="request_changes" if serious else "approve",
+        findings=_shortened(findings),
+    )
+
+
+def _shortened(findings: list[Finding]) -> list[Finding]:
+    more = len(findings) - MAX_FINDINGS
+    if more <= 0:
+        return findings
+    rest = Finding(severity="minor", comment=f"And {more} more, none of them more serious.")
+    return [*findings[:MAX_FINDINGS], rest]
+
+
+def _looked_at(subjects: Sequence[Subject]) -> str:
+    names = [
+        f"`{one.path}` ({len(one.cells)} cell{'' if len(one.cells) == 1 else 's'})"
+        if one.is_notebook
+        else f"`{one.path}`"
+        for one in subjects
+    ]
+    return f"I checked {_list(names)} by rules."
+
+
+def _counted(remarks: Sequence[ReviewRemark]) -> str:
+    if not remarks:
+        return "None of them found anything."
+    counts = Counter(remark.severity for remark in remarks)
+    return f"They found {_list([f'{counts[one]} {one}' for one in SEVERITIES if counts[one]])}."
+
+
+def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
+    """What the rules would have looked at, and could not."""
+    for one in subjects:
+        name = f" of `{one.path}`" if len(subjects) > 1 else ""
+        read = len(one.cells) if one.is_notebook else _lines(one)
+        if read < one.total:
+            kind = "cells" if one.is_notebook else "lines"
+            yield f"the {kind} after {read:,}{name}"
+        if not one.is_python:
+            yield f"the code{name}, which is not Python, beyond secrets, errors and outputs"
+            continue
+        foreign = [str(cell.number) for cell in one.code if cell.tree is None]
+        if foreign and one.is_notebook:
+            cells = "cell" if len(foreign) == 1 else "cells"
+            yield f"the code of {cells} {_list(foreign)}{name}, which I cannot read as Python"
+        elif foreign:
+            yield f"the code{name}, which I cannot read as Python"
+        if is_too_long(one):
+            yield f"leakage and randomness{name}, because it is very long"
+
+
+def _lines(subject: Subject) -> int:
+    return sum(len(cell.source.split("\n")) for cell in subject.cells)
+
+
+def _list(parts: Sequence[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,119 @@
+"""State that a notebook has and does not show: stale results, missing names, another order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...tools.notebook.hidden import HiddenFindings, hidden_state
+from ...tools.notebook.names import names_in
+from ...tools.notebook.stale import CellTimes, outdated_cells
+from .subject import ReviewedCell, ReviewRemark, Subject
+
+_RUN_ALL = "Restart the kernel and run all cells."
+_MAKES_ANY_NAME = re.compile(r"^\s*%{1,2}(?:run|pylab|store|load|macro|rerun|recall)\b", re.M)
+_WRITES_NAMES = re.compile(r"\b(?:exec|globals|locals)\(")
+
+
+def state_remarks(subject: Subject) -> Iterator[ReviewRemark]:
+    """All that hides behind the order in which cells ran."""
+    if not subject.is_notebook:
+        return
+    stale = list(_stale(subject))
+    yield from stale
+    yield from _not_run(subject)
+    about = {remark.cell.state.id for remark in stale if remark.cell}
+    yield from _hidden(subject, about)
+
+
+def _stale(subject: Subject) -> Iterator[ReviewRemark]:
+    times = [CellTimes(one.state.id, one.source, one.count, one.count) for one in subject.code]
+    for cell, cause, name in _dependents(subject, times):
+        yield ReviewRemark(
+            "major",
+            f"Its result is stale: it uses `{name}` and ran as [{cell.count}], before cell "
+            f"{cause.number}, on which it depends, ran as [{cause.count}].",
+            f"Run it again. {_RUN_ALL}",
+            cell,
+        )
+
+
+def _not_run(subject: Subject) -> Iterator[ReviewRemark]:
+    """Cells that have yet to run, as if they would do so after all others."""
+    last = max((cell.count or 0 for cell in subject.code), default=0)
+    times = [
+        CellTimes(one.state.id, one.source, one.count, None if one.count else last + 1)
+        for one in subject.code
+    ]
+    said: set[int] = set()
+    for cell, cause, name in _dependents(subject, times):
+        if cause.number not in said:
+            said.add(cause.number)
+            comment = f"It has not run, but cell {cell.number}, which uses `{name}` of it, has."
+            yield ReviewRemark("major", comment, _RUN_ALL, cause)
+
+
+def _dependents(
+    subject: Subject, times: Sequence[CellTimes]
+) -> Iterator[tuple[ReviewedCell, ReviewedCell, str]]:
+    """Cells that ran before one above them on which they depend, that one, and by which name.
+
+    Of one below it is said that only it defines the name.
+    """
+    by_id = {cell.state.id: cell for cell in subject.code}
+    for found in outdated_cells(times):
+        cell, cause = by_id[found.cell_id], by_id[found.changed_id]
+        if cause.number < cell.number:
+            yield cell, cause, found.name
+
+
+def _hidden(subject: Subject, stale: set[str]) -> Iterator[ReviewRemark]:
+    by_id = {cell.state.id: cell for cell in subject.cells}
+    opaque = "\n".join(cell.opaque for cell in subject.code)
+    known = set(re.findall(r"\w+", opaque))
+    any_name = bool(_MAKES_ANY_NAME.search(opaque)) or any(
+        _WRITES_NAMES.search(cell.source) for cell in subject.code
+    )
+    readable = subject.is_python and not any_name
+    for found in hidden_state([cell.state for cell in subject.cells]):
+        cell = by_id[found.cell_id]
+        if found.kind == "out_of_order":
+            if found.cell_id not in stale:
+                yield ReviewRemark("minor", found.message, _RUN_ALL, cell)
+        elif readable and found.name not in known:
+            yield _missing(subject, cell, found)
+
+
+def _missing(subject: Subject, cell: ReviewedCell, found: HiddenFindings) -> ReviewRemark:
+    name = f"`{found.name}`"
+    line = _line_of(cell, found.name)
+    if found.kind == "defined_later":
+        below = next(
+            one.number for one in subject.code
+            if one.number > cell.number and found.name in _made(one)
+        )  # fmt: skip
+        comment = f"It uses {name}, which only cell {below} below it defines."
+        return ReviewRemark(
+            "major", comment, f"Move the definition of {name} above it.", cell, line
+        )
+    ran = cell.count is not None and not cell.failed
+    why = (
+        "and yet it ran: a cell that is gone, or was changed, has defined it"
+        if ran
+        else "so it cannot run"
+    )
+    advice = f"Define {name} in a cell above, or take it out."
+    return ReviewRemark(
+        "major", f"It uses {name}, which no cell defines, {why}.", advice, cell, line
+    )
+
+
+def _made(cell: ReviewedCell) -> frozenset[str]:
+    names = names_in(cell.source)
+    return names.made if names else frozenset()
+
+
+def _line_of(cell: ReviewedCell, name: str) -> int | None:
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    lines = enumerate(cell.source.splitlines(), 1)
+    return next((number for number, line in lines if word.search(line)), None)

@@ -1,0 +1,151 @@
+"""What is reviewed, and what is remarked about it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ...domain.replies import Finding
+from ...tools.notebook.names import as_python
+from ...tools.notebook.state import CellState
+
+Severity = Literal["critical", "major", "minor"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
+RAISES = "raises-exception"
+"""The tag of cells that are meant to end with an error."""
+_REQUEST = re.compile(r"\s*%%(?:plan|act|ask)\b")
+_MAGIC_LINE = re.compile(r"^\s*(?:[\w., ]+=\s*)?[%!].*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class ReviewedCell:
+    """One cell; a file of Python is a single one, without a number."""
+
+    number: int
+    """Its place in the notebook, from 1; 0 for a file."""
+    state: CellState
+    failed: bool = False
+    output_size: int = 0
+
+    @property
+    def source(self) -> str:
+        return self.state.source
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it has code; what is said to an agent is none."""
+        is_code = self.state.cell_type == "code" and bool(self.source.strip())
+        return is_code and not _REQUEST.match(self.source)
+
+    @property
+    def count(self) -> int | None:
+        """As which it ran last."""
+        return self.state.execution_count
+
+    @cached_property
+    def python(self) -> str | None:
+        """Its code line by line, without magics; None for another language."""
+        return as_python(self.source)
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """Its syntax; None for another language, and for what is not Python yet."""
+        try:
+            return None if self.python is None else ast.parse(self.python)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+
+    @cached_property
+    def opaque(self) -> str:
+        """What of its text is for IPython and not for Python, and may use or make any name."""
+        if self.tree is None:
+            return self.source
+        return "\n".join(_MAGIC_LINE.findall(self.source))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A notebook, or a file of Python."""
+
+    path: str
+    cells: Sequence[ReviewedCell]
+    language: str = "python"
+    total: int = 0
+    """Of how many cells, or lines of a file; more than were read if it is very long."""
+
+    @property
+    def is_notebook(self) -> bool:
+        return any(cell.number for cell in self.cells) or self.path.lower().endswith(".ipynb")
+
+    @cached_property
+    def code(self) -> list[ReviewedCell]:
+        """The cells with code."""
+        return [cell for cell in self.cells if cell.is_code]
+
+    @property
+    def is_python(self) -> bool:
+        return self.language in ("", "python", "ipython", "python3")
+
+    def trees(self) -> Iterator[tuple[ReviewedCell, ast.Module]]:
+        """The cells of Python that can be read, with their syntax."""
+        for cell in self.code:
+            if cell.tree is not None:
+                yield cell, cell.tree
+
+
+@dataclass(frozen=True)
+class ReviewRemark:
+    """One thing that a rule has found."""
+
+    severity: Severity
+    comment: str
+    """What is there: the evidence."""
+    advice: str
+    cell: ReviewedCell | None = None
+    line: int | None = None
+    """In the cell, or in the file."""
+
+    def finding(self, path: str) -> Finding:
+        """The same in the format of reviews, which knows files and lines."""
+        if self.cell is None or not self.cell.number:
+            place, line = "", self.line
+        else:
+            line = None
+            at = f", line {self.line}" if self.line else ""
+            place = f"Cell {self.cell.number} (`{self.cell.state.id}`){at}: "
+        return Finding(
+            file=path,
+            line=line,
+            severity=self.severity,
+            comment=f"{place}{self.comment}",
+            suggestion=self.advice,
+        )
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """The worst first, then from top to bottom."""
+        number = self.cell.number if self.cell else 0
+        return SEVERITIES.index(self.severity), number, self.line or 0
+
+
+ReviewRule = Callable[[Subject], Iterator[ReviewRemark]]
+
+
+def strings_in(tree: ast.AST) -> Iterator[ast.Constant]:
+    """All texts in code but docstrings, and the fixed parts of formatted ones."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or id(node) in docstrings:
+            continue
+        if isinstance(node.value, str):
+            yield node
