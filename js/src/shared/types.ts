@@ -51,6 +51,8 @@ export type StaleCell = Schema['StaleCellView'];
 export type Figure = Schema['Figure'];
 export type Assumption = Schema['Assumption'];
 export type Mention = Schema['Mention'];
+export type MemoryView = Schema['MemoryView'];
+export type MemoryProposal = Schema['MemoryProposal'];
 /** What can stand behind `@` or `/`. */
 export type CompletionItem = Schema['CompletionItem'];
 export type CompletionItems = Schema['CompletionItems'];

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, SwitchRole, commands_in
+from cowork_jupyter.domain.cell_commands import (
+    CellCommand,
+    ChangeMemory,
+    Execute,
+    Say,
+    SwitchRole,
+    commands_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,10 @@ from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, Switc
         ("x = 1\n%cowork execute", [Execute(None)]),
         ("%cowork -c sales execute  ", [Execute("sales")]),
         ("%cowork role actor --confirm", [SwitchRole(None, "actor")]),
+        ("%cowork memory", []),
+        ("%cowork memory --keep", [ChangeMemory("keep")]),
+        ("%cowork memory --drop", [ChangeMemory("drop")]),
+        ("%cowork memory --forget 'a b' c", [ChangeMemory("forget", "a b c")]),
         ("%cowork -c a role tester\n%cowork execute", [SwitchRole("a", "tester"), Execute(None)]),
         ("cw.execute()", [Execute(None)]),
         ("done = Cowork('sales').execute()\ndone", [Execute("sales")]),

@@ -27,6 +27,7 @@ import { passOnGlobalKeys } from '../globalKeys';
 import { drawnBy } from './HostText';
 import { insertBelow } from '../insertCell';
 import { keepKeys } from '../keptKeys';
+import { Remember } from '../memory/lazy';
 import { isOnServer } from '../notebook/drives';
 import { showCell } from '../notebook/showCell';
 
@@ -156,6 +157,7 @@ export const cards: JupyterFrontEndPlugin<void> = {
     const host: CardHost = {
       Markdown: drawnBy(labMarkdown(rendermime)),
       Mentions,
+      Remember,
       allows: what => cowork.preferences[what]
     };
     const around =

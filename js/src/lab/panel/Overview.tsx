@@ -12,6 +12,7 @@ import { RolePill } from '../../shared/role/RolePill';
 import type { RoleLook } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import type { InboxItem } from '../inbox';
+import { Memory } from '../memory/lazy';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
 import { useLoaded, useNews, usePanel } from './context';
@@ -92,6 +93,7 @@ export function Overview(props: OverviewProps): VNode {
           />
         )}
         <WorkflowsSection />
+        <MemorySection />
         <RulesSection />
         <McpSection />
         <TrustSection />
@@ -112,6 +114,14 @@ function presentOf(
 ): Conversation | null {
   return lastUsed(
     notebook === null ? conversations : conversations.filter(one => one.notebook === notebook)
+  );
+}
+
+function MemorySection(): VNode {
+  return (
+    <Section title={t('Memory')} part="memory" open={false}>
+      {() => <Memory />}
+    </Section>
   );
 }
 

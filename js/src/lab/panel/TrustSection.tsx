@@ -93,6 +93,8 @@ function kindWord(kind: string): string {
       return t('Workflow');
     case 'prompt':
       return t('Prompt');
+    case 'memory':
+      return t('Memory');
     default:
       return oneLine(kind, 40);
   }

@@ -8,6 +8,7 @@ import { roleLook } from '../../shared/role/roles';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
 import { coworkIcon } from '../icon';
+import { Remember } from '../memory/lazy';
 import type { PanelHands } from './context';
 import type { PanelView } from './PanelView';
 import type { PanelPlace } from './place';
@@ -49,7 +50,7 @@ export class CoworkPanel extends PreactWidget {
     private host: CardHost
   ) {
     super();
-    this.host = { ...host, Mentions, allows: what => model.preferences[what] };
+    this.host = { ...host, Mentions, Remember, allows: what => model.preferences[what] };
     this.id = PANEL_ID;
     this.addClass('cw-panel-widget');
     this.title.icon = coworkIcon;
