@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { Card } from '../../shared/Card';
 import type { Channel } from '../../shared/channel';
 import { executionOf, isFinal, presentJob, type RunState } from '../../shared/run/state';
 import { t } from '../../shared/translate';
@@ -20,24 +19,28 @@ export interface RememberProps {
 export function Remember({ channel, state }: RememberProps): VNode | null {
   const job = executionOf(state) ?? presentJob(state);
   const [proposal, setProposal] = useState<MemoryProposal | null>(null);
-  const [kept, setKept] = useState(false);
+  const [decided, setDecided] = useState<'kept' | 'dropped' | null>(null);
   const seenRunning = useRef<string | null>(null);
   const id = job?.id ?? null;
   const isOver = job !== null && isFinal(job.status);
+  const isDone = job?.status === 'completed' && state.busy === null;
+  const said = state.entries.length; // a rollback, for one, which takes the offer back
   useEffect(() => {
     if (!isOver) {
       seenRunning.current = id;
-      setProposal(null);
-      setKept(false);
-    } else if (id !== null && seenRunning.current === id && job?.status === 'completed') {
-      // Nice to have: the panel offers it too.
-      channel.request<{ proposal: MemoryProposal | null }>('GET', `jobs/${id}/memory`).then(
-        answer => setProposal(answer.proposal),
-        () => undefined
-      );
+      setDecided(null);
     }
-  }, [channel, id, isOver]);
-  if (kept) {
+    if (!isDone || seenRunning.current !== id || decided !== null) {
+      setProposal(null);
+      return;
+    }
+    // Nice to have: the panel offers it too.
+    channel.request<{ proposal: MemoryProposal | null }>('GET', `jobs/${id}/memory`).then(
+      answer => setProposal(answer.proposal),
+      () => undefined
+    );
+  }, [channel, id, isOver, isDone, said, decided]);
+  if (decided === 'kept') {
     return (
       <p class="cw-line" role="status">
         {t('Remembered. The panel shows all of it, under Memory.')}
@@ -46,22 +49,20 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
   }
   return (
     proposal && (
-      <Card
-        edge="ask"
-        label={t('Remember this?')}
-        header={<span class="cw-pill cw-colour-ask">{t('Remember this?')}</span>}
-        aside={<span class="cw-dim">.cowork/memory.md</span>}
+      <div
+        class="cw-remember"
+        role="group"
+        aria-label={t('Remember this?')}
+        data-lm-suppress-shortcuts="true"
       >
-        <p class="cw-text">{t('For the next run in this workspace. Nothing is kept unasked.')}</p>
+        <p class="cw-title">{t('Remember this?')}</p>
+        <p class="cw-dim">{t('For the next run in this workspace. Nothing is kept unasked.')}</p>
         <Proposal
           channel={channel}
           proposal={proposal}
-          onDecided={isKept => {
-            setProposal(null);
-            setKept(isKept);
-          }}
+          onDecided={isKept => setDecided(isKept ? 'kept' : 'dropped')}
         />
-      </Card>
+      </div>
     )
   );
 }

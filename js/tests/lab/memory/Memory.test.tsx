@@ -91,7 +91,7 @@ describe('the memory in the panel', () => {
 describe('the offer below a run', () => {
   const state = (status: 'running' | 'completed' | 'failed'): RunState => {
     const job = { id: 'j1', kind: 'message', planId: null, planRevision: null, status };
-    return { jobs: { j1: job }, follows: ['j1'], entries: [] } as unknown as RunState;
+    return { jobs: { j1: job }, follows: ['j1'], entries: [], busy: null } as unknown as RunState;
   };
 
   async function ended(
