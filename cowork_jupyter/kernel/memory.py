@@ -48,6 +48,8 @@ def _shown(found: dict[str, Any]) -> str:
         parts.append("Not followed until you trust it: look at it in the Cowork panel.")
     proposals = found["proposals"]
     if proposals:
-        more = f" {len(proposals) - 1} older runs have more." if proposals[1:] else ""
-        parts += ["**Remember this?**", fenced(proposals[0]["diff"], "diff"), f"{_DO_IT}{more}"]
+        older = len(proposals) - 1
+        more = " 1 older run has more." if older == 1 else f" {older} older runs have more."
+        parts += ["**Remember this?**", fenced(proposals[0]["diff"], "diff")]
+        parts.append(_DO_IT + (more if older else ""))
     return "\n\n".join(parts)

@@ -3,8 +3,10 @@
 import { createContext, type ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
 
+import type { Channel } from './channel';
 import type { MentionsProps } from './mentions/Mentions';
 import type { PlanPlace } from './plan/place';
+import type { RunState } from './run/state';
 
 export interface CardHost {
   /**
@@ -29,6 +31,8 @@ export interface CardHost {
   notebook?: () => string;
   /** Completes `@` and `/` in a field. Missing where its code would be too much for every card. */
   Mentions?: ComponentType<MentionsProps>;
+  /** Offers to remember what a run has shown. Missing where its code would be too much. */
+  Remember?: ComponentType<{ channel: Channel; state: RunState }>;
   /** Whether the user wants it. Missing where there are no settings: then all of it. */
   allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;
   /** How plans came about, and a life as workflows. Missing for the same reason. */

@@ -61,6 +61,8 @@ export type Assumption = Schema['Assumption'];
 export type Skill = Schema['SkillView'];
 export type SkillList = Schema['SkillList'];
 export type Mention = Schema['Mention'];
+export type MemoryView = Schema['MemoryView'];
+export type MemoryProposal = Schema['MemoryProposal'];
 /** What can stand behind `@` or `/`. */
 export type CompletionItem = Schema['CompletionItem'];
 export type CompletionItems = Schema['CompletionItems'];

@@ -6,6 +6,7 @@ import pytest
 
 from cowork_jupyter.domain.cell_commands import (
     CellCommand,
+    ChangeMemory,
     ChoosePrompt,
     Execute,
     ManageWorkflow,
@@ -33,6 +34,10 @@ from cowork_jupyter.domain.cell_commands import (
         ("%cowork role actor --confirm", [SwitchRole(None, "actor")]),
         ("%cowork prompt", []),
         ("%cowork -c a prompt ada", [ChoosePrompt("a", "ada")]),
+        ("%cowork memory", []),
+        ("%cowork memory --keep", [ChangeMemory("keep")]),
+        ("%cowork memory --drop", [ChangeMemory("drop")]),
+        ("%cowork memory --forget 'a b' c", [ChangeMemory("forget", "a b c")]),
         ("%cowork -c a role tester\n%cowork execute", [SwitchRole("a", "tester"), Execute(None)]),
         ("%cowork init", [StartInstructions()]),
         ("%cowork plan --restore 2", [RestorePlan(None, 2)]),

@@ -85,23 +85,33 @@ async def answered(service: CoworkService, context_id: str, job_id: str) -> list
     return asked
 
 
+def turns(service: CoworkService, context_id: str) -> int:
+    """How often whoever answers was asked."""
+    return sum(job.usage.turns for job in service.list_jobs(context_id))
+
+
 async def test_the_second_time_nothing_is_asked(service: CoworkService) -> None:
-    job, asked, _ = await carry_out(service)
+    there = {*service.settings.workspace.rglob("*.*")}
+    job, asked, context_id = await carry_out(service)
     assert job.status is JobStatus.COMPLETED, job.error
     assert asked == list(ANSWERS)
+    before = turns(service, context_id)
     assert not (service.settings.workspace / MEMORY_FILE).exists(), "nothing is written unasked"
     (proposal,) = service.proposals.waiting()
     service.proposals.keep(job.id, proposal.fingerprint)
-    text = (service.settings.workspace / MEMORY_FILE).read_text()
+    file = service.settings.workspace / MEMORY_FILE
+    text = file.read_text()
     assert "- `shop/orders.csv`: columns `day`, `item`, `amount`" in text
     assert "rows with missing values dropped, duplicates dropped" in text
     assert f"- For “{WISH}”: `shop/orders.csv`" in text
     assert "`%d.%m.%Y`" in text
     assert "Zwiebel" not in text
-    (service.settings.workspace / "shop" / "orders_clean.csv").unlink()
+    for made in {*service.settings.workspace.rglob("*.*")} - there - {file, file.parent}:
+        made.unlink()
     again, asked, context_id = await carry_out(service)
     assert asked == []
     assert again.status is JobStatus.COMPLETED, again.error
+    assert turns(service, context_id) == before - len(ANSWERS)
     revision = service.plan(context_id)
     assert revision
     assert [one.action for one in revision.plan.steps] == [

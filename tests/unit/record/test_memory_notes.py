@@ -47,8 +47,7 @@ class Run:
     ) -> None:
         call_id = f"call_{len(self.messages)}"
         self.say("tool_call", call_id=call_id, tool=tool, parameters=given)
-        outcome = {"call_id": call_id, "ok": ok, "tool": tool}
-        self.say("tool_result", **outcome, facts=facts or {})
+        self.say("tool_result", call_id=call_id, ok=ok, tool=tool, facts=facts or {})
 
     def say(self, kind: str, job_id: str = JOB.id, **data: Any) -> None:
         fields = {"context_id": "c", "role": "user", "job_id": job_id, "message_type": kind}
@@ -259,7 +258,8 @@ def test_broken_expectations_teach_nothing_unless_they_were_put_right(tmp_path: 
 
 def test_a_rollback_counts_until_it_is_undone(tmp_path: Path) -> None:
     store, job = stored(tmp_path)
-    for place, data in enumerate([{"reverts": [JOB.id]}, {"reverts": [JOB.id], "is_undo": True}]):
+    for place, is_undo in enumerate([False, True]):
+        data = {"reverts": [JOB.id], "is_undo": is_undo}
         with store.transaction() as tx:
             tx.save_checkpoint(CheckpointRecord(id=f"cp_{place}", context_id="c", data=data))
         assert is_kept(store, job) is bool(place)

@@ -29,6 +29,7 @@ import { passOnGlobalKeys } from '../globalKeys';
 import { drawnBy } from './HostText';
 import { insertBelow } from '../insertCell';
 import { keepKeys } from '../keptKeys';
+import { Remember } from '../memory/lazy';
 import { isOnServer } from '../notebook/drives';
 import { showCell } from '../notebook/showCell';
 
@@ -160,6 +161,7 @@ export const cards: JupyterFrontEndPlugin<void> = {
       Mentions,
       plans,
       openConversation: context => void app.commands.execute(CommandIDs.openPanel, { context }),
+      Remember,
       allows: what => cowork.preferences[what]
     };
     const around =

@@ -11,6 +11,7 @@ import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
 import { t } from '../../shared/translate';
 import type { InboxItem } from '../inbox';
+import { Memory } from '../memory/lazy';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
 import { useLoaded, useNews, usePanel } from './context';
@@ -93,6 +94,7 @@ export function Overview(props: OverviewProps): VNode {
         )}
         <WorkflowsSection />
         <SkillsSection />
+        <MemorySection />
         <RulesSection />
         <McpSection />
         <TrustSection />
@@ -113,6 +115,14 @@ function presentOf(
 ): Conversation | null {
   return lastUsed(
     notebook === null ? conversations : conversations.filter(one => one.notebook === notebook)
+  );
+}
+
+function MemorySection(): VNode {
+  return (
+    <Section title={t('Memory')} part="memory" open={false}>
+      {() => <Memory />}
+    </Section>
   );
 }
 

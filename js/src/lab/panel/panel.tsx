@@ -8,6 +8,7 @@ import { plans } from '../../shared/plan/lazy';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
 import { coworkIcon } from '../icon';
+import { Remember } from '../memory/lazy';
 import type { PanelHands } from './context';
 import type { PanelView } from './PanelView';
 import type { PanelPlace } from './place';
@@ -52,6 +53,7 @@ export class CoworkPanel extends PreactWidget {
     this.host = {
       ...host,
       Mentions,
+      Remember,
       plans,
       openConversation: context => place.open(context),
       allows: what => model.preferences[what]

@@ -115,7 +115,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const audit = useAudit(hands.actions, state, live);
   const root = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
-  const { allows } = useHost();
+  const { allows, Remember } = useHost();
   useKeptFocus(root);
   const role = useRoles()(roleOf(state));
   const acting = Object.values(state.tasks).map(task => task.role);
@@ -160,6 +160,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           <Comments root={root} id={card.job_id} />
         )}
         {live && <Asks state={state} />}
+        {live && Remember && <Remember channel={channel} state={state} />}
         <Announcer state={state} />
       </div>
     </RunProvider>

@@ -1,0 +1,68 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import type { Channel } from '../../shared/channel';
+import { executionOf, isFinal, presentJob, type RunState } from '../../shared/run/state';
+import { t } from '../../shared/translate';
+import type { MemoryProposal } from '../../shared/types';
+import { Proposal } from './Proposal';
+
+export interface RememberProps {
+  channel: Channel;
+  state: RunState;
+}
+
+/**
+ * Below a run that has just ended well: what there is to remember of it. Of older runs the panel
+ * tells; a notebook full of cards must not ask about each.
+ */
+export function Remember({ channel, state }: RememberProps): VNode | null {
+  const job = executionOf(state) ?? presentJob(state);
+  const [proposal, setProposal] = useState<MemoryProposal | null>(null);
+  const [decided, setDecided] = useState<'kept' | 'dropped' | null>(null);
+  const seenRunning = useRef<string | null>(null);
+  const id = job?.id ?? null;
+  const isOver = job !== null && isFinal(job.status);
+  const isDone = job?.status === 'completed' && state.busy === null;
+  const said = state.entries.length; // a rollback, for one, which takes the offer back
+  useEffect(() => {
+    if (!isOver) {
+      seenRunning.current = id;
+      setDecided(null);
+    }
+    if (!isDone || seenRunning.current !== id || decided !== null) {
+      setProposal(null);
+      return;
+    }
+    // Nice to have: the panel offers it too.
+    channel.request<{ proposal: MemoryProposal | null }>('GET', `jobs/${id}/memory`).then(
+      answer => setProposal(answer.proposal),
+      () => undefined
+    );
+  }, [channel, id, isOver, isDone, said, decided]);
+  if (decided === 'kept') {
+    return (
+      <p class="cw-line" role="status">
+        {t('Remembered. The panel shows all of it, under Memory.')}
+      </p>
+    );
+  }
+  return (
+    proposal && (
+      <div
+        class="cw-remember"
+        role="group"
+        aria-label={t('Remember this?')}
+        data-lm-suppress-shortcuts="true"
+      >
+        <p class="cw-title">{t('Remember this?')}</p>
+        <p class="cw-dim">{t('For the next run in this workspace. Nothing is kept unasked.')}</p>
+        <Proposal
+          channel={channel}
+          proposal={proposal}
+          onDecided={isKept => setDecided(isKept ? 'kept' : 'dropped')}
+        />
+      </div>
+    )
+  );
+}
