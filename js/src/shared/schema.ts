@@ -1454,8 +1454,6 @@ export interface components {
         InstructionsStart: {
             /** @default null */
             cell_id?: string | null;
-            /** @default null */
-            notebook?: string | null;
             /** @default false */
             show?: boolean;
         };
