@@ -14,7 +14,7 @@ from ..visit import complaints, open_panel, unfold
 from .desk import Desk, answer, execute, press, roll_back, stands
 
 Screenshot = Callable[[Page, str], Path]
-WISH = "Clean the orders and handle missing values"
+WISH = "Clean the parcels and handle missing values"
 TABLE = "day,item\n" + "".join(
     f"{n % 28 + 1:02d}.03.2026,{'' if n % 9 == 4 else 'Zwiebel'}\n" for n in range(40)
 )
@@ -26,7 +26,7 @@ def fresh_lab(tmp_path: Path) -> Iterator[LabServer]:
     with LabServer(tmp_path) as lab:
         for folder in ("shop", "old"):
             (lab.root / folder).mkdir()
-            (lab.root / folder / "orders.csv").write_text(TABLE)
+            (lab.root / folder / "parcels.csv").write_text(TABLE)
         yield lab
 
 
@@ -34,20 +34,17 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     page: Page, fresh_lab: LabServer, screenshot: Screenshot
 ) -> None:
     file = fresh_lab.root / ".cowork" / "memory.md"
-    goals = [f"{WISH}{mark}" for mark in ("", ".", "!")]
-    desk = Desk(page, fresh_lab, "memory.ipynb", *(f"%%plan -c {n}\n{goal}" for n, goal in
-                                                   enumerate(goals)))  # fmt: skip
-    first = desk.run(1)
+    names = ("one", "two", "three")
+    desk = Desk(page, fresh_lab, "memory.ipynb", *(f"%%plan -c {one}\n{WISH}" for one in names))
+    first = desk.run("-c one")
     expect(first).to_contain_text("Which table do you mean?")
-    press_option(first, "shop/orders.csv")
+    press_option(first, "shop/parcels.csv")
     expect(first).to_contain_text("What should I do with missing values?")
     answer(first, "Drop every row that has one")
     execute(first)
     offer = first.locator(".cw-remember")
     expect(offer).to_contain_text("Remember this?")
-    expect(
-        offer.locator(".cw-diff-add").filter(has_text="rows with missing values")
-    ).to_be_visible()
+    expect(offer.locator(".cw-diff-add", has_text="rows with missing values")).to_be_visible()
     assert not file.exists(), "nothing is written unasked"
     use_dark_theme(page)
     assert complaints(page, ".cw-remember") == []
@@ -57,7 +54,7 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     expect(first).to_contain_text("Remembered.")
     assert "Zwiebel" not in file.read_text()
 
-    second = desk.run(2)
+    second = desk.run("-c two")
     stands(second, "Plan ready")
     expect(second).to_contain_text("as you said before")
     expect(second.locator(".cw-step").first).to_contain_text("drop rows with missing values")
@@ -65,14 +62,14 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     panel = open_panel(page)
     unfold(panel, "Memory")
     part = panel.locator("[data-part=memory]")
-    expect(part.locator("pre")).to_contain_text("shop/orders.csv")
+    expect(part.locator("pre")).to_contain_text("shop/parcels.csv")
     assert complaints(page, ".cw-panel") == []
     screenshot(page, "memory-panel")
     press(part, "Forget…", "Forget all of it")
     expect(part).to_contain_text("Nothing yet.")
     assert not file.exists()
 
-    third = desk.run(3)
+    third = desk.run("-c three")
     expect(third).to_contain_text("Which table do you mean?")
 
 
@@ -81,7 +78,7 @@ def press_option(card: Locator, words: str) -> None:
 
 
 def test_a_rollback_takes_the_offer_back(page: Page, fresh_lab: LabServer) -> None:
-    goal = "Clean shop/orders.csv"
+    goal = "Clean shop/parcels.csv"
     desk = Desk(page, fresh_lab, "back.ipynb", f"%%plan\n{goal}")
     card = desk.run(goal)
     execute(card)
