@@ -54,6 +54,11 @@ class RoleSpec:
     prompt: str = ""
     """Tells the model how to be this role; if empty, a prompt file does."""
 
+    def holds_at_most(self, other: RoleSpec) -> bool:
+        """Whether it can do nothing that the other cannot do."""
+        writes = self.commands_may_write and not other.commands_may_write
+        return self.permissions <= other.permissions and not writes
+
     @property
     def prompt_file(self) -> str:
         """File under `llm/prompts/roles` for a role of our own."""
