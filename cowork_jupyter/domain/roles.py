@@ -135,6 +135,7 @@ class AgentRole(str, Enum):
         """Programs should expect roles that we do not know."""
         described: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
         described.pop("enum", None)
+        described["pattern"] = f"^{_NAME.pattern}$"
         described["examples"] = [role.value for role in cls]
         return described
 
