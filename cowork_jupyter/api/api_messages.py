@@ -113,7 +113,7 @@ def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
     """To give the agent more rights than it has takes a person; code may only take some away."""
     context = call.service.conversations.get(call.path["id"])
     present = call.service.addressee(context)
-    if by != "person" and not role.spec.permissions <= present.spec.permissions:
+    if by != "person" and not role.spec.holds_at_most(present.spec):
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
 
 

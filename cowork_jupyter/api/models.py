@@ -16,7 +16,6 @@ from pydantic import (
 
 from ..agents.ask.inquiries import as_shown
 from ..domain.contexts import Context, Job
-from ..domain.errors import InvalidInput
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import Message
@@ -45,10 +44,7 @@ def _whole(number: Any) -> Any:
 def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
     """Requests are read with the workspace's roles at hand."""
     roles = info.context if isinstance(info.context, RoleCatalog) else RoleCatalog()
-    try:
-        return roles.chosen(role.value)
-    except InvalidInput as error:
-        raise ValueError(error.message.removeprefix("role: ")) from None
+    return roles.chosen(role.value)
 
 
 # What a `Field` says comes first: after a validator, some of it would be left out of the schema.

@@ -54,6 +54,11 @@ class RoleSpec:
     prompt: str = ""
     """Tells the model how to be this role; if empty, a prompt file does."""
 
+    def holds_at_most(self, other: RoleSpec) -> bool:
+        """Whether it can do nothing that the other cannot do."""
+        writes = self.commands_may_write and not other.commands_may_write
+        return self.permissions <= other.permissions and not writes
+
     @property
     def prompt_file(self) -> str:
         """File under `llm/prompts/roles` for a role of our own."""
@@ -130,6 +135,7 @@ class AgentRole(str, Enum):
         """Programs should expect roles that we do not know."""
         described: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
         described.pop("enum", None)
+        described["pattern"] = f"^{_NAME.pattern}$"
         described["examples"] = [role.value for role in cls]
         return described
 

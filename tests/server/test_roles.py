@@ -67,7 +67,9 @@ async def test_it_is_there_once_it_is_trusted_and_gone_when_not(api: Api, declar
     await trust(api, trusted=False)
     assert "statistician" not in await names(api)
     change = {"role": "statistician"}
-    error = await api.refused("POST", f"context/{context}/role", change, status=422)
+    error = await api.refused(
+        "POST", f"context/{context}/role", change, status=422, code="unknown_role"
+    )
     assert "there is no 'statistician'. Choose one of: planner," in error["message"]
     assert (await api.get(f"context/{context}"))["role"] == "statistician"
     await api.refused("GET", "v1/system-prompts/statistician/enhanced", status=404)

@@ -68,6 +68,14 @@ def test_less_can_be_asked_for() -> None:
     assert spec(formats=["review"]).formats == ("review",)
 
 
+def test_who_may_do_more_than_whom() -> None:
+    actor, careful = AgentRole.ACTOR.spec, spec(based_on="actor", commands_may_write=False)
+    assert careful.permissions == actor.permissions
+    assert careful.holds_at_most(actor)
+    assert not actor.holds_at_most(careful)
+    assert spec().holds_at_most(careful)
+
+
 REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "more permissions": ({"permissions": EVERYTHING}, "permissions: .* more than the planner"),
     "one permission more": (
