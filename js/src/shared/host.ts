@@ -4,6 +4,7 @@ import { createContext, type ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
 
 import type { Channel } from './channel';
+import type { CommentsProps } from './comments/Comments';
 import type { MentionsProps } from './mentions/Mentions';
 import type { PlanPlace } from './plan/place';
 import type { RunState } from './run/state';
@@ -29,9 +30,11 @@ export interface CardHost {
    * none of the server's.
    */
   notebook?: () => string;
-  /** Completes `@` and `/` in a field. Missing where its code would be too much for every card. */
+  /** Comments on what a card shows. Missing where its code would be too much for every card. */
+  Comments?: ComponentType<CommentsProps>;
+  /** Completes `@` and `/` in a field. Missing for the same reason. */
   Mentions?: ComponentType<MentionsProps>;
-  /** Offers to remember what a run has shown. Missing where its code would be too much. */
+  /** Offers to remember what a run has shown. Missing for the same reason. */
   Remember?: ComponentType<{ channel: Channel; state: RunState }>;
   /** Whether the user wants it. Missing where there are no settings: then all of it. */
   allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;

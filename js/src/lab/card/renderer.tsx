@@ -15,10 +15,9 @@ import { render } from 'preact';
 import { CardView } from '../../shared/CardView';
 import { CoworkError, isRecord, type Channel } from '../../shared/channel';
 import { HostProvider, type CardHost } from '../../shared/host';
-import { Mentions } from '../../shared/mentions/lazy';
-import { plans } from '../../shared/plan/lazy';
 import type { CardData } from '../../shared/types';
 import { t } from '../../shared/translate';
+import { extras } from './extras';
 import { labMarkdown } from './markdown';
 import { RecordRenderer } from './record';
 import { restartAt } from './restart';
@@ -29,7 +28,6 @@ import { passOnGlobalKeys } from '../globalKeys';
 import { drawnBy } from './HostText';
 import { insertBelow } from '../insertCell';
 import { keepKeys } from '../keptKeys';
-import { Remember } from '../memory/lazy';
 import { isOnServer } from '../notebook/drives';
 import { showCell } from '../notebook/showCell';
 
@@ -158,10 +156,8 @@ export const cards: JupyterFrontEndPlugin<void> = {
   ) => {
     const host: CardHost = {
       Markdown: drawnBy(labMarkdown(rendermime)),
-      Mentions,
-      plans,
+      ...extras,
       openConversation: context => void app.commands.execute(CommandIDs.openPanel, { context }),
-      Remember,
       allows: what => cowork.preferences[what]
     };
     const around =

@@ -3,12 +3,10 @@ import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/model/connectionCheck';
 import { HostProvider, type CardHost } from '../../shared/host';
-import { Mentions } from '../../shared/mentions/lazy';
-import { plans } from '../../shared/plan/lazy';
 import { counted, t } from '../../shared/translate';
 import type { ICoworkModel } from '../coworkModel';
 import { coworkIcon } from '../icon';
-import { Remember } from '../memory/lazy';
+import { extras } from '../card/extras';
 import type { PanelHands } from './context';
 import type { PanelView } from './PanelView';
 import type { PanelPlace } from './place';
@@ -52,9 +50,7 @@ export class CoworkPanel extends PreactWidget {
     super();
     this.host = {
       ...host,
-      Mentions,
-      Remember,
-      plans,
+      ...extras,
       openConversation: context => place.open(context),
       allows: what => model.preferences[what]
     };

@@ -15,11 +15,17 @@ interface Comment extends Place {
 /** By card: they outlive that it is drawn anew, or that another is looked at. */
 const written = new Map<string, Comment[]>();
 
+export interface CommentsProps {
+  root: RefObject<HTMLElement>;
+  /** The card's. */
+  id: string;
+}
+
 /**
  * Comments on what a card shows: a button where something is selected or has the keyboard, `C`
  * there, and a bar that sends all of them as one message.
  */
-export function Comments({ root, id }: { root: RefObject<HTMLElement>; id: string }): VNode {
+export function Comments({ root, id }: CommentsProps): VNode {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const [near, setNear] = useState<{ element: HTMLElement; top: number } | null>(null);
   const [place, setPlace] = useState<Place | null>(null);

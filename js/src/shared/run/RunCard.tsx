@@ -6,7 +6,6 @@ import { QuestionCard } from '../ask/QuestionCard';
 import { toolWords } from '../ask/words';
 import { Card } from '../Card';
 import type { Channel } from '../channel';
-import { Comments } from '../comments/lazy';
 import { useHost } from '../host';
 import { ExpectationList } from '../effects/Expectations';
 import { lazily } from '../lazily';
@@ -115,7 +114,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const audit = useAudit(hands.actions, state, live);
   const root = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
-  const { allows, Remember } = useHost();
+  const { allows, Comments, Remember } = useHost();
   useKeptFocus(root);
   const role = useRoles()(roleOf(state));
   const acting = Object.values(state.tasks).map(task => task.role);
@@ -156,7 +155,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           />
           {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
         </Card>
-        {live && near && allows?.('comments') !== false && (
+        {live && near && Comments && allows?.('comments') !== false && (
           <Comments root={root} id={card.job_id} />
         )}
         {live && <Asks state={state} />}
