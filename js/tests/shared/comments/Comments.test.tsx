@@ -1,6 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
+import { Comments } from '../../../src/shared/comments/lazy';
 import { asMessage, commented } from '../../../src/shared/comments/places';
 import { Diff } from '../../../src/shared/Diff';
 import { HostProvider } from '../../../src/shared/host';
@@ -50,7 +51,7 @@ async function show(server: FakeServer, allows = true): Promise<HTMLElement> {
     throw new Error('There is no card.');
   }
   const screen = draw(
-    <HostProvider value={{ allows: () => allows }}>
+    <HostProvider value={{ Comments, allows: () => allows }}>
       <RunCard card={card} channel={server} />
     </HostProvider>
   );
