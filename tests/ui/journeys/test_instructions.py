@@ -45,7 +45,7 @@ def test_instructions_are_begun_followed_and_asked_about(
     clean = desk.run(2)
     stands(clean, "Plan ready")
     expect(clean.locator(".cw-guidance")).to_have_text("Guided by AGENTS.md")
-    assert complaints(page, ".cw-run") == []
+    assert complaints(page, ".cw-guidance") == []
 
     file.write_text("Use polars.\nNever write to prices.csv.\n")
     profile = desk.run(3)
