@@ -45,9 +45,9 @@ def test_what_worked_is_saved_tried_and_run_again_from_the_panel(
     form.get_by_label("What one gets from it").fill("A report on one region.")
     expect(form.get_by_role("checkbox", name="north1.txt")).to_be_checked()
     form.get_by_label("Name of what varies: north1.txt").fill("target")
-    assert complaints(page, ".jp-OutputArea .cw-run") == []
+    assert complaints(page, ".jp-OutputArea .cw-sub") == []
     use_dark_theme(page)
-    assert complaints(page, ".jp-OutputArea .cw-run") == []
+    assert complaints(page, ".jp-OutputArea .cw-sub") == []
     form.get_by_label("Name", exact=True).press("Enter")
     expect(form).to_contain_text("Saved as regional_report.")
     form.get_by_label("target").fill("east9.txt")
@@ -109,7 +109,7 @@ def test_a_workflow_is_edited_shared_and_deleted_in_the_panel(
     row.get_by_label("Title").fill("West")
     row.get_by_label("Default").fill("west8.txt")
     row.get_by_label("Default").press("Enter")
-    row = panel.locator("li.cw-row").filter(has=page.get_by_role("button", name="West", exact=True))
+    row = panel.locator("li.cw-row").filter(has=page.get_by_text("West", exact=True))
     expect(row.get_by_role("form").get_by_label("file")).to_have_value("west8.txt")
     press(row, "Share in this folder")
     expect(row).to_contain_text("Shared as .cowork/workflows/western.json.")
@@ -147,9 +147,9 @@ def test_a_plan_has_a_history_to_compare_and_to_go_back_to(
     expect(differences).to_contain_text("with care → Write alps1.txt twice")
     history.get_by_label("Compare revision").select_option("1")
     expect(differences).to_contain_text("Write alps1.txt → Write alps1.txt twice")
-    assert complaints(page, ".jp-OutputArea .cw-run") == []
+    assert complaints(page, ".jp-OutputArea .cw-plan") == []
     use_dark_theme(page)
-    assert complaints(page, ".jp-OutputArea .cw-run") == []
+    assert complaints(page, ".jp-OutputArea .cw-plan") == []
 
     history.get_by_role("button", name="Restore revision 1").press("Enter")
     expect(revisions).to_have_count(4)

@@ -134,6 +134,7 @@ function EditForm({ workflow, parameters, onSaved }: EditFormProps): VNode {
       ))}
       <Failure error={saving.error} />
       <div class="cw-bar">
+        <button type="submit" hidden />
         <Button look="primary" busy={saving.busy} disabled={!title.trim()} onClick={save}>
           {t('Save changes')}
         </Button>

@@ -125,6 +125,7 @@ function SaveForm({
       )}
       <Failure error={saving.error ?? loading.error} />
       <div class="cw-bar">
+        <button type="submit" hidden />
         <Button look="primary" busy={saving.busy} disabled={!name} onClick={save}>
           {t('Save workflow')}
         </Button>
@@ -216,6 +217,7 @@ function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNo
       ))}
       <Failure error={running.error} />
       <div class="cw-bar">
+        <button type="submit" hidden />
         <Button look="primary" busy={running.busy} onClick={run}>
           {t('Try it')}
         </Button>
