@@ -14,7 +14,7 @@ from tests.scripted import call, text
 from ..lab import LabServer
 from ..person import use_dark_theme
 from ..visit import complaints, open_panel, unfold
-from .desk import Desk, choose_role, role_is, stands
+from .desk import Desk, role_is, stands
 from .script import Script
 
 pytestmark = pytest.mark.slow
@@ -54,8 +54,7 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
     script.when("Say hello", text("Hello."))
     change = call("create_file", path="proof.txt", content="x")
     script.when("Is it significant?", change, text("p = 0.04, which I doubt."))
-    script.when("And now?", text("I can only read."))
-    cells = ("%%act\nSay hello", "%%ask statistician\nIs it significant?", "%%ask\nAnd now?")
+    cells = ("%%act\nSay hello", "%%ask statistician\nIs it significant?")
     desk = Desk(page, desk_lab, "significance.ipynb", *cells)
     hello = desk.run(1)
     stands(hello, "Completed")
@@ -86,11 +85,10 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
     pill = page.locator("#jp-main-statusbar .cw-status-pill .cw-pill-button").first
     expect(pill).to_contain_text("Statistician")
     expect(pill).to_have_class(BROWN)
-    choose_role(hello, "Reviewer")
-    expect(pill).to_contain_text("Reviewer")
-    pill.click()
-    page.locator(".lm-Menu-item", has_text="Statistician: Tests hypotheses.").click()
-    expect(pill).to_contain_text("Statistician")
+    for role in ("Reviewer", "Statistician"):
+        pill.click()
+        page.locator(".lm-Menu-item", has_text=f"{role}: ").click()
+        expect(pill).to_contain_text(role)
     use_dark_theme(page)
     assert complaints(page, ".cw-run") == []
 
