@@ -80,7 +80,7 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
     expect(answer.locator(".cw-card").first).to_have_class(BROWN)
     expect(answer).to_contain_text("p = 0.04")
     assert not desk.has("proof.txt")
-    assert complaints(page, ".cw-run") == []
+    assert complaints(page, ".cw-run .cw-pill") == []
 
     pill = page.locator("#jp-main-statusbar .cw-status-pill .cw-pill-button").first
     expect(pill).to_contain_text("Statistician")
@@ -90,7 +90,7 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
         page.locator(".lm-Menu-item", has_text=f"{role}: ").click()
         expect(pill).to_contain_text(role)
     use_dark_theme(page)
-    assert complaints(page, ".cw-run") == []
+    assert complaints(page, ".cw-run .cw-pill") == []
 
     trust.get_by_role("button", name="Stop trusting it").click()
     expect(trust).to_contain_text("They do nothing until you trust them")
