@@ -14,7 +14,7 @@ from tests.scripted import call, text
 from ..lab import LabServer
 from ..person import use_dark_theme
 from ..visit import complaints, open_panel, unfold
-from .desk import Desk, choose_role, role_is, stands
+from .desk import Desk, role_is, stands
 from .script import Script
 
 pytestmark = pytest.mark.slow
@@ -54,8 +54,7 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
     script.when("Say hello", text("Hello."))
     change = call("create_file", path="proof.txt", content="x")
     script.when("Is it significant?", change, text("p = 0.04, which I doubt."))
-    script.when("And now?", text("I can only read."))
-    cells = ("%%act\nSay hello", "%%ask statistician\nIs it significant?", "%%ask\nAnd now?")
+    cells = ("%%act\nSay hello", "%%ask statistician\nIs it significant?")
     desk = Desk(page, desk_lab, "significance.ipynb", *cells)
     hello = desk.run(1)
     stands(hello, "Completed")
@@ -81,18 +80,17 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
     expect(answer.locator(".cw-card").first).to_have_class(BROWN)
     expect(answer).to_contain_text("p = 0.04")
     assert not desk.has("proof.txt")
-    assert complaints(page, ".cw-run") == []
+    assert complaints(page, ".cw-run .cw-pill") == []
 
     pill = page.locator("#jp-main-statusbar .cw-status-pill .cw-pill-button").first
     expect(pill).to_contain_text("Statistician")
     expect(pill).to_have_class(BROWN)
-    choose_role(hello, "Reviewer")
-    expect(pill).to_contain_text("Reviewer")
-    pill.click()
-    page.locator(".lm-Menu-item", has_text="Statistician: Tests hypotheses.").click()
-    expect(pill).to_contain_text("Statistician")
+    for role in ("Reviewer", "Statistician"):
+        pill.click()
+        page.locator(".lm-Menu-item", has_text=f"{role}: ").click()
+        expect(pill).to_contain_text(role)
     use_dark_theme(page)
-    assert complaints(page, ".cw-run") == []
+    assert complaints(page, ".cw-run .cw-pill") == []
 
     trust.get_by_role("button", name="Stop trusting it").click()
     expect(trust).to_contain_text("They do nothing until you trust them")

@@ -229,3 +229,23 @@ def test_a_first_file_of_instructions_is_shown_and_written(tmp_path: Path) -> No
         command("init")
     with pytest.raises(CellProblem, match="Usage: %cowork init"):
         command("init --force")
+
+
+def test_a_role_of_the_users_own_is_asked_and_chosen_like_ours(
+    session: KernelSession, shell: InteractiveShell, bundles: list[dict[str, Any]]
+) -> None:
+    link = session.link
+    assert isinstance(link, OwnLink)
+    file = link.settings.data_dir / "roles/statistician.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        'name = "statistician"\nlabel = "Statistician"\ndescription = "Doubts."\n'
+        'colour = "brown"\nbased_on = "reviewer"\nprompt = "You doubt."\n'
+    )
+    assert "**Statistician**" in str(shell.run_line_magic("cowork", "role statistician"))
+    shell.run_cell_magic("ask", "statistician", "Is it significant?")
+    assert bundles[-1]["text/plain"].startswith("**Statistician** · Is it significant?")
+    (look,) = bundles[-1]["application/vnd.cowork.record+json"]["roles"]
+    assert (look["label"], look["colour"]) == ("Statistician", "brown")
+    shell.run_line_magic("cowork", "")
+    assert bundles[-1]["text/plain"].startswith("**Statistician** · ")
