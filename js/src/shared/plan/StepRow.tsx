@@ -90,7 +90,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
   const result = task?.result && status === 'completed' ? task.result : '';
   const back =
     step.rounds > 0 &&
-    counted(step.rounds, 'may send the work back once', 'may send the work back %1 times');
+    counted(step.rounds, 'may send the work back %1 time', 'may send the work back %1 times');
   const small = status === 'pending' ? [step.reason, after, back].filter(Boolean).join(' · ') : '';
   const expects = step.expects.map(one => `${one.of}: ${expectationWords(one)}`).join(' · ');
   return useMemo(
