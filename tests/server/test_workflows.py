@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("connected")
 
 NAMES = [
     *("explain_notebook", "clean_notebook", "profile_dataset"),
-    *("write_tests", "review_changes", "set_up_project"),
+    *("write_tests", "review_changes", "build_test_review", "set_up_project"),
 ]
 
 
@@ -49,6 +49,7 @@ async def test_menus_get_them_by_category(api: Api) -> None:
     assert answer["items"][2]["workflows"] == [
         {"name": "write_tests", "title": "Write tests for a module"},
         {"name": "review_changes", "title": "Review changes"},
+        {"name": "build_test_review", "title": "Build, test, review"},
     ]
 
 

@@ -129,7 +129,7 @@ function Handle({
   );
 }
 
-/** Who does a step; and of a review, how often it may send the work back. */
+/** Who does a step. */
 function Who({
   plan,
   at,
@@ -138,40 +138,26 @@ function Who({
 }: Pick<EditorRowProps, 'plan' | 'at' | 'roles' | 'onChange'>): VNode {
   const step = plan.steps[at]!;
   const number = String(step.step_number);
-  const known = step.role === null || roles.some(({ name }) => name === step.role);
-  const names = [...roles.map(({ name }) => name), ...(known ? [] : [step.role!])];
+  const names = new Set([
+    ...roles.map(({ name }) => name as string),
+    ...(step.role ? [step.role] : [])
+  ]);
   return (
-    <div class="cw-edit-who">
-      <select
-        class="cw-input cw-input-small"
-        aria-label={t('Step %1: who does it', number)}
-        value={step.role ?? ''}
-        onChange={event =>
-          onChange(giveTo(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
-        }
-      >
-        <option value="">{t('No role named: the Actor')}</option>
-        {names.map(name => (
-          <option key={name} value={name}>
-            {roleLook(name, roles).label}
-          </option>
-        ))}
-      </select>
-      {(step.role === 'reviewer' || step.rounds > 0) && (
-        <select
-          class="cw-input cw-input-small"
-          aria-label={t('Step %1: how often it may send the work back', number)}
-          value={String(step.rounds)}
-          onChange={event =>
-            onChange(changeStep(plan, at, { rounds: Number(event.currentTarget.value) }))
-          }
-        >
-          <option value="0">{t('sends nothing back')}</option>
-          <option value="1">{t('may send the work back once')}</option>
-          <option value="2">{t('may send the work back %1 times', '2')}</option>
-        </select>
-      )}
-    </div>
+    <select
+      class="cw-input cw-input-small"
+      aria-label={t('Step %1: who does it', number)}
+      value={step.role ?? ''}
+      onChange={event =>
+        onChange(giveTo(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
+      }
+    >
+      <option value="">{t('No role named: the Actor')}</option>
+      {[...names].map(name => (
+        <option key={name} value={name}>
+          {roleLook(name, roles).label}
+        </option>
+      ))}
+    </select>
   );
 }
 

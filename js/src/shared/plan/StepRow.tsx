@@ -87,7 +87,9 @@ function effectsOf(entries: readonly Entry[]): DataEffect[] {
 
 function StepWords({ step, role, task, status, audit, after }: StepProps): VNode {
   const result = task?.result && status === 'completed' ? task.result : '';
-  const back = step.rounds > 0 ? roundsWords(step.rounds) : '';
+  const back =
+    step.rounds > 0 &&
+    counted(step.rounds, 'may send the work back %1 time', 'may send the work back %1 times');
   const small = status === 'pending' ? [step.reason, after, back].filter(Boolean).join(' · ') : '';
   const expects = step.expects.map(one => `${one.of}: ${expectationWords(one)}`).join(' · ');
   return useMemo(
@@ -215,12 +217,7 @@ function estimate(time: string): string {
   return /^\d/.test(words) ? `~${words}` : words;
 }
 
-function roundsWords(rounds: number): string {
-  return rounds === 1
-    ? t('may send the work back once')
-    : t('may send the work back %1 times', String(rounds));
-}
-
+/** Of a log before or after a review has sent the work back. */
 function roundSentence(round: number, entries: readonly Entry[]): string {
   return t('Round %1: %2', String(round), logSentence(entries));
 }

@@ -218,10 +218,13 @@ function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
 
 /** A step that waits to be done again is not done, although its last task was. */
 function withSentBack(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
-  const again = plan.steps
-    .filter(({ id, status }) => status === 'pending' && tasks[id]?.status === 'completed')
-    .map(({ id }) => [id, { ...tasks[id]!, status: 'pending' as const }]);
-  return again.length > 0 ? { ...tasks, ...Object.fromEntries(again) } : tasks;
+  const again = { ...tasks };
+  for (const { id, status } of plan.steps) {
+    if (status === 'pending' && tasks[id]?.status === 'completed') {
+      again[id] = { ...tasks[id], status };
+    }
+  }
+  return again;
 }
 
 export function follow(state: RunState, jobId: string): RunState {
@@ -364,15 +367,15 @@ function withTask(
         result: data.result ?? null,
         startedAt: status === 'running' ? created_at : (before?.startedAt ?? null),
         endedAt: isFinal(status) ? created_at : null,
-        earlier: before && before.id !== id ? beforeRound(data, before) : (before?.earlier ?? [])
+        earlier: before?.id === id ? before.earlier : earlierRounds(data.round, before)
       }
     }
   };
 }
 
 /** What was done of a step before it was sent back; in a new execution nothing was. */
-function beforeRound({ round }: { round?: number }, before: TaskState): readonly string[] {
-  return round ? [...before.earlier, before.id] : [];
+function earlierRounds(round?: number, before?: TaskState): readonly string[] {
+  return round && before ? [...before.earlier, before.id] : [];
 }
 
 function resolvePermission(state: RunState, event: EventOf<'permission-resolved'>): RunState {

@@ -88,7 +88,6 @@ describe('a plan of several roles', () => {
     ]);
     expect(second.value).toBe('tester');
     await choose(second, 'planner');
-    await choose(select(screen, 'Step 3: how often it may send the work back'), '1');
     await choose(select(screen, 'Step 1: who does it'), '');
     server.answers.set('PUT context/c1/plan', {
       ...{ plan: TEAM, revision: 2, made_at: AT, stale: [] },
@@ -99,7 +98,7 @@ describe('a plan of several roles', () => {
     expect(sent.steps.map(({ role, rounds }) => [role, rounds])).toEqual([
       [null, 0],
       ['planner', 0],
-      ['reviewer', 1]
+      ['reviewer', 2]
     ]);
     expect(one(screen, '.cw-rights').textContent).toBe('Roles: planner only reads.');
   });
