@@ -97,6 +97,7 @@ def test_a_base_prompt_is_chosen_once_it_is_trusted(
     assert "Always answer in rhymes." in script.requests[-1].body["messages"][0]["content"]
     page.reload()
     panel = open_panel(page)
+    rows(panel).filter(has_text="Sales").click()
     panel.get_by_label("More about this conversation").click()
     expect(panel.get_by_label("Base prompt")).to_have_value("team")
 
