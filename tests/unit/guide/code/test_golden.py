@@ -183,7 +183,7 @@ FILTERS: list[tuple[Filter, Callable[[dict[str, str]], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("one", "keeps"), FILTERS, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(("one", "keeps"), FILTERS, ids=[str(one)[:60] for one, _ in FILTERS])
 def test_filters_keep_the_rows_that_are_meant(
     make: Make, style: Style, one: Filter, keeps: Callable[[dict[str, str]], bool]
 ) -> None:
