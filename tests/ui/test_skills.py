@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.unit.guidance.conftest import write_skill
@@ -18,6 +19,13 @@ from .person import use_dark_theme
 from .visit import assert_nothing_sticks_out, complaints, open_lab, open_panel, post, unfold
 
 Screenshot = Callable[[Page, str], Path]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """One of its own: what a user trusts and switches stays."""
+    with LabServer(tmp_path_factory.mktemp("skills")) as running:
+        yield running
 
 
 def prompt(lab: LabServer) -> str:
@@ -32,12 +40,12 @@ def prompt(lab: LabServer) -> str:
 
 
 def test_a_skill_is_switched_off_and_the_folders_is_trusted(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:
-    skills = told_lab.root / ".agents" / "skills"
+    skills = lab.root / ".agents" / "skills"
     write_skill(skills, "team", "Our way.", extra="allowed-tools: Bash(*)\n")
-    assert "- joins:" in prompt(told_lab)
-    open_lab(page, told_lab)
+    assert "- joins:" in prompt(lab)
+    open_lab(page, lab)
     panel = open_panel(page)
     unfold(panel, "Skills")
     joins = panel.locator("[data-skill=joins]")
@@ -49,13 +57,13 @@ def test_a_skill_is_switched_off_and_the_folders_is_trusted(
     page.keyboard.press("Space")
     expect(joins).to_contain_text("off")
     expect(toggle).not_to_be_checked()
-    until(page, lambda: "- joins:" not in prompt(told_lab), "the prompt still names it")
-    assert "- plotting:" in prompt(told_lab)
+    until(page, lambda: "- joins:" not in prompt(lab), "the prompt still names it")
+    assert "- plotting:" in prompt(lab)
 
     team = panel.locator("[data-skill=team]")
     expect(team).to_contain_text("Not trusted yet")
     expect(team).to_contain_text("It would like to use Bash(*) unasked. That grants nothing")
-    assert "Our way." not in prompt(told_lab)
+    assert "Our way." not in prompt(lab)
     assert_nothing_sticks_out(panel)
     assert complaints(page, ".cw-panel") == []
     screenshot(page, "panel-skills")
@@ -64,6 +72,6 @@ def test_a_skill_is_switched_off_and_the_folders_is_trusted(
 
     unfold(panel, "This workspace")
     panel.get_by_role("button", name="Trust what is shown here").click()
-    until(page, lambda: "- team: Our way." in prompt(told_lab), "the prompt does not name it")
-    post(told_lab, "skills/joins", {"enabled": True})
-    assert "- joins:" in prompt(told_lab)
+    until(page, lambda: "- team: Our way." in prompt(lab), "the prompt does not name it")
+    post(lab, "skills/joins", {"enabled": True})
+    assert "- joins:" in prompt(lab)
