@@ -54,7 +54,8 @@ def review(script: Script) -> str:
     named = named_files(script, text, files)
     if not (is_asked or named):
         _refuse_others(script, text, files)
-    paths = named or [notebook_for(script, text, files)]
+    # Without an ending nothing is named: “review” is no wish to see `review.ipynb`.
+    paths = named or [notebook_for(script, "", files)]
     return review_of([read_subject(script, path) for path in paths]).model_dump_json()
 
 

@@ -97,6 +97,12 @@ def test_files_that_are_named_are_reviewed_and_no_others(desk: Desk) -> None:
     assert "`clean.py` and `work.ipynb` (1 cell)" in both.summary
 
 
+def test_the_word_review_names_no_file(desk: Desk) -> None:
+    write(desk.folder / "review.ipynb", "x = 1")
+    write(desk.folder / "work.ipynb", "import json")
+    assert reviewed(desk, notebook="work.ipynb").findings[0].file == "work.ipynb"
+
+
 def test_a_file_that_is_not_there_is_said_so(desk: Desk) -> None:
     write(desk.folder / "work.ipynb", "x = 1")
     said = json.loads(desk.ask("Review gone.py", AgentRole.REVIEWER, notebook="work.ipynb"))
