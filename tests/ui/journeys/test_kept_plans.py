@@ -48,10 +48,10 @@ def test_what_worked_is_saved_tried_and_run_again_from_the_panel(
     assert complaints(page, ".jp-OutputArea .cw-sub") == []
     use_dark_theme(page)
     assert complaints(page, ".jp-OutputArea .cw-sub") == []
-    form.get_by_label("Name", exact=True).press("Enter")
+    form.get_by_role("button", name="Save workflow").press("Enter")
     expect(form).to_contain_text("Saved as regional_report.")
     form.get_by_label("target").fill("east9.txt")
-    form.get_by_label("target").press("Enter")
+    form.get_by_role("button", name="Try it").press("Enter")
     panel = page.locator(".cw-panel")
     tried = panel.locator(".cw-run")
     stands(tried, "Plan ready")
@@ -76,7 +76,8 @@ def test_what_worked_is_saved_tried_and_run_again_from_the_panel(
 def own_workflow(panel: Locator, title: str) -> Locator:
     """Open the form of a workflow in the overview."""
     unfold(panel, "Workflows")
-    row = panel.locator("li.cw-row").filter(has=panel.page.get_by_role("button", name=title))
+    part = panel.locator("details.cw-part", has=panel.page.locator("h2", has_text="Workflows"))
+    row = part.locator("li.cw-row").filter(has=panel.page.get_by_role("button", name=title))
     row.get_by_role("button", name=title).press("Enter")
     return row
 

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
+import { sendOnEnter } from '../ask/sendOnEnter';
 import { Button, Failure } from '../Button';
 import { useHost } from '../host';
 import type { OfferedParameter, Page, Workflow } from '../types';
@@ -99,6 +100,7 @@ function SaveForm({
         <input
           ref={field}
           type="text"
+          onKeyDown={sendOnEnter}
           class="cw-input"
           value={title}
           maxLength={200}
@@ -109,6 +111,7 @@ function SaveForm({
         <span>{t('What one gets from it')}</span>
         <input
           type="text"
+          onKeyDown={sendOnEnter}
           class="cw-input"
           value={description}
           maxLength={500}
@@ -125,7 +128,6 @@ function SaveForm({
       )}
       <Failure error={saving.error ?? loading.error} />
       <div class="cw-bar">
-        <button type="submit" hidden />
         <Button look="primary" busy={saving.busy} disabled={!name} onClick={save}>
           {t('Save workflow')}
         </Button>
@@ -156,6 +158,7 @@ function Choice({
       {one.isChosen && (
         <input
           type="text"
+          onKeyDown={sendOnEnter}
           class="cw-input"
           aria-label={t('Name of what varies: %1', value)}
           value={one.called}
@@ -206,6 +209,7 @@ function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNo
           <span>{oneLine(title || name, 80)}</span>
           <input
             type="text"
+            onKeyDown={sendOnEnter}
             class="cw-input"
             value={values[name] ?? ''}
             onInput={event => {
@@ -217,7 +221,6 @@ function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNo
       ))}
       <Failure error={running.error} />
       <div class="cw-bar">
-        <button type="submit" hidden />
         <Button look="primary" busy={running.busy} onClick={run}>
           {t('Try it')}
         </Button>
