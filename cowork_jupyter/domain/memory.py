@@ -48,11 +48,9 @@ class MemoryNote(BaseModel):
 
 
 class MemoryDecision(Data):
-    """Whether what a run has shown is remembered; until the user says so it is only offered."""
+    """Whether the user wants what a run has shown to be remembered."""
 
-    workspace: str
-    """Stands for the folder: one store serves several."""
-    status: Literal["offered", "kept", "dropped"]
+    status: Literal["kept", "dropped"]
 
 
 @dataclass

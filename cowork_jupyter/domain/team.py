@@ -64,6 +64,9 @@ def _may_write(step: PlanStep) -> bool:
 def team_problems(plan: Plan, agents: Collection[str]) -> Iterator[str]:
     """Who cannot do what the plan gives them, place first. `agents` are those of others."""
     for index, step in enumerate(plan.steps):
+        if step.role and not step.role.is_known:
+            known = ", ".join(role.value for role in AgentRole if not role.spec.delegates_to)
+            yield f"steps[{index}].role: '{step.role}' carries out no steps; choose one of: {known}"
         if step.role and step.role.spec.delegates_to:
             yield f"steps[{index}].role: the {step.role} leads, and carries out no step itself"
         if step.agent and step.agent not in agents:

@@ -146,6 +146,16 @@ def add_rounds(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE tasks ADD COLUMN findings TEXT NOT NULL DEFAULT ''")
 
 
+def add_memory_offers(connection: sqlite3.Connection) -> None:
+    """Runs that may have shown something to remember: in which folder, and what was decided."""
+    connection.execute(
+        "CREATE TABLE memory_offers (job_id TEXT NOT NULL PRIMARY KEY, context_id TEXT NOT NULL"
+        " REFERENCES contexts(id) ON DELETE CASCADE, workspace TEXT NOT NULL,"
+        " status TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX memory_offers_by_workspace ON memory_offers (workspace)")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -157,6 +167,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_queue,
     add_pins_and_undo,
     add_rounds,
+    add_memory_offers,
 )
 
 

@@ -14,7 +14,6 @@ from ..domain.effects import DataEffect
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType, FileMoved
 from ..domain.guidance import Guidance, GuidanceUsed
-from ..domain.memory import MemoryDecision
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
@@ -175,23 +174,18 @@ class Reader(ABC):
         )
         return {row["name"]: row["at"] for row in self._rows(sql)}
 
-    def memory_decisions(self, context_id: str, job_id: str) -> list[MemoryDecision]:
-        """What was decided about remembering a run, oldest first."""
-        events = self._event_data("memory-decision", context_id, (job_id,))
-        return [MemoryDecision.model_validate_json(data) for data in events]
+    def memory_offer_place(self, job_id: str) -> str | None:
+        """The folder in which a run may have shown something to remember."""
+        rows = self._rows("SELECT workspace FROM memory_offers WHERE job_id=?", job_id)
+        return rows[0]["workspace"] if rows else None
 
     def jobs_to_learn_from(self, workspace: str) -> list[str]:
-        """Of the newest jobs, those in this workspace that nobody has decided about."""
+        """The newest in this folder that nobody has decided about, newest first."""
         sql = (
-            "SELECT jobs.id, json_extract(data, '$.status') AS status, max(seq)"
-            " FROM (SELECT id, context_id, rowid AS place FROM jobs WHERE status='completed'"
-            " ORDER BY rowid DESC LIMIT ?2) AS jobs"
-            " JOIN events ON events.context_id=jobs.context_id AND events.job_id=jobs.id"
-            " WHERE type='memory-decision' AND json_extract(data, '$.workspace')=?1"
-            " GROUP BY jobs.id ORDER BY place DESC"
+            "SELECT job_id FROM memory_offers WHERE workspace=? AND status='offered'"
+            " ORDER BY rowid DESC LIMIT ?"
         )
-        rows = self._rows(sql, workspace, _NEWEST_JOBS)
-        return [row["id"] for row in rows if row["status"] == "offered"]
+        return [row["job_id"] for row in self._rows(sql, workspace, _NEWEST_JOBS)]
 
     def _event_data(self, kind: str, context_id: str, job_ids: tuple[str, ...]) -> list[str]:
         """Of all jobs of the conversation where none is named."""

@@ -184,6 +184,11 @@ class Transaction(Reader):
     def save_task(self, task: Task) -> None:
         self._save("tasks", task.context_id, task)
 
+    def save_memory_offer(self, job: Job, workspace: str, status: str) -> None:
+        """Note that a run may have shown something to remember, or what was decided about it."""
+        sql = upsert("memory_offers", ("job_id", "context_id", "workspace", "status"), key="job_id")
+        self._execute_in(job.context_id, sql, (job.id, job.context_id, workspace, status))
+
     def save_inquiry(self, inquiry: Inquiry) -> None:
         """Store a question or a request for permission, or what the user said to it."""
         self._save("inquiries", inquiry.context_id, inquiry)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -58,7 +59,8 @@ class MemoryProposals:
     def job_ended(self, job: Job) -> None:
         """Note that there may be something to learn from it here."""
         if self.memory.is_on and may_teach(job):
-            self._decide(job, "offered")
+            with self.journal.transaction() as tx:
+                tx.save_memory_offer(job, self._workspace, "offered")
 
     def waiting(self) -> list[MemoryProposal]:
         """Of the newest runs that nobody has decided about, newest first."""
@@ -110,12 +112,9 @@ class MemoryProposals:
 
     def _is_ours(self, job: Job) -> bool:
         """Whether it ran in this folder: one store serves several."""
-        return any(
-            one.workspace == self._workspace
-            for one in self.journal.store.memory_decisions(job.context_id, job.id)
-        )
+        return self.journal.store.memory_offer_place(job.id) == self._workspace
 
-    def _decide(self, job: Job, status: str) -> None:
-        decision = MemoryDecision.model_validate({"workspace": self._workspace, "status": status})
+    def _decide(self, job: Job, status: Literal["kept", "dropped"]) -> None:
         with self.journal.transaction() as tx:
-            tx.append_event(job.context_id, decision, job.id)
+            tx.save_memory_offer(job, self._workspace, status)
+            tx.append_event(job.context_id, MemoryDecision(status=status), job.id)

@@ -1706,12 +1706,11 @@ export interface components {
         };
         /**
          * MemoryDecision
-         * @description Whether what a run has shown is remembered; until the user says so it is only offered.
+         * @description Whether the user wants what a run has shown to be remembered.
          */
         MemoryDecision: {
             /** @enum {string} */
-            status: "offered" | "kept" | "dropped";
-            workspace: string;
+            status: "kept" | "dropped";
         };
         /** MemoryDecisionEvent */
         MemoryDecisionEvent: {

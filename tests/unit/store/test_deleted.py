@@ -28,6 +28,7 @@ def fill(store: Store, context: Context) -> None:
     with store.transaction() as tx:
         tx.set_owner(context.id, "ada")
         tx.save_job(job)
+        tx.save_memory_offer(job, "here", "offered")
         for number in range(3):
             tx.save_task(Task(context_id=context.id, job_id=job.id, step_id=str(number)))
             said = TextPart(text=f"{number} {ODD}")

@@ -370,7 +370,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     store.delete_context(gone.id)
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(f"{named} AND name<>'deleted_rows'")]
-    assert len(tables) == 11
+    assert len(tables) == 12
     for table in tables:
         key = "id" if table == "contexts" else "context_id"
         found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
@@ -385,6 +385,7 @@ def _full_context(store: Store) -> Context:
         tx.append_message(say(context, "hello"))
         job = Job(context_id=context.id)
         tx.save_job(job)
+        tx.save_memory_offer(job, "here", "offered")
         tx.save_task(Task(job_id=job.id, context_id=context.id, step_id="1"))
         tx.save_inquiry(Inquiry(id=new_id("q"), context_id=context.id))
         tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
