@@ -108,6 +108,9 @@ def _of_step(plan: Plan, step: PlanStep) -> dict[str, str]:
     return {
         "action": step.action,
         "reason": step.reason,
+        "role": str(step.role or ""),
+        "agent": step.agent,
+        "rounds of review": str(step.rounds or ""),
         "tools": ", ".join(step.tools_needed),
         "files": ", ".join(step.files),
         "after step": ", ".join(earlier),

@@ -45,6 +45,15 @@ def test_steps_before_are_called_by_their_numbers() -> None:
     assert [(one.field, one.before, one.after) for one in step.fields] == [("after step", "1", "2")]
 
 
+def test_who_does_a_step_is_a_difference() -> None:
+    reviewed = {**B, "role": "reviewer", "rounds": 2}
+    (step,) = compare_plans(a_plan(A, B), a_plan(A, reviewed)).steps
+    assert [(one.field, one.after) for one in step.fields] == [
+        ("role", "reviewer"),
+        ("rounds of review", "2"),
+    ]
+
+
 def test_how_far_steps_have_come_is_no_difference() -> None:
     found = compare_plans(a_plan(A), a_plan({**A, "status": "completed"}))
     assert (found.summary, found.steps, found.fields) == ("no difference", [], [])
