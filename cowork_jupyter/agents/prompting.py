@@ -94,6 +94,8 @@ class PromptSources:
             # The same tools for every request, so that servers find the prompt in their cache.
             tools, request = sorted(tools, key=_thin_order), ""
         chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
+        if not any(text.about.kind == "skill" for text in parts.guidance):
+            openers = []
         shown = [*chosen, *map(described, openers), *(parts.tools if others else ())]
         return replace(parts, tools=shown, others=others)
 

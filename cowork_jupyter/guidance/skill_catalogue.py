@@ -37,9 +37,10 @@ class SkillCatalogue:
         """A line for each that has room, what fits the request first to stay.
 
         They stand in the same order whatever was asked, so that servers find the prompt in their
-        cache.
+        cache. Small models are told of no skill of ours: every line more is one to stumble over.
         """
-        lines = [(one, _line(one, _LENGTHS[profile])) for one in self.skills.usable()]
+        told = [one for one in self.skills.usable() if profile == "full" or one.source != "package"]
+        lines = [(one, _line(one, _LENGTHS[profile])) for one in told]
         fits = fitness([f"{one.name} {one.about.description}" for one, _ in lines], request)
         room, chosen = BUDGETS[profile], set[int]()
         for place in sorted(range(len(lines)), key=lambda at: (-fits[at], at)):

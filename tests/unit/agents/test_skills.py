@@ -82,8 +82,12 @@ async def test_who_is_told_of_skills_is_told_how_to_open_them(
     thin = {"prompt_profile": "thin", "tool_protocol": protocol}
     async with bench_with(bench.service.settings, **thin) as small:
         prompt = small.service.factory.prompt(role, small.context)
+        assert "- read_skill(" not in prompt
+        assert "- joins: " not in prompt  # small models are told of no skill of ours
+        write_skill(small.service.settings.data_dir / "skills", "team", "Our way.")
+        prompt = small.service.factory.prompt(role, small.context)
     assert "- read_skill(name, file?)" in prompt
-    assert "- joins: " in prompt
+    assert "- team: Our way." in prompt
 
 
 async def test_a_workspaces_skill_is_told_once_it_is_trusted(bench: Bench) -> None:
@@ -96,9 +100,9 @@ async def test_a_workspaces_skill_is_told_once_it_is_trusted(bench: Bench) -> No
 
 async def test_a_small_prompt_tells_less(bench: Bench) -> None:
     async with bench_with(bench.service.settings, prompt_profile="thin") as thin:
+        write_skill(thin.service.settings.data_dir / "skills", "team", "Our own way. " * 9)
         prompt = thin.service.factory.prompt(AgentRole.ACTOR, thin.context)
-    assert "- joins: Combine tables by key" in prompt
-    assert "Use when data from" not in prompt
+    assert "- team: Our own way. Our own way. Our own way. Our own…" in prompt
 
 
 async def test_the_catalogue_keeps_to_its_room_and_to_one_order(tmp_path: Path) -> None:
