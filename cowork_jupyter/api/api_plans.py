@@ -32,13 +32,15 @@ async def get_plan(call: Call) -> BaseModel:
 
 def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
     """A revision as the API shows it, with the files that have changed since."""
-    return models.PlanAnswer(
+    answer = models.PlanAnswer(
         plan=revision.plan,
         revision=revision.revision,
         made_at=revision.made_at,
         stale=call.service.plans.stale_files(revision),
-        rights=rights_of(revision.plan),
     )
+    if rights := rights_of(revision.plan):
+        answer.rights = rights
+    return answer
 
 
 @table.route(

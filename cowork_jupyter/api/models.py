@@ -16,6 +16,7 @@ from pydantic import (
 
 from ..agents.ask.inquiries import as_shown
 from ..domain.contexts import Context, Job
+from ..domain.data import Data
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import Message
@@ -336,7 +337,7 @@ class EventList(BaseModel):
     events: list[Event]
 
 
-class PlanAnswer(BaseModel):
+class PlanAnswer(Data):
     """The plan of a conversation, if it has one."""
 
     plan: Plan | None
@@ -345,7 +346,7 @@ class PlanAnswer(BaseModel):
     stale: list[str]
     """Files that changed since the plan was made."""
     rights: str = ""
-    """What approving it lets each role do; empty where it names no roles."""
+    """What approving it lets each role do; said only where it names roles."""
 
 
 class PlanSummary(BaseModel):

@@ -93,7 +93,10 @@ class PlanRevision(BaseModel):
 
     def as_event(self) -> PlanUpdated:
         """The whole plan as it stands now, with its revision."""
-        return PlanUpdated.of(self.plan, revision=self.revision, rights=rights_of(self.plan))
+        event = PlanUpdated.of(self.plan, revision=self.revision)
+        if rights := rights_of(self.plan):
+            event.rights = rights
+        return event
 
 
 class CheckpointRecord(BaseModel):

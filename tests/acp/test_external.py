@@ -250,7 +250,7 @@ async def test_a_step_of_an_approved_plan_is_carried_out_by_it_within_the_plan(
     }
     scripted.add(plan("Change it", step))
     await bench.tell("Plan it.", AgentRole.PLANNER)
-    assert "agent:NAME" in str(scripted.requests[-1].body["messages"][0])
+    assert '"agent": "NAME"' in scripted.requests[-1].body["messages"][0]["content"]
     job = await bench.service.execute_plan(bench.context.id, 1)
     ended = await bench.service.jobs.wait(job.id)
     assert ended.status is JobStatus.COMPLETED

@@ -180,7 +180,7 @@ def test_instructions_are_written_for_a_person_only(
     file = tmp_path / "root" / "AGENTS.md"
     cells = open_notebook()
     refused = cells.run("%cowork init", "c1")
-    assert "Only a person can have AGENTS.md written" in refused.error
+    assert "Code cannot do this. Run the magic in a cell yourself" in refused.error
     with live_page(server, NOTEBOOK) as person:
         person.run(cells, "%cowork init --show", "c2")
         assert not file.exists()

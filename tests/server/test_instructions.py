@@ -134,8 +134,7 @@ async def test_a_first_one_is_shown_then_written_and_trusted(
 
 async def test_code_in_a_kernel_writes_none(as_kernel: AsKernel, jp_root_dir: Path) -> None:
     kernel = await as_kernel()
-    claims = {"notebook": "x.ipynb", "cell_id": "c1"}
-    for body in ({}, claims):
+    for body in ({}, {"cell_id": "c1"}):
         await kernel.refused("POST", "instructions/init", body, status=403, code="needs_person")
     assert not (jp_root_dir / "AGENTS.md").exists()
     assert (await kernel.post("instructions/init", {"show": True}))["written"] is False

@@ -2441,7 +2441,7 @@ export interface components {
             plan: components["schemas"]["Plan"] | null;
             revision: number;
             /** @default  */
-            rights: string;
+            rights?: string;
             stale: string[];
         };
         /**
