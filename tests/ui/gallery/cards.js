@@ -204,6 +204,14 @@ export const CARDS = {
 };
 
 export const ANSWERS = {
+  'GET roles': { items: [
+    { name: 'planner', label: 'Planner', icon: 'search', colour: 'blue', description: '', permissions: [], tools: [], delegates_to: [] },
+    { name: 'actor', label: 'Actor', icon: 'bolt', colour: 'green', description: '', permissions: [], tools: [], delegates_to: [] },
+    { name: 'commander', label: 'Commander', icon: 'compass', colour: 'purple', description: '', permissions: [], tools: [], delegates_to: [] },
+    { name: 'designer', label: 'Designer', icon: 'pencil', colour: 'orange', description: '', permissions: [], tools: [], delegates_to: [] },
+    { name: 'reviewer', label: 'Reviewer', icon: 'eye', colour: 'teal', description: '', permissions: [], tools: [], delegates_to: [] },
+    { name: 'tester', label: 'Tester', icon: 'flask', colour: 'pink', description: '', permissions: [], tools: [], delegates_to: [] }
+  ], next: null },
   'GET context/ctx/expectations': { items: [], next: null },
   'GET context/ctx/audit?job_id=j': AUDIT,
   'GET context/ctx/checkpoints': { items: CHECKPOINTS, next: null },

@@ -27,9 +27,9 @@ class Kernel {
   }
 }
 
-function wholeState({ snapshot: { jobs, tasks, plan, revision, made_at, stale, permissions, questions, messages, effects = [] } }) {
+function wholeState({ snapshot: { jobs, tasks, plan, revision, made_at, stale, permissions, questions, messages, effects = [], guidance = [] } }) {
   const busy = jobs.find(({ status }) => status === 'running')?.id ?? null;
-  return { seq: 0, busy, messages, jobs, tasks, plan: { plan, revision, made_at, stale }, checkpoints: 0, decisions: [], summaries: [], effects, permissions, questions, reproduction: null, audit: null };
+  return { seq: 0, busy, messages, jobs, tasks, plan: { plan, revision, made_at, stale }, checkpoints: 0, decisions: [], summaries: [], effects, guidance, permissions, questions, reproduction: null, audit: null };
 }
 
 const frame = () => new Promise(requestAnimationFrame);
