@@ -665,7 +665,7 @@ export interface components {
             /** @default null */
             notebook: string | null;
             /** @default false */
-            pinned: boolean;
+            pinned?: boolean;
             /** @default actor */
             role: components["schemas"]["AgentRole"];
             /** @default default */
@@ -797,7 +797,7 @@ export interface components {
             /** @default null */
             notebook: string | null;
             /** @default false */
-            pinned: boolean;
+            pinned?: boolean;
             /** @default actor */
             role: components["schemas"]["AgentRole"];
             /** @default default */
