@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, model_serializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    model_serializer,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from .identity import new_id, now
 from .roles import DEFAULT_ROLE, AgentRole
@@ -113,6 +121,16 @@ class Context(BaseModel):
         if not self.pinned:
             written.pop("pinned", None)
         return written
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """So it may be missing."""
+        schema = handler(core_schema)
+        described = handler.resolve_ref_schema(schema)
+        described["required"] = [one for one in described.get("required", []) if one != "pinned"]
+        return schema
 
 
 class Spending(BaseModel):

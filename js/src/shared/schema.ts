@@ -709,7 +709,7 @@ export interface components {
             /** @default null */
             notebook: string | null;
             /** @default false */
-            pinned: boolean;
+            pinned?: boolean;
             /** @default actor */
             role: components["schemas"]["AgentRole"];
             /** @default default */
@@ -841,7 +841,7 @@ export interface components {
             /** @default null */
             notebook: string | null;
             /** @default false */
-            pinned: boolean;
+            pinned?: boolean;
             /** @default actor */
             role: components["schemas"]["AgentRole"];
             /** @default default */

@@ -10,7 +10,8 @@ export interface Conversation {
   role: string;
   model: string | null;
   /** Whether it stays on top of the list. */
-  pinned: boolean;
+  /** Said only of those that are. */
+  pinned?: boolean;
   updated_at: string;
   created_at: string;
 }
