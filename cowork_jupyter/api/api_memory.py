@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from ..domain.cell_commands import ChangeMemory
-from ..domain.errors import Forbidden
 from ..guidance.memory import MEMORY_FILE
 from ..record.memory import MemoryProposal
-from .calls import Call, check_owner
+from .calls import Call, check_owner, refuse_unless_person
 from .models import Name, RequestBody
 from .routes import table
 
@@ -84,7 +83,7 @@ async def edit_memory(call: Call) -> BaseModel:
 async def forget_memory(call: Call) -> BaseModel:
     """Forget all of it, or what has some words in it."""
     words = call.query.text
-    await _only_a_person(call, ChangeMemory("forget", words), call.query.cell_id)
+    await refuse_unless_person(call, call.query.cell_id, ChangeMemory("forget", words))
     call.service.memory.forget(words)
     return await asyncio.to_thread(_view, call)
 
@@ -110,27 +109,12 @@ async def decide_memory(call: Call) -> BaseModel:
     said, proposals = call.body, call.service.proposals
     job = call.service.job(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
-    await _only_a_person(call, ChangeMemory(said.decision), said.cell_id)
+    await refuse_unless_person(call, said.cell_id, ChangeMemory(said.decision))
     if said.decision == "keep":
         await asyncio.to_thread(proposals.keep, job.id, said.fingerprint, said.text)
     else:
         proposals.drop(job.id)
     return await asyncio.to_thread(_view, call)
-
-
-async def _only_a_person(call: Call, command: ChangeMemory, cell_id: str | None) -> None:
-    """A kernel may do it only for a cell that a person has just run."""
-    kernel_id = call.caller.kernel_id
-    if kernel_id is None:
-        return
-    notebook = await call.host.notebook_of(kernel_id)
-    if not (notebook and cell_id) or not await call.host.take_command(
-        kernel_id, notebook, cell_id, [command]
-    ):
-        raise Forbidden(
-            "Only you can change what is remembered, not code: use the Cowork panel.",
-            code="not_a_person",
-        )
 
 
 def _view(call: Call) -> MemoryView:

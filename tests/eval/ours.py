@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nbclient import NotebookClient
 
 from .asking import Asked, Attempt, Server, Strike
+from .task import Task
 from .tasks import write_notebook
 
 LIMIT = 600
@@ -54,6 +56,14 @@ def in_notebook(server: Server, question: Asked, folder: Path) -> Attempt:
     _read_usage(told["usage"], attempt)
     _read_messages(told["messages"], attempt)
     return attempt
+
+
+def with_skill(server: Server, question: Asked, folder: Path) -> Attempt:
+    """In a notebook, by the skill that the task is about: `/joins write …`."""
+    if not (isinstance(question, Task) and question.skill):
+        return in_notebook(server, question, folder)
+    called = replace(question, wording=f"/{question.skill} {question.wording}")
+    return in_notebook(server, called, folder)
 
 
 def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:

@@ -121,38 +121,47 @@ SKILL_TASKS: tuple[Task, ...] = (
     Task("skill-joins-newest", ("orders.csv", "discounts.csv"),
          "Write discounted.csv: every order of orders.csv with the column percent from "
          "discounts.csv. Where a customer has several discounts the newest (valid_from) counts; "
-         "without one percent stays empty.", wrote("discounted.csv", _discounted)),
+         "without one percent stays empty.", wrote("discounted.csv", _discounted),
+         skill="joins"),
     Task("skill-joins-unknown", ("orders.csv", "customers.csv"),
          "Write unknown.csv with the orders of orders.csv whose customer is not in customers.csv.",
-         wrote("unknown.csv", _without_customer)),
+         wrote("unknown.csv", _without_customer),
+         skill="joins"),
     Task("skill-time-series-gaps", ("readings.csv",),
          "readings.csv should have one reading for each hour. Write daily.csv with the columns day "
          "(YYYY-MM-DD), mean (the mean temperature) and missing (how many hours of that day have "
-         "no reading).", wrote("daily.csv", _daily)),
+         "no reading).", wrote("daily.csv", _daily),
+         skill="time-series"),
     Task("skill-time-series-weeks", ("sales.csv",),
          "Write weekly.csv with the columns week (the Monday on which it begins, YYYY-MM-DD) and "
          "units (the total of that week) from sales.csv. Weeks without sales between the first and "
-         "the last have 0.", wrote("weekly.csv", _weekly)),
+         "the last have 0.", wrote("weekly.csv", _weekly),
+         skill="time-series"),
     Task("skill-model-evaluation-folds", ("houses.csv",),
          "How well do area, rooms and age predict price in houses.csv by linear regression? "
          "Cross-validate with 5 folds in the order of the table, not shuffled. Write scores.csv "
          "with the columns fold (1 to 5), mae (mean absolute error on that fold) and baseline (the "
          "same for predicting the median price of the other folds).",
-         wrote("scores.csv", _folds)),
+         wrote("scores.csv", _folds),
+         skill="model-evaluation"),
     Task("skill-data-cleaning-weights", ("patients.csv",),
          "Nobody weighs less than 30 or more than 250 kg. Write patients_clean.csv: patients.csv "
          "with such weights emptied and nothing else changed.",
-         wrote("patients_clean.csv", _weights)),
+         wrote("patients_clean.csv", _weights),
+         skill="data-cleaning"),
     Task("skill-data-cleaning-members", ("members.csv",),
          "Clean members.csv and write members_clean.csv with the columns id, city and fee: ids as "
          "they are written, cities spelled Berlin or Bonn, fees as plain numbers (12.5), unknown "
-         "values empty, and one row for each id; of several the last one counts.", _members),
+         "values empty, and one row for each id; of several the last one counts.", _members,
+         skill="data-cleaning"),
     Task("skill-plotting-bars", ("sales.csv",),
          "Draw the total units of each region in sales.csv as horizontal bars, sorted by size, "
          "with a title and a label on the x axis. Save it as units.png and keep the figure in the "
-         "variable fig.", _drawn, _SEE_BARS),
+         "variable fig.", _drawn, _SEE_BARS,
+         skill="plotting"),
     Task("skill-notebook-tidy-up-order", ("sales.csv",),
          "Write tidy.ipynb from the following cells: a heading first, then one cell with the "
          "imports that are needed and no others, then the rest in an order that runs from top to "
-         f"bottom.\n\n{_CELLS}", _tidy),
+         f"bottom.\n\n{_CELLS}", _tidy,
+         skill="notebook-tidy-up"),
 )  # fmt: skip

@@ -25,6 +25,8 @@ class Task:
     check: Check
     probe: str = ""
     """Code that runs behind the model's in the same namespace, to write down what is in it."""
+    skill: str = ""
+    """The skill that it is about, if any."""
 
     @property
     def half(self) -> Half:

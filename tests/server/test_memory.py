@@ -132,8 +132,8 @@ async def test_a_kernel_may_only_read_unless_a_person_ran_its_cell(
     assert [one["job_id"] for one in shown["proposals"]] == [job]
     verdict = {"decision": "keep", "fingerprint": shown["fingerprint"], "cell_id": "c1"}
     address = f"jobs/{job}/memory"
-    await kernel.refused("POST", address, verdict, status=403, code="not_a_person")
-    await kernel.refused("DELETE", "memory?cell_id=c1", status=403, code="not_a_person")
+    await kernel.refused("POST", address, verdict, status=403, code="needs_person")
+    await kernel.refused("DELETE", "memory?cell_id=c1", status=403, code="needs_person")
     edit = {"text": "mine", "fingerprint": shown["fingerprint"]}
     await kernel.refused("PUT", "memory", edit, status=403)
     assert not (workspace / FILE).exists()
@@ -150,8 +150,8 @@ async def test_a_kernel_may_only_read_unless_a_person_ran_its_cell(
     monkeypatch.setattr(extension, "notebook_of", notebook_of)
     monkeypatch.setattr(extension, "take_command", take)
     assert CLEANED in (await kernel.post(address, verdict))["text"]
-    await kernel.refused("POST", address, verdict, status=403, code="not_a_person")
-    await kernel.refused("DELETE", "memory?cell_id=c1", status=403, code="not_a_person")
+    await kernel.refused("POST", address, verdict, status=403, code="needs_person")
+    await kernel.refused("DELETE", "memory?cell_id=c1", status=403, code="needs_person")
     left = await kernel.call("DELETE", "memory?text=sales.csv&cell_id=c1")
     assert "sales.csv" not in left["text"]
 

@@ -33,8 +33,8 @@ def test_what_worked_is_saved_tried_and_run_again_from_the_panel(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:
     start_in_light(desk_lab)
-    script.when("Report on north", script.writes("north", 1))
-    desk = Desk(page, desk_lab, "kept.ipynb", "%%plan\nReport on north")
+    script.when("Report on harbours", script.writes("harbour", 1))
+    desk = Desk(page, desk_lab, "kept.ipynb", "%%plan\nReport on harbours")
     card = desk.run(1)
     execute(card)
 
@@ -43,34 +43,34 @@ def test_what_worked_is_saved_tried_and_run_again_from_the_panel(
     expect(form.get_by_label("Name", exact=True)).to_be_focused()
     page.keyboard.type("Regional report")
     form.get_by_label("What one gets from it").fill("A report on one region.")
-    expect(form.get_by_role("checkbox", name="north1.txt")).to_be_checked()
-    form.get_by_label("Name of what varies: north1.txt").fill("target")
+    expect(form.get_by_role("checkbox", name="harbour1.txt")).to_be_checked()
+    form.get_by_label("Name of what varies: harbour1.txt").fill("target")
     assert complaints(page, ".jp-OutputArea .cw-sub") == []
     use_dark_theme(page)
     assert complaints(page, ".jp-OutputArea .cw-sub") == []
     form.get_by_role("button", name="Save workflow").press("Enter")
     expect(form).to_contain_text("Saved as regional_report.")
-    form.get_by_label("target").fill("east9.txt")
+    form.get_by_label("target").fill("isle9.txt")
     form.get_by_role("button", name="Try it").press("Enter")
     panel = page.locator(".cw-panel")
     tried = panel.locator(".cw-run")
     stands(tried, "Plan ready")
-    expect(tried.locator(".cw-steps")).to_contain_text("Write east9.txt")
+    expect(tried.locator(".cw-steps")).to_contain_text("Write isle9.txt")
     follows_template(desk_lab)
 
     go_back(panel)
     row = own_workflow(panel, "Regional report")
-    row.get_by_label("target").fill("south1.txt")
+    row.get_by_label("target").fill("lake1.txt")
     assert complaints(page, ".cw-panel") == []
-    script.writes("south", 1)
+    script.writes("lake", 1)
     press(row, "Run")
     run = panel.locator(".cw-run")
     stands(run, "Plan ready")
-    expect(run.locator(".cw-steps")).to_contain_text("Write south1.txt")
+    expect(run.locator(".cw-steps")).to_contain_text("Write lake1.txt")
     follows_template(desk_lab)
     execute(run)
-    assert desk.has("south1.txt")
-    assert not desk.has("east9.txt")
+    assert desk.has("lake1.txt")
+    assert not desk.has("isle9.txt")
 
 
 def own_workflow(panel: Locator, title: str) -> Locator:
