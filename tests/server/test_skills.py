@@ -41,6 +41,7 @@ async def test_the_skills_are_listed(api: Api) -> None:
     assert (answer["next"], answer["problems"]) == (None, [])
     assert [one["name"] for one in answer["items"]] == OURS
     joins = answer["items"][1]
+    assert joins.pop("files") == ["reference.md"]
     assert joins["path"].endswith("guidance/shipped/joins")
     assert {key: joins[key] for key in joins if key not in ("path", "description")} == {
         "name": "joins",
@@ -50,7 +51,6 @@ async def test_the_skills_are_listed(api: Api) -> None:
         "allowed_tools": [],
         "compatibility": "",
         "license": "BSD-3-Clause",
-        "files": [],
         "last_used": None,
     }
 

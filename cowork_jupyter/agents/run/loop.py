@@ -48,7 +48,10 @@ _FILL_IN = (
     "Your answer lacks {forms}, which the user asked for. Reply with only that, with the computed "
     "value in the place of the dots; if it has not been computed yet, with code that prints it."
 )
-_WRITE = "{files} is not there, which the user asked for. Write it; if you cannot, say why."
+_WRITE = (
+    "{files} is not there, which the user asked for. Write it with code, such as "
+    "`table.to_csv(…, index=False)`; if that is impossible, say why."
+)
 _BROKEN = (
     "This is not any more as the user expects it: {broken}. Find out why and put it right. If it "
     "must be so, say why; you cannot change what is expected."
