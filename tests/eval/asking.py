@@ -63,7 +63,7 @@ class Server:
         """`protocol`: the tool protocol that our agent uses with it; empty for the default."""
         self.base_url, self.model, self.api_key = base_url, model, api_key
         self.protocol = protocol
-        self._client = OpenAI(base_url=base_url, api_key=api_key, timeout=3000, max_retries=1)
+        self._client = OpenAI(base_url=base_url, api_key=api_key, timeout=600, max_retries=1)
 
     def reply(self, messages: list[dict[str, str]], attempt: Attempt) -> str:
         """What the model says, with what it costs noted."""
