@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .asking import Asked, Attempt, Server, Strike
-from .ours import in_notebook, in_terminal, with_skill
+from .ours import in_notebook, in_terminal, second_time, with_skill
 from .questions import QUESTIONS
 from .tables import Tables, make_tables, write_tables
 from .tasks import TASKS, write_notebook
@@ -29,6 +29,7 @@ WAYS: dict[str, Way] = {
     "notebook": in_notebook,
     "terminal": in_terminal,
     "skill": with_skill,
+    "again": second_time,
 }
 
 
@@ -79,7 +80,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", default=variables.get("COWORK_MODEL", ""))
     parser.add_argument("--api-key", default=variables.get("COWORK_API_KEY") or "none")
     parser.add_argument("--protocol", default="", help="Cowork.tool_protocol of our agent")
-    usual = [way for way in WAYS if way != "skill"]
+    usual = [way for way in WAYS if way not in ("skill", "again")]
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=usual)
     parser.add_argument("--half", choices=["tune", "report", "all"], default="report")
     parser.add_argument("--most", type=int, default=None, help="no more questions than these")

@@ -24,17 +24,19 @@ _MARK = "EVAL "
 _CELL = """
 import json
 from cowork_jupyter import Cowork
-cw = Cowork(policy="policy.json")
+cw = Cowork({conversation!r}, policy="policy.json")
 run = cw.ask({text!r}, role="actor")
 print({mark!r} + json.dumps({{"messages": list(cw.messages), "usage": run.snapshot["usage"]}}))
 """
 
 
-def in_notebook(server: Server, question: Asked, folder: Path) -> Attempt:
+def in_notebook(
+    server: Server, question: Asked, folder: Path, conversation: str = "first", then: str = ""
+) -> Attempt:
     """A cell of a notebook that nobody sits in front of."""
     _prepare(folder, server)
-    source = _CELL.format(text=question.wording, mark=_MARK)
-    sources = [source, *([question.probe] if question.probe else [])]
+    source = _CELL.format(text=question.wording, mark=_MARK, conversation=conversation)
+    sources = [source, *filter(None, (question.probe, then))]
     notebook = write_notebook(folder, sources)
     attempt = Attempt()
     began = time.perf_counter()
@@ -66,6 +68,16 @@ def with_skill(server: Server, question: Asked, folder: Path) -> Attempt:
     return in_notebook(server, called, folder)
 
 
+def second_time(server: Server, question: Asked, folder: Path) -> Attempt:
+    """In another conversation of another day, with what the first run taught kept."""
+    before = set(folder.iterdir())
+    in_notebook(server, question, folder, then="%cowork memory --keep")
+    for file in folder.iterdir():
+        if file not in before and file.is_file():
+            file.unlink()
+    return in_notebook(server, question, folder, conversation="second")
+
+
 def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:
     """`jupyter cowork act`, as a script would call it."""
     _prepare(folder, server)
@@ -93,7 +105,7 @@ def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:
 def _prepare(folder: Path, server: Server) -> None:
     (folder / "policy.json").write_text(json.dumps(POLICY))
     config = folder.parent / "home" / "config"
-    config.mkdir(parents=True)
+    config.mkdir(parents=True, exist_ok=True)
     protocol = {"tool_protocol": server.protocol} if server.protocol else {}
     settings = {"Cowork": {"max_seconds": LIMIT, **protocol}}
     (config / "jupyter_config.json").write_text(json.dumps(settings))
