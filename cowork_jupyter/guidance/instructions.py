@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from ..domain.contexts import Context
-from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
+from ..domain.errors import Conflict, CoworkError, NotFound
 from ..domain.guidance import Guidance, GuidanceText
 from ..domain.health import Problem
 from ..domain.roles import AgentRole
@@ -135,7 +135,7 @@ class InstructionFinder:
         shown = _for_people(root.root / path) if source == "user" else without_surrogates(path)
         try:
             with root.locate(path) as place:
-                text = _text(place.read(MAX_SIZE + 1))
+                text = place.read_text(MAX_SIZE).strip()
         except NotFound:
             return
         except CoworkError as error:
@@ -178,15 +178,6 @@ def _headed(item: Instructions) -> str:
     reach = f"for what is in {folder}" if folder else "for this workspace"
     whose = "the user's own, for all workspaces" if item.source == "user" else reach
     return f"## {FILE_NAME}: {whose}\n{spell_hidden(item.text)}"
-
-
-def _text(data: bytes) -> str:
-    if len(data) > MAX_SIZE:
-        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
-    try:
-        return data.decode("utf-8-sig").strip()
-    except UnicodeDecodeError:
-        raise InvalidInput("It is not UTF-8 text.") from None
 
 
 def _for_people(file: Path) -> str:

@@ -133,7 +133,9 @@ def _read(
     prompt_id = name.removesuffix(".md")
     _check_id(prompt_id, known)
     with Workspace(root).locate(f"{folder}/{name}") as place:
-        text = _text(place.read(MAX_SIZE + 1))
+        text = place.read_text(MAX_SIZE).strip()
+    if not text:
+        raise InvalidInput("It is empty.")
     return BasePrompt(id=prompt_id, title=_title(prompt_id, text), source=source, text=text)
 
 
@@ -144,18 +146,6 @@ def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
         raise InvalidInput("It has the name of a role, which is reserved here.")
     if any(one.id == prompt_id for one in known):
         raise InvalidInput("Another one already has that name.")
-
-
-def _text(data: bytes) -> str:
-    if len(data) > MAX_SIZE:
-        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
-    try:
-        text = data.decode("utf-8-sig").strip()
-    except UnicodeDecodeError:
-        raise InvalidInput("It is not UTF-8 text.") from None
-    if not text:
-        raise InvalidInput("It is empty.")
-    return text
 
 
 def _title(prompt_id: str, text: str) -> str:

@@ -188,13 +188,7 @@ def _facts(entry: os.DirEntry[str]) -> tuple[int, ...]:
 
 def _text(root: Path, path: str) -> str:
     with Workspace(root).locate(path) as place:
-        data = place.read(MAX_SIZE + 1)
-    if len(data) > MAX_SIZE:
-        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput("It is not UTF-8 text.") from None
+        return place.read_text(MAX_SIZE)
 
 
 def _spec(name: str, text: str) -> RoleSpec:

@@ -161,13 +161,7 @@ def _names(root: Path, folder: str) -> list[str]:
 
 def _text(root: Path, path: str) -> str:
     with Workspace(root).locate(path) as place:
-        data = place.read(MAX_SIZE + 1)
-    if len(data) > MAX_SIZE:
-        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput("It is not UTF-8 text.") from None
+        return place.read_text(MAX_SIZE)
 
 
 def _template(name: str, text: str, source: Source) -> Template:

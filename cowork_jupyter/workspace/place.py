@@ -148,6 +148,16 @@ class Place:
         with self.open() as file, explained(self.path):
             return file.read(-1 if limit is None else limit)
 
+    def read_text(self, limit: int) -> str:
+        """All of a text file of at most `limit` bytes, without a byte order mark."""
+        data = self.read(limit + 1)
+        if len(data) > limit:
+            raise InvalidInput(f"It is larger than {limit // 1024} KiB.")
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InvalidInput("It is not UTF-8 text.") from None
+
     @contextmanager
     def open_folder(self) -> Iterator[int]:
         """A descriptor of the folder at this place."""
