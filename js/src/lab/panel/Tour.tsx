@@ -44,7 +44,8 @@ function steps(): readonly [Step, ...Step[]] {
   ];
 }
 
-const MARK = 'cw-toured';
+/** Not a class: who draws what is marked sets its classes anew. */
+const MARK = 'data-toured';
 const GAP = 8;
 
 interface TourProps {
@@ -104,27 +105,51 @@ function usePlace(dialog: { current: HTMLElement | null }, anchors: readonly str
   const key = anchors.join();
   useLayoutEffect(() => {
     const panel = dialog.current?.parentElement;
-    const anchor = key
-      .split(',')
-      .map(selector => panel?.querySelector<HTMLElement>(selector))
-      .find(found => found);
-    if (!panel || !anchor) {
+    if (!panel) {
       return;
     }
-    const place = (): void => setTop(placeOf(panel, anchor, dialog.current?.offsetHeight ?? 0));
-    anchor.classList.add(MARK);
-    anchor.scrollIntoView({ block: 'nearest' });
-    place();
-    const watched = new ResizeObserver(place);
-    [panel, anchor].forEach(node => watched.observe(node));
+    let anchor: HTMLElement | undefined;
+    const place = (): void => {
+      if (anchor) {
+        setTop(placeOf(panel, anchor, dialog.current?.offsetHeight ?? 0));
+      }
+    };
+    const resized = new ResizeObserver(place);
+    const mark = (): void => {
+      const found = firstOf(panel, key.split(','));
+      if (found === anchor) {
+        return;
+      }
+      anchor?.removeAttribute(MARK);
+      anchor = found;
+      anchor?.setAttribute(MARK, '');
+      anchor?.scrollIntoView({ block: 'nearest' });
+      resized.disconnect();
+      [panel, ...(anchor ? [anchor] : [])].forEach(node => resized.observe(node));
+      place();
+    };
+    mark();
+    const redrawn = new MutationObserver(mark);
+    redrawn.observe(panel, { childList: true, subtree: true });
     panel.addEventListener('scroll', place, true);
     return () => {
-      anchor.classList.remove(MARK);
-      watched.disconnect();
+      anchor?.removeAttribute(MARK);
+      redrawn.disconnect();
+      resized.disconnect();
       panel.removeEventListener('scroll', place, true);
     };
   }, [dialog, key]);
   return top;
+}
+
+function firstOf(panel: HTMLElement, selectors: string[]): HTMLElement | undefined {
+  for (const selector of selectors) {
+    const found = panel.querySelector<HTMLElement>(selector);
+    if (found) {
+      return found;
+    }
+  }
+  return undefined;
 }
 
 /** Below what it is about where there is room, else above; always inside of the panel. */

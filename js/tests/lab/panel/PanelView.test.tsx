@@ -88,7 +88,10 @@ describe('the tour', () => {
     const { screen, props } = await show({ tour: 'open' });
     const seen = [];
     for (let step = 1; step <= 4; step += 1) {
-      seen.push([one(tour(screen), '.cw-title').textContent, one(screen, '.cw-toured').className]);
+      seen.push([
+        one(tour(screen), '.cw-title').textContent,
+        one(screen, '[data-toured]').className
+      ]);
       expect(tour(screen).textContent).toContain(`${step} of 4`);
       await press(button(tour(screen), step < 4 ? 'Next' : 'Back'));
     }
@@ -102,6 +105,17 @@ describe('the tour', () => {
     await press(button(tour(screen), 'Next'));
     await press(button(tour(screen), 'Done'));
     expect(props.onTourEnd).toHaveBeenCalledOnce();
+  });
+
+  it('marks what it is about also when that is drawn anew', async () => {
+    const { screen } = await show({ tour: 'open' });
+    const pill = one(screen, '[data-toured]');
+    pill.className = 'cw-pill cw-colour-blue';
+    expect(one(screen, '[data-toured]')).toBe(pill);
+    const other = pill.cloneNode(true) as HTMLElement;
+    other.removeAttribute('data-toured');
+    pill.replaceWith(other);
+    await vi.waitFor(() => expect(one(screen, '[data-toured]')).toBe(other));
   });
 
   it('is skipped by its button, and by Escape anywhere in the panel', async () => {
@@ -120,7 +134,7 @@ describe('the tour', () => {
   });
 
   it('is about the overview, and leaves no mark behind', async () => {
-    expect((await show()).screen.querySelector('[role=dialog], .cw-toured')).toBeNull();
+    expect((await show()).screen.querySelector('[role=dialog], [data-toured]')).toBeNull();
   });
 });
 
