@@ -49,6 +49,8 @@ _MEANINGS = (
      'the file with decimal=",".'),
     (r"truth value of an? (Series|DataFrame|array)", "Combine conditions with & and |, each in "
      "parentheses."),
+    (r"Missing column provided to 'parse_dates': '([^']{1,200})'", "The file has no column {!r}: "
+     "read it without parse_dates and print its columns."),
     (r"Can only compare (identically)-labeled", "Compare with the other's values, as in "
      'a["id"].isin(b["id"]).'),
 )  # fmt: skip

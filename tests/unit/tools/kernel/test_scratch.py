@@ -107,6 +107,8 @@ async def test_an_error_has_its_line_and_the_nearest_names(context: ToolContext)
     assert "Did you mean 'orders'" in await fails(context, "order")
     assert "Did you mean 'orders.csv'?" in await fails(context, "open('order.csv')")
     assert "SyntaxError" in await fails(context, "x = 1\nprint(x")
+    dated = await fails(context, "pd.read_csv('orders.csv', parse_dates=['DATE'])")
+    assert "no column 'DATE': read it without parse_dates" in dated
 
 
 async def test_a_figure_is_a_picture(context: ToolContext) -> None:
