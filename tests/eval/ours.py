@@ -18,7 +18,7 @@ from .asking import Asked, Attempt, Server, Strike
 from .task import Task
 from .tasks import write_notebook
 
-LIMIT = 2000
+LIMIT = 600
 POLICY = {"permissions": {"allow": ["run_code", "run_cell", "insert_cell", "execute_command"]}}
 _MARK = "EVAL "
 _CELL = """
