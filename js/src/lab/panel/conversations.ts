@@ -9,8 +9,7 @@ export interface Conversation {
   notebook: string | null;
   role: string;
   model: string | null;
-  /** Whether it stays on top of the list. */
-  /** Said only of those that are. */
+  /** Whether it stays on top of the list; said only of those that do. */
   pinned?: boolean;
   updated_at: string;
   created_at: string;
