@@ -25,6 +25,7 @@ MAX_LEAD = 300
 
 _FENCE = re.compile(r"^(?P<ticks>`{3,})[ \t]*(?P<language>[^\s`]*)[^\n`]*\n", re.MULTILINE)
 _TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|$)", re.DOTALL)
+_FILLED_FORMS = re.compile(r"(@\w+\[[^\]\n]*\]\s*)+")
 _COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _MAX_LINE = 120
 _DOING = (ast.Call, ast.Assign, ast.Import, ast.ImportFrom, ast.Subscript)
@@ -69,6 +70,8 @@ def with_code(reply: Reply, *, expected: bool) -> Reply:
         return reply
     if not expected and (block.after or len(block.before) > MAX_LEAD):
         return reply
+    if _FILLED_FORMS.fullmatch(block.code):  # an answer, which Python could never read
+        return replace(reply, text=block.code)
     if reply.cut and not block.closed:
         return replace(reply, problem="The code was cut off before its end, and not run.")
     if problem := syntax_problem(block.code):

@@ -89,6 +89,8 @@ def look(connection: Connection) -> ModelState:
     try:
         served = read_models(connection)
     except NotReachable as failure:
+        if isinstance(failure, Busy) and connection.model:
+            return state.model_copy(update={"ready": True})
         found = {"why_not": str(failure), "problem": failure.problem}
         return state.model_copy(update=found)
     return state.model_copy(update=_judge(connection, [one.name for one in served]))
@@ -150,6 +152,10 @@ class NotReachable(Exception):
         self.problem = problem
 
 
+class Busy(NotReachable):
+    """Somebody is there and takes their time: many servers on laptops do one thing at a time."""
+
+
 def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[ServedModel]:
     """What a server says it serves; raises `NotReachable` with the sentence to show."""
     url, fields = connection.base_url, connection.fields
@@ -171,6 +177,9 @@ def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[Serve
     except urllib.error.HTTPError as error:
         with error:
             raise _refusal(connection, error.code) from None
+    except TimeoutError:  # a connection that was never made is a `URLError`
+        why = f"{connection.place} is busy: it has not answered for {timeout:g} s. Try again later."
+        raise Busy(why, "server") from None
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
         raise NotReachable(_sentence_for_failure(connection, error)) from None
 

@@ -53,6 +53,11 @@ def test_an_answer_that_shows_code_is_an_answer(text: str) -> None:
     assert code_of(text) is None
 
 
+def test_an_answer_in_the_users_form_is_no_code_in_a_fence_either() -> None:
+    reply = with_code(read_reply("```python\n@rows[60]\n@mean[1.5]\n```"), expected=True)
+    assert (reply.text, reply.structured, reply.problem) == ("@rows[60]\n@mean[1.5]", None, None)
+
+
 def test_where_blocks_are_asked_for_words_around_one_are_only_talk() -> None:
     assert code_of("```python\nprint(1)\n```\nIt prints 1.", expected=True) == "print(1)"
     assert code_of("x" * 999 + "\n```python\nprint(1)\n```", expected=True) == "print(1)"

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.connection import BUILT_IN, ENVIRONMENT, FORM, Connection, FieldNames
+from cowork_jupyter.llm import reachable
 from cowork_jupyter.llm.reachable import (
     ModelProbe,
     ServedModel,
@@ -170,6 +171,19 @@ def test_nobody_there() -> None:
         state = look(connected(url))
     assert state.why_not is not None
     assert f"Nothing answers at {url}" in state.why_not
+
+
+def test_a_server_that_is_busy_with_something_else_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = reachable.open_url
+    monkeypatch.setattr(reachable, "open_url", lambda request, _timeout: opened(request, 0.1))
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
+        assert look(connected(url)).ready
+        unnamed = look(connected(url, ""))
+    assert not unnamed.ready
+    assert unnamed.why_not == f"{url} is busy: it has not answered for 3 s. Try again later."
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "file:///etc/passwd", "gibberish"])
