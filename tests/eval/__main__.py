@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .asking import Asked, Attempt, Server, Strike
+from .by_guide import print_second_time
 from .ours import in_notebook, in_terminal, second_time, with_skill
 from .questions import QUESTIONS
 from .tables import Tables, make_tables, write_tables
@@ -62,6 +63,7 @@ def main() -> int:
             print(f"{number}/{len(chosen)} {mark} {name:9} {question.id}: {figures}", flush=True)
             _write(options.model, results)
     _print_table(options.ways, results)
+    print_second_time()
     return 0
 
 

@@ -16,6 +16,12 @@ import pandas as pd
 from .tables import Tables
 from .task import Task, wrote
 
+_FEW_CELLS = """totals = sales.groupby("region")["units"].sum()
+
+import pandas as pd
+
+sales = pd.read_csv("sales.csv")"""
+
 _CELLS = """by_region = sales.groupby("region")["units"].sum()
 
 import pandas as pd
@@ -107,6 +113,14 @@ def _tidy(folder: Path, _tables: Tables) -> bool:
     )
 
 
+def _ordered(folder: Path, _tables: Tables) -> bool:
+    notebook = nbformat.read(folder / "totals.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    heading, *cells = notebook.cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    places = [code.index(part) for part in ("import pandas", "read_csv", "groupby")]
+    return heading.cell_type == "markdown" and places == sorted(places)
+
+
 def _is_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
 
@@ -159,6 +173,10 @@ SKILL_TASKS: tuple[Task, ...] = (
          "with a title and a label on the x axis. Save it as units.png and keep the figure in the "
          "variable fig.", _drawn, _SEE_BARS,
          skill="plotting"),
+    Task("skill-notebook-tidy-up-heading", ("sales.csv",),
+         "Write totals.ipynb from the following cells: a heading first, then the cells in an order "
+         f"that runs from top to bottom.\n\n{_FEW_CELLS}", _ordered,
+         skill="notebook-tidy-up"),
     Task("skill-notebook-tidy-up-order", ("sales.csv",),
          "Write tidy.ipynb from the following cells: a heading first, then one cell with the "
          "imports that are needed and no others, then the rest in an order that runs from top to "

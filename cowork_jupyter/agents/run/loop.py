@@ -28,6 +28,7 @@ from .limits import GO_ON, LimitReached, RunLimits, about_going_on
 from .model_session import ModelSession
 from .steering import read_queued
 from .tool_runner import Handled, ToolRunner
+from .wanted_files import how_to_write
 
 MAX_STRIKES = 3
 """Unusable replies in a row that end the run."""
@@ -49,8 +50,8 @@ _FILL_IN = (
     "value in the place of the dots; if it has not been computed yet, with code that prints it."
 )
 _WRITE = (
-    "{files} is not there, which the user asked for. Write it with code, such as "
-    "`table.to_csv(…, index=False)`; if that is impossible, say why."
+    "{files} is not there, which the user asked for. Write it with code, such as `{call}`; if "
+    "that is impossible, say why."
 )
 _BROKEN = (
     "This is not any more as the user expects it: {broken}. Find out why and put it right. If it "
@@ -238,7 +239,8 @@ class AgentLoop:
         unwritten = [path for path in self.wanted_files if not self.runner.exists(path)]
         if unwritten:
             self.wanted_files = ()
-            return _WRITE.format(files=" and ".join(map(repr, unwritten)))
+            files = " and ".join(map(repr, unwritten))
+            return _WRITE.format(files=files, call=how_to_write(unwritten[0]))
         missing = self.session.form.missing("\n".join([*self._begun, answer]))
         if not missing or self._reminded:
             return ""

@@ -12,8 +12,20 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _FILE = re.compile(
-    r"[\w./-]+\.(?:csv|tsv|jsonl?|xlsx|parquet|png|svg|pdf|md|txt|html|ipynb|py)\b", re.IGNORECASE
+    r"(?<![\w./-])(?<!\(['\"])"  # not what a call in quoted code is given
+    r"[\w./-]+\.(?:csv|tsv|jsonl?|xlsx|parquet|png|svg|pdf|md|txt|html|ipynb|py)\b",
+    re.IGNORECASE,
 )
+_CALLS = {
+    "csv": "table.to_csv({path!r}, index=False)",
+    "xlsx": "table.to_excel({path!r}, index=False)",
+    "parquet": "table.to_parquet({path!r})",
+    "json": "table.to_json({path!r})",
+    "png": "fig.savefig({path!r})",
+    "svg": "fig.savefig({path!r})",
+    "pdf": "fig.savefig({path!r})",
+    "ipynb": "nbformat.write(notebook, {path!r})",
+}
 
 
 def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
@@ -23,3 +35,9 @@ def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]
         return ()
     named = dict.fromkeys(_FILE.findall(request, verb.end()))
     return tuple(path for path in named if not exists(path))[:MAX_FILES]
+
+
+def how_to_write(path: str) -> str:
+    """A call that writes such a file: a small model does not think of it by itself."""
+    ending = path.rpartition(".")[2].lower()
+    return _CALLS.get(ending, "Path({path!r}).write_text(text)").format(path=path)

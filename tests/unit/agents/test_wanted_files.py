@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.run.wanted_files import wanted_files
+from cowork_jupyter.agents.run.wanted_files import how_to_write, wanted_files
 from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 
@@ -19,12 +19,27 @@ from .conftest import Bench
         ("Why is chart.png so small?", ()),
         ("Look at report.md, then write a word about it.", ()),
         ("Create a table.", ()),
+        ("Write tidy.ipynb: x.to_csv('out/a.csv')", ("tidy.ipynb",)),
+        ("Save it ('a.csv', \"./b.csv\").", ("./b.csv",)),
     ],
 )
 def test_files_behind_a_verb_of_writing_are_wanted(
     request_text: str, wanted: tuple[str, ...]
 ) -> None:
     assert wanted_files(request_text, {"sales.csv"}.__contains__) == wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "call"),
+    [
+        ("out/weeks.csv", "table.to_csv('out/weeks.csv', index=False)"),
+        ("bars.PNG", "fig.savefig('bars.PNG')"),
+        ("tidy.ipynb", "nbformat.write(notebook, 'tidy.ipynb')"),
+        ("notes.md", "Path('notes.md').write_text(text)"),
+    ],
+)
+def test_each_kind_of_file_has_its_call(path: str, call: str) -> None:
+    assert how_to_write(path) == call
 
 
 @pytest.mark.asyncio
@@ -34,7 +49,9 @@ async def test_an_answer_without_the_file_is_sent_back_once(
     write = call("create_file", path="notes.md", content="x")
     scripted.add(text("I wrote it."), write, text("Now I did."))
     await bench.tell("Write notes.md.")
-    assert "'notes.md' is not there" in scripted.requests[1].body["messages"][-1]["content"]
+    objection = scripted.requests[1].body["messages"][-1]["content"]
+    assert "'notes.md' is not there" in objection
+    assert how_to_write("notes.md") in objection
     assert (bench.workspace / "notes.md").read_text() == "x"
     scripted.add(text("I cannot."), text("I cannot."))
     await bench.tell("Write other.md.")

@@ -58,6 +58,8 @@ def test_ours_are_short_and_their_code_is_python(name: str) -> None:
     skill = Skills().open(name)
     assert len(skill.text.splitlines()) <= 120
     blocks = re.findall(r"^ *```python\n(.*?)^ *```", skill.text, re.DOTALL | re.MULTILINE)
+    _, _, recipes = skill.text.partition("\nWith pandas, ")
+    blocks += re.findall(r"^- [^:`]+: (.+)$", recipes, re.MULTILINE)
     assert blocks
     for block in blocks:
         indent = re.match(r" *", block)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -11,25 +10,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.domain.contexts import Job, JobStatus
+from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
-from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guidance.memory import MEMORY_FILE
 from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
-from tests.unit.agents.agreeable import Agreeable
+
+from .twice import ANSWERS, WISH, carry_out, guide_in, settings_in, turns
 
 pytestmark = pytest.mark.asyncio
-
-WISH = "Clean the orders and handle missing values"
-ORDERS = "day,item,amount\n" + "".join(
-    f"{n % 28 + 1:02d}.03.2026,{'' if n % 9 == 4 else 'Zwiebel'},{n}\n" for n in range(40)
-)
-ANSWERS = {
-    "Which table do you mean?": "shop/orders.csv",
-    "What should I do with missing values?": "drop",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -38,56 +27,11 @@ def our_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
-def settings_in(folder: Path, **more: str) -> Settings:
-    workspace = folder / "workspace"
-    (workspace / "shop").mkdir(parents=True, exist_ok=True)
-    (workspace / "old").mkdir(exist_ok=True)
-    for name in ("shop", "old"):
-        (workspace / name / "orders.csv").write_text(ORDERS)
-    return Settings(workspace=workspace, data_dir=folder / "data", **more)  # type: ignore[arg-type]
-
-
-def guide_in(settings: Settings) -> CoworkService:
-    service = build_service(settings)
-    service.factory.tools.gate.approver = Agreeable()
-    return service
-
-
 @pytest_asyncio.fixture
 async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
     made = guide_in(settings_in(tmp_path))
     yield made
     await made.close()
-
-
-async def carry_out(service: CoworkService, wish: str = WISH) -> tuple[Job, list[str], str]:
-    """Plan, answer what is asked, execute; gives the job, the questions and the conversation."""
-    context = service.conversations.create()
-    job_id = service.send_message(context.id, wish, AgentRole.PLANNER).job_id
-    assert job_id
-    asked = await answered(service, context.id, job_id)
-    revision = service.plan(context.id)
-    assert revision, service.job(job_id).error
-    job = await service.execute_plan(context.id, revision.revision)
-    asked += await answered(service, context.id, job.id)
-    return service.job(job.id), asked, context.id
-
-
-async def answered(service: CoworkService, context_id: str, job_id: str) -> list[str]:
-    ended = asyncio.ensure_future(service.jobs.wait(job_id))
-    asked: list[str] = []
-    async with asyncio.timeout(120):
-        while not ended.done():
-            for question in service.inquiries.pending(context_id, "question"):
-                asked.append(question.data["question"])
-                service.inquiries.answer(question.id, ANSWERS[asked[-1]])
-            await asyncio.wait([ended], timeout=0.02)
-    return asked
-
-
-def turns(service: CoworkService, context_id: str) -> int:
-    """How often whoever answers was asked."""
-    return sum(job.usage.turns for job in service.list_jobs(context_id))
 
 
 async def test_the_second_time_nothing_is_asked(service: CoworkService) -> None:
