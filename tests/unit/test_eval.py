@@ -88,6 +88,12 @@ DONE = {
     "fig, ax = plt.subplots()\n"
     "ax.barh(totals.index, totals); ax.set(title='North leads', xlabel='units sold')\n"
     "fig.savefig('units.png')",
+    "skill-notebook-tidy-up-heading": "import nbformat as n\n"
+    "v = n.v4; code = v.new_code_cell\n"
+    "cells = [v.new_markdown_cell('# Units'), code('import pandas as pd'),"
+    " code('sales = pd.read_csv(\"sales.csv\")'),"
+    ' code(\'totals = sales.groupby("region")["units"].sum()\')]\n'
+    "n.write(v.new_notebook(cells=cells), 'totals.ipynb')",
     "skill-notebook-tidy-up-order": "import nbformat as n\n"
     "v = n.v4; code = v.new_code_cell\n"
     "cells = [v.new_markdown_cell('# Units'),"
