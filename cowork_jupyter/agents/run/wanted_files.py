@@ -21,9 +21,7 @@ _CALLS = {
     "xlsx": "table.to_excel({path!r}, index=False)",
     "parquet": "table.to_parquet({path!r})",
     "json": "table.to_json({path!r})",
-    "png": "fig.savefig({path!r})",
-    "svg": "fig.savefig({path!r})",
-    "pdf": "fig.savefig({path!r})",
+    **dict.fromkeys(("png", "svg", "pdf"), "fig.savefig({path!r})"),
     "ipynb": "nbformat.write(notebook, {path!r})",
 }
 
