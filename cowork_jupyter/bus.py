@@ -20,7 +20,7 @@ from typing import Protocol
 
 from .domain.events import Event, EventData
 from .domain.messages import Message
-from .store import Store, Transaction
+from .store import Store, Streamed, StreamedText, Transaction
 
 QUEUE_SIZE = 256
 PAGE_SIZE = 256
@@ -183,6 +183,8 @@ class Journal:
         self._observers = tuple(observers)
         self._queue_size = queue_size
         self._on_open = on_open
+        self._one_at_a_time = threading.RLock()
+        self._streamed = StreamedText(self.transaction)
 
     @cached_property
     def _opened(self) -> tuple[Store, EventBus]:
@@ -204,6 +206,7 @@ class Journal:
     def close(self) -> None:
         """End all subscriptions and let go of the file."""
         if "_opened" in self.__dict__:
+            self._streamed.close()
             self.bus.close()
             self.store.close()
 
@@ -223,10 +226,22 @@ class Journal:
         with self.transaction() as tx:
             return tx.append_message(message)
 
+    def stream(
+        self, kind: Streamed, text: str, context_id: str, job_id: str, task_id: str | None
+    ) -> None:
+        """Make known what a model writes, soon and in pieces."""
+        self._streamed.add(kind, text, context_id, job_id, task_id)
+
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Change state and append events; once all of it is stored, the events are shown."""
-        with self.store.transaction() as tx:
-            yield tx
+        """Change state and append events; once all of it is stored, the events are shown.
+
+        What was streamed before comes before.
+        """
+        with self._one_at_a_time:
+            with self.store.transaction() as tx:
+                streamed = self._streamed.store(tx)
+                yield tx
+            self._streamed.stored(streamed)
         for event in tx.events_added:
             self.bus.publish(event)

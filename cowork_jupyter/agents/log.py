@@ -11,7 +11,7 @@ from ..domain.message_data import TextData
 from ..domain.messages import Message, MessageRole, TextPart, message_type_of
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
-from ..store import Transaction
+from ..store import Streamed, Transaction
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class RunLog:
 
     def event(self, data: EventData) -> Event:
         return self.journal.record(self.context_id, data, self.job_id, self.task_id)
+
+    def stream(self, kind: Streamed, text: str) -> None:
+        """Make known what the model writes, as it comes."""
+        self.journal.stream(kind, text, self.context_id, self.job_id, self.task_id)
 
     def append(self, tx: Transaction, data: EventData) -> None:
         """Make something known together with other changes."""

@@ -87,7 +87,7 @@ class CheckpointDatabase(Database):
 
     def settle(self) -> None:
         """Bring what is in the write-ahead log into the file, so that it takes no room twice."""
-        with self.reading() as connection:
+        with self.alone() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 

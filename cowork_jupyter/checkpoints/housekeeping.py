@@ -86,7 +86,7 @@ def sweep(store: CheckpointStore, *, grace: int = GRACE) -> None:
         connection.execute("DELETE FROM marked")
         _repack(connection)
         store.objects.sweep_files(connection)
-    with store.database.reading() as connection:
+    with store.database.alone() as connection:
         connection.executescript("PRAGMA incremental_vacuum")  # a plain call frees one page only
     store.database.settle()
 

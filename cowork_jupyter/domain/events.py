@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, SerializeAsAny
@@ -283,6 +285,11 @@ class Event(Tagged, tag="type", models=_MODELS):
     task_id: str | None = None
     created_at: str
     data: SerializeAsAny[EventData] = Data()
+
+    @cached_property
+    def as_json(self) -> str:
+        """Made once for all who watch. Not pydantic's own: models write halves of characters."""
+        return json.dumps(self.model_dump(mode="python"))
 
 
 def type_of(data: EventData) -> EventType:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..domain.contexts import Initiator, RequestOrigin
 from ..domain.settings import Settings
+from ..service_thread import ServiceThread
 from .link import Deliver, Policy
 from .main_thread import MainThread
 
@@ -36,27 +37,18 @@ class OwnLink:
 
         self.settings = settings
         self._main = MainThread()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
-        self._thread.start()
+        self._thread = ServiceThread()
         self._service = build_service(
             settings, interactive=False, kernels=_own_kernels(shell, self._main, settings)
         )
         atexit.register(self.close)
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-        self._loop.close()
-
     def close(self) -> None:
         """Store what runs as interrupted, and end the thread."""
         atexit.unregister(self.close)
-        if not self._thread.is_alive():
-            return
-        self._do(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSING_SECONDS)
+        if self._thread.is_alive:
+            self._do(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
+            self._thread.close()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the service as the server's handler would."""
@@ -107,12 +99,12 @@ class OwnLink:
                 async for event in events:
                     deliver(event.model_dump(mode="json"))
 
-        following = asyncio.run_coroutine_threadsafe(follow(), self._loop)
+        following = self._thread.submit(follow())
         return lambda: (following.cancel(), None)[1]
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it over there and wait here; on the thread of cells, run meanwhile what must be."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = self._thread.submit(work)
         try:
             if threading.current_thread() is threading.main_thread():
                 return self._main.wait_for(future)

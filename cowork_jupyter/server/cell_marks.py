@@ -7,26 +7,25 @@ to ask, and where there is nothing to tell, nothing is sent.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os.path
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .paths import workspace_path
+from .paths import real_path, workspace_path
 from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent
 
 if TYPE_CHECKING:
-    from ..service import CoworkService
+    from .host import ServerHost
 
 
 class CellMarks:
     """Brings the stored changes of cells to the pages that show those cells."""
 
-    def __init__(self, tabs: Tabs, root: str, service: Callable[[], CoworkService]) -> None:
+    def __init__(self, tabs: Tabs, root: str, host: ServerHost) -> None:
         self._tabs = tabs
         self._root = os.path.realpath(root)
-        self._service = service
+        self._host = host
         self._telling: set[asyncio.Task[None]] = set()
 
     def __call__(self, event: Any) -> None:
@@ -48,26 +47,23 @@ class CellMarks:
         task.add_done_callback(self._telling.discard)
 
     async def _tell_first(self, tab: Tab, path: str) -> None:
-        # What the service needs is imported beside the loop, which has pages to serve.
-        await asyncio.to_thread(importlib.import_module, "cowork_jupyter.service")
-        workspace = self._service().settings.workspace
-        changes = self._changes(workspace_path(self._root, path, workspace))
-        if changes:
+        await self._host.load()
+        workspace = self._host.service.settings.workspace
+        if changes := await self._changes(workspace_path(self._root, path, workspace)):
             await _tell(tab, path, changes)
 
     async def _tell_all(self, notebook: str) -> None:
-        changes = self._changes(notebook)
-        for tab, path in self._tabs.having(self._file_of(notebook), self._root):
+        changes = await self._changes(notebook)
+        file = real_path(self._host.service.settings.workspace, notebook)
+        for tab, path in self._tabs.having(file, self._root):
             self._start(_tell(tab, path, changes))
 
-    def _file_of(self, notebook: str) -> str:
-        return os.path.realpath(self._service().settings.workspace / notebook)
+    async def _changes(self, notebook: str) -> list[dict[str, Any]]:
+        async def stored() -> list[dict[str, Any]]:
+            changes = self._host.service.journal.store.pending_cell_changes(notebook)
+            return [change.model_dump(mode="json") for change in changes]
 
-    def _changes(self, notebook: str) -> list[dict[str, Any]]:
-        return [
-            change.model_dump(mode="json")
-            for change in self._service().journal.store.pending_cell_changes(notebook)
-        ]
+        return await self._host.thread.run(stored())
 
 
 async def _tell(tab: Tab, path: str, changes: list[dict[str, Any]]) -> None:

@@ -6,16 +6,21 @@ models and all they need come with the first request (a test pins this).
 
 from __future__ import annotations
 
+import asyncio
 import os.path
+import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from jupyter_server.extension.application import ExtensionApp
+from tornado.ioloop import IOLoop
 from traitlets import TraitError
 
 from .._version import __version__
 from ..config import Cowork
 from ..jupyter_secrets import private_paths_of
+from ..service_thread import ServiceThread, run_in
 from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
@@ -27,7 +32,7 @@ from .socket import EventsSocket
 from .tabs import Tab, Tabs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Coroutine, Iterator
 
     from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
@@ -36,6 +41,9 @@ if TYPE_CHECKING:
     from ..service import CoworkService
     from .cell_marks import CellMarks
     from .kernels import ServerKernels
+
+
+T = TypeVar("T")
 
 
 class CoworkExtension(ExtensionApp):
@@ -60,6 +68,7 @@ class CoworkExtension(ExtensionApp):
     activity: ActivityFeed
     tabs: Tabs
     _service: CoworkService | None = None
+    _making = threading.Lock()
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
     _doors: HttpSessions | None = None
@@ -81,33 +90,58 @@ class CoworkExtension(ExtensionApp):
             schema_id=app.contents_manager.event_schema_id, listener=self._follow_files
         )
 
+    @cached_property
+    def thread(self) -> ServiceThread:
+        """Where the service works. Asked for first in Jupyter's own loop."""
+        self._loop: asyncio.AbstractEventLoop = IOLoop.current().asyncio_loop  # type: ignore[attr-defined]
+        return ServiceThread()
+
+    async def in_jupyter(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do work with Jupyter's own objects, which belong to its loop."""
+        return await run_in(self._loop, work)
+
+    async def load(self) -> None:
+        """Have the service, and the routes, made beside Jupyter's loop if they are not yet."""
+
+        async def load() -> None:
+            from ..api import api  # noqa: F401 (its endpoints register themselves)
+
+            assert self.service
+
+        if self._service is None:
+            await self.thread.run(load())
+
     @property
     def service(self) -> CoworkService:
         """The one service of this server, made when first needed."""
-        if self._service is None:
-            from ..wiring import build_service
-            from .kernels import ServerKernels
-            from .notebooks import ServerNotebooks
-            from .open_elsewhere import ForeignSessions
-            from .telemetry import Telemetry
+        with self._making:
+            return self._service or self._made()
 
-            assert self.serverapp is not None
-            app = self.serverapp
-            settings = self._settings(app.root_dir)
-            others = ForeignSessions(app.session_manager, self.tabs, app.root_dir)
-            notebooks = ServerNotebooks(
-                self.tabs, others, app.contents_manager, app.root_dir, settings.workspace
-            )
-            self._kernels = ServerKernels(
-                app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds
-            )
-            self._service = build_service(
-                settings,
-                notebooks=notebooks,
-                kernels=self._kernels,
-                observers=[Telemetry(app.event_logger), self.activity, self.marks],
-            )
-            self._tell_pages()
+    def _made(self) -> CoworkService:
+        from ..wiring import build_service
+        from .kernels import ServerKernels
+        from .notebooks import ServerNotebooks
+        from .open_elsewhere import ForeignSessions
+        from .telemetry import Telemetry
+
+        assert self.serverapp is not None
+        assert self.thread
+        app, loop = self.serverapp, self._loop
+        settings = self._settings(app.root_dir)
+        others = ForeignSessions(app.session_manager, self.tabs, app.root_dir)
+        notebooks = ServerNotebooks(
+            self.tabs, others, app.contents_manager, app.root_dir, settings.workspace, loop
+        )
+        self._kernels = ServerKernels(
+            app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds, loop
+        )
+        self._service = build_service(
+            settings,
+            notebooks=notebooks,
+            kernels=self._kernels,
+            observers=[Telemetry(app.event_logger, loop), self.activity, self.marks],
+        )
+        self._tell_pages()
         return self._service
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
@@ -118,9 +152,9 @@ class CoworkExtension(ExtensionApp):
     async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
         """Hear what becomes of files on this server."""
         if data["action"] == "rename" and (self._service is not None or self._has_record()):
-            await self.service.move_file(
-                *(self._in_workspace(data[key]) for key in ("source_path", "path"))
-            )
+            await self.load()
+            old, new = (self._in_workspace(data[key]) for key in ("source_path", "path"))
+            await self.thread.run(self.service.move_file(old, new))
 
     def _in_workspace(self, path: str) -> str:
         """What the record calls the file at a path of this server."""
@@ -135,6 +169,9 @@ class CoworkExtension(ExtensionApp):
 
     async def notebook_of(self, kernel_id: str) -> str | None:
         """The file whose session has this kernel; None if none has."""
+        return await self.in_jupyter(self._notebook_of(kernel_id))
+
+    async def _notebook_of(self, kernel_id: str) -> str | None:
         from jupyter_core.utils import ensure_async
 
         assert self.serverapp is not None
@@ -151,6 +188,11 @@ class CoworkExtension(ExtensionApp):
 
         Whatever it says, code of an agent that runs there now is no person.
         """
+        return await self.in_jupyter(self._take_command(kernel_id, notebook, cell_id, wanted))
+
+    async def _take_command(
+        self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
+    ) -> bool:
         assert self.serverapp is not None
         root, file = self.serverapp.root_dir, real_path(self.service.settings.workspace, notebook)
         own = await self.notebook_of(kernel_id)
@@ -185,7 +227,7 @@ class CoworkExtension(ExtensionApp):
             from .cell_marks import CellMarks
 
             assert self.serverapp is not None
-            self._marks = CellMarks(self.tabs, self.serverapp.root_dir, lambda: self.service)
+            self._marks = CellMarks(self.tabs, self.serverapp.root_dir, self)
         return self._marks
 
     def _settings(self, workspace: str) -> Settings:
@@ -219,12 +261,14 @@ class CoworkExtension(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Let running jobs be stored as interrupted before the server goes."""
+        if self._service is None or not self.thread.is_alive:
+            return
         if self._doors is not None:
-            await self._doors.close()
-        if self._service is not None:
-            await self._service.close()
-        if self._kernels is not None:
-            await self._kernels.close()
+            await self.thread.run(self._doors.close())
+        await self.thread.run(self._service.close())
+        assert self._kernels is not None
+        await self._kernels.close()
+        await asyncio.to_thread(self.thread.close)
 
     def problems(self) -> Iterator[Problem]:
         """What is wrong around this server: an old Lab, a port that was taken."""

@@ -18,13 +18,12 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.extension.handler import ExtensionHandlerMixin
 from jupyter_server.utils import url_path_join
 from tornado import web
-from tornado.iostream import StreamClosedError
+from tornado.websocket import WebSocketClosedError
 
 from ..api.statuses import status_of
+from .outbox import Outbox
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from ..api.calls import Caller
     from ..api.routes import Download, Route, Stream
     from .host import ServerHost
@@ -111,23 +110,34 @@ class ApiHandler(CallerMixin, APIHandler):
 
     @allow_unauthenticated  # asks for itself, because kernels are no users
     async def dispatch(self, *_: str) -> None:
-        from ..api import api  # noqa: F401 (its endpoints register themselves)
-        from ..api.calls import Call
-        from ..api.routes import table
-
         # Who is nobody learns nothing, not even which addresses exist.
         caller = await self.authorize("read")
+        await self.extension.load()
+        from ..api.routes import Stream, table
+
         route, path = table.find(self.request.method or "", self._path())
         caller = await self._admit(route, caller)
-        call = Call(service=self.extension.service, caller=caller, host=self.extension)
-        call = route.read(call, path, self.request.query_arguments, self.request.body)
-        from ..api.routes import Stream
-
-        answer = await route.endpoint(call)
+        answer = await self.extension.thread.run(self._answer(route, path, caller))
         if isinstance(answer, Stream):
             await self.while_connected(self._send_lines(answer))
         else:
             self.answer(answer, route.status)
+
+    async def _answer(
+        self, route: Route, path: dict[str, str], caller: Caller
+    ) -> bytes | Download | Stream | None:
+        """In the service's thread: what it says, as it goes out."""
+        from pydantic import BaseModel
+
+        from ..api.calls import Call
+
+        call = Call(service=self.extension.service, caller=caller, host=self.extension)
+        call = route.read(call, path, self.request.query_arguments, self.request.body)
+        answer = await route.endpoint(call)
+        if isinstance(answer, BaseModel):
+            # Not pydantic's own JSON: what models write may hold halves of characters.
+            return json.dumps(answer.model_dump(mode="python")).encode()
+        return answer
 
     get = post = put = delete = patch = head = query = trace = dispatch
 
@@ -162,35 +172,43 @@ class ApiHandler(CallerMixin, APIHandler):
         self.set_header("Content-Type", NDJSON)
         self.set_header("Cache-Control", "no-cache")
         self.set_header("X-Accel-Buffering", "no")  # or a proxy would collect the lines
+        outbox = Outbox(self._send_line)
         try:
-            async with aclosing(stream.lines) as lines:
-                async for line in lines:
-                    self.write(json.dumps(line.model_dump(mode="json")) + "\n")
-                    await self.flush()
-        except StreamClosedError:
+            await self.extension.thread.run(_put_lines(stream, outbox))
+            await outbox.sent()
+        except WebSocketClosedError:
             pass  # the client has gone
+        finally:
+            outbox.close()
 
-    def answer(self, model: BaseModel | Download | None, status: int) -> None:
-        """Send a model as JSON, a file as it is, or nothing."""
-        from ..api.routes import Download
+    async def _send_line(self, text: str) -> None:
+        self.write(text)
+        await self.flush()
 
-        self.set_status(status if model is not None else 204)
-        if model is None:
+    def answer(self, body: bytes | Download | None, status: int) -> None:
+        """Send JSON, a file as it is, or nothing."""
+        self.set_status(status if body is not None else 204)
+        if body is None:
             self.finish()
-            return
-        if isinstance(model, Download):
-            disposition = f'attachment; filename="{model.file_name}"'
+        elif isinstance(body, bytes):
+            self.set_header("Content-Type", "application/json")
+            self.finish(body)
+        else:
+            disposition = f'attachment; filename="{body.file_name}"'
             self.set_header("Content-Disposition", disposition)
-            self.finish(model.body, set_content_type=model.content_type)
-            return
-        # Not pydantic's own JSON: what models write may hold halves of characters.
-        self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps(model.model_dump(mode="python")))
+            self.finish(body.body, set_content_type=body.content_type)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """What we can explain to the caller is no news for the log."""
         if not hasattr(value, "as_dict"):
             super().log_exception(typ, value, tb)
+
+
+async def _put_lines(stream: Stream, outbox: Outbox) -> None:
+    """In the service's thread."""
+    async with aclosing(stream.lines) as lines:
+        async for line in lines:
+            await outbox.put(json.dumps(line.model_dump(mode="json")) + "\n")
 
 
 def words_of(error: web.HTTPError) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..api.calls import Host
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Coroutine
 
     from ..mcp.server.http import HttpSessions
     from ..service import CoworkService
+    from ..service_thread import ServiceThread
     from .activity import ActivityFeed
     from .kernel_tokens import KernelTokens
     from .tabs import Tab, Tabs
+
+
+T = TypeVar("T")
 
 
 class ServerHost(Host, Protocol):
@@ -26,6 +30,16 @@ class ServerHost(Host, Protocol):
     @property
     def service(self) -> CoworkService:
         """The one service of this server."""
+
+    @property
+    def thread(self) -> ServiceThread:
+        """Where the service works, and all that asks it something."""
+
+    async def load(self) -> None:
+        """Have the service made beside Jupyter's loop, if it is not yet."""
+
+    async def in_jupyter(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do work with Jupyter's own objects, which belong to its loop."""
 
     @property
     def http_sessions(self) -> HttpSessions:

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from jupyter_core.utils import ensure_async
 from ..domain.errors import Conflict, InvalidInput, Unavailable
 from ..domain.expectations import Expectation
 from ..domain.measured import Measured
+from ..service_thread import run_in
 from ..tools.kernel import inside
 from ..tools.kernel.measuring import MEASURING, measured, questions_of
 from ..tools.kernel.outputs import Live, Outputs
@@ -36,6 +37,7 @@ from ..tools.kernel.state import (
 from ..tools.notebook.state import Edit, OpenElsewhere
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
+from .jupyter_loop import in_jupyter
 from .kernel_choice import kernel_for, python_for
 from .kernel_line import KernelDied, KernelLine
 from .kernel_looking import evaluated, report_on
@@ -83,8 +85,10 @@ class ServerKernels:
         others: ForeignSessions,
         root: str,
         patience: float = PATIENCE,
+        loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         """`patience` are seconds for which code may neither put anything out nor work."""
+        self.loop = loop or asyncio.get_running_loop()
         self._sessions = sessions
         self._notebooks = notebooks
         self._others = others
@@ -102,6 +106,9 @@ class ServerKernels:
         Whoever waits for it may go: what has been sent is then interrupted as soon as it runs,
         and nothing else is, and the kernel's next turn comes after it.
         """
+        return await run_in(self.loop, self._run(workspace, _heard_here(run)))
+
+    async def _run(self, workspace: Workspace, run: CodeRun) -> Ran:
         found = await self._find(workspace, run.path, start=run.start)
         started = _Started()
         task = asyncio.create_task(self._take_turn(workspace, found, run, started))
@@ -125,6 +132,21 @@ class ServerKernels:
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
         """Run a notebook's code in a kernel that nobody else has, up to what fails."""
+        here = asyncio.get_running_loop()
+
+        def told(ran: Ran) -> None:
+            here.call_soon_threadsafe(took, ran)
+
+        return await run_in(self.loop, self._run_anew(workspace, path, codes, told, expectations))
+
+    async def _run_anew(
+        self,
+        workspace: Workspace,
+        path: str,
+        codes: Sequence[Code],
+        took: Callable[[Ran], None],
+        expectations: Sequence[Expectation],
+    ) -> list[Measured]:
         place, file = await asyncio.to_thread(_located, workspace, path)
         notebook = self._among_files(place, file)
         manager = self._sessions.kernel_manager
@@ -157,15 +179,18 @@ class ServerKernels:
         except KernelDied:
             return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
 
+    @in_jupyter
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
         found = await self._find(workspace, path)
         return Variables.of(found.path, await report_on(found.manager, None))
 
+    @in_jupyter
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         found = await self._find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
 
+    @in_jupyter
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
@@ -173,6 +198,7 @@ class ServerKernels:
         expression = inside.copy_expression(name, file, room)
         return TableCopy.of(name, await evaluated(found.manager, expression))
 
+    @in_jupyter
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
     ) -> KernelTables:
@@ -181,6 +207,7 @@ class ServerKernels:
         facts = await evaluated(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
 
+    @in_jupyter
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
@@ -192,6 +219,7 @@ class ServerKernels:
             raise Unavailable("the kernel is busy", code="kernel_busy") from None
         return await _measure(found, expectations)
 
+    @in_jupyter
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The one that the notebook's kernel specification names."""
         place, file = await asyncio.to_thread(_located, workspace, path)
@@ -322,6 +350,19 @@ class ServerKernels:
         )
         with suppress(OpenElsewhere):
             await self._notebooks.change(workspace, run.path, edit)
+
+
+def _heard_here(run: CodeRun) -> CodeRun:
+    """The same run; what it shows and asks is heard in the loop that wants it run."""
+    here = asyncio.get_running_loop()
+
+    def show(text: str) -> None:
+        here.call_soon_threadsafe(run.show, text)
+
+    async def ask(seconds: float) -> bool:
+        return await run.stalled(seconds)
+
+    return replace(run, show=show, stalled=lambda seconds: run_in(here, ask(seconds)))
 
 
 async def _measure(found: _Found, expectations: Sequence[Expectation]) -> list[Measured]:

@@ -18,6 +18,7 @@ from .handler import ApiHandler
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from ..api.calls import Caller
     from ..domain.roles import AgentRole
 
     Event = MutableMapping[str, Any]
@@ -49,13 +50,8 @@ class McpHandler(ApiHandler):
         from ..mcp.server.tool_host import check_installed
 
         check_installed()
-        service, role = self.extension.service, self._role()
-        # Who comes with nothing but the server's token has another name each time.
-        whose = "" if self.token_authenticated else caller.name
-        door = self.extension.http_sessions.door(
-            (whose, role), lambda: service.guest_desk(role, caller.name)
-        )
-        await door.handle(self._scope(), self._receive, self._send)
+        await self.extension.load()
+        await self.extension.thread.run(self._handle(caller))
         if not self._headers_written and not self._gone.is_set():
             raise web.HTTPError(503, "This server is shutting down.")
 
@@ -65,6 +61,21 @@ class McpHandler(ApiHandler):
         """The client has gone."""
         super().on_connection_close()
         self._gone.set()
+
+    async def _handle(self, caller: Caller) -> None:
+        """In the service's thread; what goes in and out is passed on to Jupyter's loop."""
+        service, role = self.extension.service, self._role()
+        # Who comes with nothing but the server's token has another name each time.
+        whose = "" if self.token_authenticated else caller.name
+        door = self.extension.http_sessions.door(
+            (whose, role), lambda: service.guest_desk(role, caller.name)
+        )
+        in_jupyter = self.extension.in_jupyter
+        await door.handle(
+            self._scope(),
+            lambda: in_jupyter(self._receive()),
+            lambda event: in_jupyter(self._send(event)),
+        )
 
     def _role(self) -> AgentRole:
         name = self.get_query_argument("role", "planner")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import Future
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from tornado import web
 from tornado.websocket import WebSocketClosedError
 
+from .outbox import Outbox
 from .socket import GOING_AWAY, SHUTTING_DOWN, Socket
 from .tabs import Tab
 
@@ -54,7 +56,7 @@ class PageSocket(Socket):
         """Let the page in, and tell it from now on where something happens."""
         super().open(*args)
         self._tab = Tab(self.write_message)
-        self._subscriptions: dict[int, asyncio.Task[None]] = {}
+        self._subscriptions: dict[int, Future[None]] = {}
         # What a page says of its notebooks is believed, so it must be one that may change them.
         if self._may_write:
             self.extension.tabs.join(self._tab)
@@ -99,16 +101,19 @@ class PageSocket(Socket):
     def _subscribe(self, asked: Subscribe) -> None:
         if asked.subscription in self._subscriptions:
             raise ValueError("This id is already in use.")
-        sending = asyncio.ensure_future(self._send_events(asked, len(self._subscriptions)))
-        self._subscriptions[asked.subscription] = sending
+        others = len(self._subscriptions)
+        self._subscriptions[asked.subscription] = self.extension.thread.submit(
+            self._follow(self.outbox, asked, others)
+        )
 
-    async def _send_events(self, asked: Subscribe, others: int) -> None:
-        """Each event waits until the one before is on its way, so a slow page holds up only
-        itself: what it misses meanwhile stays in the store.
+    async def _follow(self, outbox: Outbox, asked: Subscribe, others: int) -> None:
+        """In the service's thread. A slow page holds up only itself: what it misses meanwhile
+        stays in the store.
         """
         from ..api.calls import check_owner
         from ..domain.errors import CoworkError, Unavailable
 
+        number = asked.subscription
         try:
             if others >= MAX_SUBSCRIPTIONS:
                 raise Unavailable(
@@ -117,20 +122,23 @@ class PageSocket(Socket):
             service = self.extension.service
             service.conversations.get(asked.context_id)
             check_owner(service, self._caller, asked.context_id)
-            await self._send("subscribed", subscription=asked.subscription)
+            await outbox.put(_frame("subscribed", subscription=number))
+            begin = _frame("event", subscription=number).removesuffix("}")
             async with aclosing(
                 service.journal.bus.subscribe(asked.context_id, asked.after)
             ) as events:
                 async for event in events:
-                    body = event.model_dump(mode="python")
-                    await self._send("event", subscription=asked.subscription, event=body)
-            self.close(GOING_AWAY, SHUTTING_DOWN)
+                    await outbox.put(f'{begin}, "event": {event.as_json}}}')
+            await self.extension.in_jupyter(self.hang_up(GOING_AWAY, SHUTTING_DOWN))
         except CoworkError as error:
-            self._subscriptions.pop(asked.subscription, None)
+            await self.extension.in_jupyter(self._forget(number))
             why = {"code": error.code, "message": error.message}
-            await self._send("refused", subscription=asked.subscription, **why)
+            await outbox.put(_frame("refused", subscription=number, **why))
         except WebSocketClosedError:
             pass  # the page has gone; it will ask for the rest when it is back
+
+    async def _forget(self, number: int) -> None:
+        self._subscriptions.pop(number, None)
 
     async def _tell_activity(self) -> None:
         listener = self.extension.activity.listen()
@@ -144,5 +152,8 @@ class PageSocket(Socket):
             self.extension.activity.leave(listener)
 
     async def _send(self, kind: str, **fields: Any) -> None:
-        # Not pydantic's own JSON: what models write may hold halves of characters.
-        await self.write_message(json.dumps({"type": kind, **fields}))
+        await self.write_message(_frame(kind, **fields))
+
+
+def _frame(kind: str, **fields: Any) -> str:
+    return json.dumps({"type": kind, **fields})

@@ -74,7 +74,9 @@ class PassthroughHandler(ApiHandler):
 
         if len(self.request.body) > MAX_BODY_SIZE:
             raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
-        connection = await self.extension.service.current_model.address()
+        await self.extension.load()
+        address = self.extension.service.current_model.address()
+        connection = await self.extension.thread.run(address)
         _check(connection)
         tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
         import httpx

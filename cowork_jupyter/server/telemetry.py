@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from ..domain.events import Event, EventType
@@ -31,10 +34,11 @@ _TOO_MANY = {EventType.TEXT_DELTA, EventType.REASONING_DELTA}
 
 
 class Telemetry:
-    """Passes events on to Jupyter's event logger."""
+    """Passes events on to Jupyter's event logger, in the loop that has its listeners."""
 
-    def __init__(self, event_logger: Any) -> None:
+    def __init__(self, event_logger: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._event_logger = event_logger
+        self._loop = loop
         if SCHEMA_ID not in event_logger.schemas:
             event_logger.register_event_schema(SCHEMA)
 
@@ -45,4 +49,6 @@ class Telemetry:
         facts = event.model_dump(include={"seq", "context_id", "job_id", "task_id"})
         status = getattr(event.data, "status", None)
         known = {**facts, "type": str(event.type), "status": str(status) if status else None}
-        self._event_logger.emit(schema_id=SCHEMA_ID, data=known)
+        emit = partial(self._event_logger.emit, schema_id=SCHEMA_ID, data=known)
+        with suppress(RuntimeError):  # Jupyter has ended
+            self._loop.call_soon_threadsafe(emit)

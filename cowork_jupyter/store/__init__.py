@@ -15,6 +15,7 @@ from .records import (
     PlanRevision,
 )
 from .store import Store
+from .streamed import Streamed, StreamedText
 from .writing import Transaction
 
 __all__ = [
@@ -27,5 +28,7 @@ __all__ = [
     "PlanRevision",
     "Store",
     "StoreError",
+    "Streamed",
+    "StreamedText",
     "Transaction",
 ]

@@ -20,23 +20,49 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 class Database:
-    """One connection that threads share; processes share the file."""
+    """One connection that writes, shared by threads, and others that read meanwhile."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._connection = open_database(path)
+        self._idle_readers: list[sqlite3.Connection] = []
+        self._owner: int | None = None
+        """The thread that is in a transaction."""
+        self._closed = False
 
     def close(self) -> None:
         """Let go of the file. Closing twice does no harm."""
         with self._lock:
+            self._closed = True
             self._connection.close()
+            for reader in self._idle_readers:
+                reader.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, while no other thread has it."""
+        with self._lock:
+            yield self._connection
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for as long as one thread asks it things."""
-        with self._lock:
+        """A connection that does not wait for who writes.
+
+        Inside of a transaction it is that of the transaction, which sees its own changes.
+        """
+        if self._owner == threading.get_ident() or self._closed:  # which then says so
             yield self._connection
+            return
+        try:
+            connection = self._idle_readers.pop()
+        except IndexError:
+            connection = _connect(self.path)
+            connection.execute("PRAGMA query_only=ON")
+        try:
+            yield connection
+        finally:
+            self._idle_readers.append(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -47,15 +73,35 @@ class Database:
             try:
                 # Taking the write lock first: what is read inside holds until the end.
                 self._connection.execute("BEGIN IMMEDIATE")
+                self._owner = threading.get_ident()
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._in_transaction():
                     self._connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._owner = None
 
     def _in_transaction(self) -> bool:
         return self._connection.in_transaction
+
+    def is_free(self) -> bool:
+        """Whether a transaction could begin this moment. What else is wrong, it will say itself."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._connection.execute("PRAGMA busy_timeout=0")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            return getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY
+        else:
+            return True
+        finally:
+            with suppress(sqlite3.Error):
+                self._connection.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+            self._lock.release()
 
 
 def open_database(path: Path) -> sqlite3.Connection:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any, Self
 from ..domain.contexts import Context
 from ..domain.events import Event
 from ..domain.redaction import Mask
-from .connection import Database
+from .connection import BUSY_SECONDS, Database
 from .errors import explain, explained
 from .migrations import migrate
 from .owner import Owner
@@ -20,12 +22,15 @@ from .reading import Reader
 from .recovery import interrupt, orphaned_jobs
 from .writing import Transaction
 
+_LOOK_AGAIN = 0.02
+
 
 class Store(Reader):
     """One open database.
 
     Calls are synchronous and short (a commit takes tens of microseconds), so they are made
-    from the event loop directly. Threads may share a store, processes may share its file.
+    from the service's own event loop directly; `until_free` waits there for other processes.
+    Threads may share a store, processes may share its file.
     """
 
     def __init__(self, path: Path, mask: Mask | None = None) -> None:
@@ -34,7 +39,7 @@ class Store(Reader):
         """Hides what must be in no row, and so in no event that is shown."""
         self._database = Database(self.path)
         try:
-            with explained(self.path), self._database.reading() as connection:
+            with explained(self.path), self._database.alone() as connection:
                 migrate(connection, self.path)
             self._owner = Owner(self.path)
         except OSError as error:
@@ -72,6 +77,14 @@ class Store(Reader):
         """
         with explained(self.path), self._database.transaction() as connection:
             yield Transaction(connection, self._owner.name, self.mask)
+
+    async def until_free(self) -> None:
+        """Wait while others write, as long as a transaction would; the loop goes on meanwhile."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while not self._database.is_free():
+            if time.monotonic() > deadline:
+                return  # the transaction will say that it could not begin
+            await asyncio.sleep(_LOOK_AGAIN)
 
     def save_context(self, context: Context) -> Context:
         """Store a new context, or change one."""

@@ -270,12 +270,11 @@ class ModelSession:
             await self._read(request, reader)
             self._events.show(reader.finish())
         except LimitReached as limit:
-            self._events.flush()
             cut = reader.reply
             self.log.say("assistant", cut.raw, cut.beside_text(f"cut off at {limit}"))
             raise
         finally:
-            self._events.flush()
+            await self.log.journal.store.until_free()
             await self._accounting.charge(reader, messages, self._name)
         return self._understood(reader)
 

@@ -27,7 +27,8 @@ bad line
 
 
 def pragma(store: Store, name: str) -> Any:
-    return store._rows(f"PRAGMA {name}")[0][0]
+    with store._database.alone() as connection:
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
 def works(store: Store) -> bool:
@@ -158,11 +159,11 @@ def test_a_place_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_explained_and_harms_nothing(store: Store, context: Context) -> None:
     append_event(store, context.id, notice("before"))
-    store._rows(f"PRAGMA max_page_count={pragma(store, 'page_count') + 1}")
+    pragma(store, f"max_page_count={pragma(store, 'page_count') + 1}")
     with pytest.raises(StoreError, match="disk is full") as caught:
         append_event(store, context.id, notice("x" * 100_000))
     assert caught.value.retryable
-    store._rows("PRAGMA max_page_count=1000000")
+    pragma(store, "max_page_count=1000000")
     assert append_event(store, context.id, notice("after")).seq == 2
 
 

@@ -1,0 +1,65 @@
+"""The thread in which the service works, with an event loop of its own.
+
+Its loop may wait for a disk; its host's (Jupyter's, a kernel's) may not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_CLOSING_SECONDS = 5.0
+
+
+class ServiceThread:
+    """Runs coroutines for other threads, until it is closed."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+        self.loop.close()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start work over there. To cancel its future cancels the work."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do work over there, and wait here."""
+        return await run_in(self.loop, work)
+
+    def close(self) -> None:
+        """Cancel what is left, and end the thread. Never to be called in it."""
+        if self.is_alive:
+            self.submit(_cancel_others()).result(_CLOSING_SECONDS)
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join(_CLOSING_SECONDS)
+
+
+async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    """Do work in the loop that it belongs to, whichever thread that has, and wait in this one.
+
+    Whoever waits may go: the work is then cancelled.
+    """
+    if asyncio.get_running_loop() is loop:
+        return await work
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -1,0 +1,154 @@
+"""Text as models write it, stored by a thread of its own: pieces of all conversations together.
+
+The first words of a reply are stored and shown at once, the next in pieces of some milliseconds.
+Whatever else is stored takes along what waits here, so that the log keeps its order.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from ..domain.errors import CoworkError, NotFound
+from ..domain.events import ReasoningStreamed, TextStreamed
+from .writing import Transaction
+
+PIECE_SECONDS = 0.06
+"""How much of one conversation's text becomes one event: what is written in so many seconds."""
+_APART = 0.005
+"""Seconds between two commits, so that conversations share them."""
+_TRY_AGAIN = 0.5
+
+_log = logging.getLogger(__name__)
+Streamed = type[TextStreamed] | type[ReasoningStreamed]
+
+
+@dataclass
+class _Piece:
+    kind: Streamed
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    text: str
+
+    def takes(self, other: _Piece) -> bool:
+        """Whether another piece only goes on with this one."""
+        mine = (self.kind, self.job_id, self.task_id)
+        return mine == (other.kind, other.job_id, other.task_id)
+
+
+class StreamedText:
+    """What was written by models and is not stored yet."""
+
+    def __init__(self, transaction: Callable[[], AbstractContextManager[Transaction]]) -> None:
+        """`transaction` stores what waits here first (`store`), then says so (`stored`)."""
+        self._transaction = transaction
+        self._waiting: dict[str, list[_Piece]] = {}
+        """By conversation."""
+        self._last: dict[str, float] = {}
+        """When a conversation's text was last stored, if that was just now."""
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._failure: CoworkError | None = None
+
+    def add(
+        self, kind: Streamed, text: str, context_id: str, job_id: str | None, task_id: str | None
+    ) -> None:
+        """Have a piece stored and shown soon. Raises if what came before could not be stored."""
+        piece = _Piece(kind, context_id, job_id, task_id, text)
+        with self._changed:
+            if failure := self._failure:
+                self._failure = None
+                raise failure
+            waiting = self._waiting.setdefault(context_id, [])
+            if waiting and waiting[-1].takes(piece):
+                waiting[-1].text += text
+            else:
+                waiting.append(piece)
+                self._changed.notify()
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(
+                    target=self._write, name="cowork-writer", daemon=True
+                )
+                self._thread.start()
+
+    def store(self, tx: Transaction) -> dict[str, int]:
+        """Store all that waits, in a transaction that has just begun; gives what `stored` gets."""
+        with self._changed:
+            waiting = {one: list(pieces) for one, pieces in self._waiting.items()}
+            lengths = {one: sum(len(p.text) for p in pieces) for one, pieces in waiting.items()}
+            texts = [(piece, piece.text) for pieces in waiting.values() for piece in pieces]
+        for piece, text in texts:
+            try:
+                event = piece.kind(text=text)
+                tx.append_event(piece.context_id, event, piece.job_id, piece.task_id)
+            except NotFound:
+                pass  # the conversation was deleted meanwhile
+        return lengths
+
+    def stored(self, lengths: dict[str, int]) -> None:
+        """The transaction is stored, and with it so many characters of each conversation."""
+        now = time.monotonic()
+        with self._changed:
+            for context_id, length in lengths.items():
+                self._drop(context_id, length)
+                self._last[context_id] = now
+            self._last = {
+                one: when for one, when in self._last.items() if now - when < PIECE_SECONDS
+            }
+            self._changed.notify_all()
+
+    def _drop(self, context_id: str, length: int) -> None:
+        """What came while its conversation's text was stored stays."""
+        waiting = self._waiting[context_id]
+        while waiting and length >= len(waiting[0].text):
+            length -= len(waiting.pop(0).text)
+        if waiting:
+            waiting[0].text = waiting[0].text[length:]
+        else:
+            del self._waiting[context_id]
+
+    def close(self) -> None:
+        """Store what is left, and end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _write(self) -> None:
+        """The thread's work."""
+        while self._wait():
+            try:
+                with self._transaction():
+                    pass
+            except CoworkError as error:
+                if self._closed:
+                    _log.warning("What a model wrote last was not stored: %s", error.code)
+                    return
+                self._note(error)
+                time.sleep(_TRY_AGAIN)
+            else:
+                time.sleep(_APART)
+
+    def _note(self, error: CoworkError) -> None:
+        """Whoever writes on is told, unless it is only that another process is writing."""
+        if error.code != "store_busy":
+            with self._changed:
+                self._failure = error
+
+    def _wait(self) -> bool:
+        """Until some text is due; false when all is done and there will be no more."""
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                due = [self._last.get(one, 0.0) + PIECE_SECONDS for one in self._waiting]
+                if due and min(due) <= now:
+                    return True
+                self._changed.wait(min(due) - now if due else None)
+            return bool(self._waiting)
