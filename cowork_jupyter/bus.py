@@ -226,6 +226,11 @@ class Journal:
         with self.transaction() as tx:
             return tx.append_message(message)
 
+    async def until_free(self) -> None:
+        """Wait while another process writes, so that what is stored next need not."""
+        if "_opened" in self.__dict__:
+            await self.store.until_free()
+
     def stream(
         self, kind: Streamed, text: str, context_id: str, job_id: str, task_id: str | None
     ) -> None:

@@ -131,7 +131,10 @@ class ApiHandler(CallerMixin, APIHandler):
 
         from ..api.calls import Call
 
-        call = Call(service=self.extension.service, caller=caller, host=self.extension)
+        service = self.extension.service
+        if route.action != "read":
+            await service.journal.until_free()
+        call = Call(service=service, caller=caller, host=self.extension)
         call = route.read(call, path, self.request.query_arguments, self.request.body)
         answer = await route.endpoint(call)
         if isinstance(answer, BaseModel):

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.contexts import Job, JobStatus
 from cowork_jupyter.domain.message_data import ReviewData, ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.replies import Question
@@ -43,17 +43,19 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
     service.factory.tools.gate.approver = Agreeable()
     service.factory.tools.user = WritesAnyway()
     context = service.conversations.create(notebook=NOTEBOOK, model=NAME)
-    async with asyncio.timeout(PATIENCE):
+
+    async def plan_and_execute() -> Job:
         sent = service.send_message(
             context.id, "Profile prices.csv and plot price over time", AgentRole.PLANNER
         )
-        assert sent.job_id
         await service.jobs.wait(sent.job_id)
         revision = service.journal.store.plan(context.id)
-        assert revision
         assert "run_cell" in revision.plan.steps[0].tools_needed
-        job = await service.execute_plan(context.id, revision.revision)
-        job = await service.jobs.wait(job.id)
+        job: Job = await service.execute_plan(context.id, revision.revision)
+        return await service.jobs.wait(job.id)
+
+    async with asyncio.timeout(PATIENCE):
+        job = await extension.thread.run(plan_and_execute())
     assert job.status is JobStatus.COMPLETED, job.error
     said = [
         one.text
@@ -88,15 +90,18 @@ async def test_the_reviewer_reviews_by_rules_and_the_record_shows_what_it_read(
     service.factory.llm.model = GuideModel()
     (jp_root_dir / "clean.py").write_text("import os\n\npassword = 'tr0ub4dor&3'\n")
     context = service.conversations.create(notebook=NOTEBOOK, model=NAME)
-    async with asyncio.timeout(PATIENCE):
+
+    async def review() -> Job:
         sent = service.send_message(context.id, "Review clean.py", AgentRole.REVIEWER)
-        assert sent.job_id
-        job = await service.jobs.wait(sent.job_id)
+        return await service.jobs.wait(sent.job_id)
+
+    async with asyncio.timeout(PATIENCE):
+        job = await extension.thread.run(review())
     assert job.status is JobStatus.COMPLETED, job.error
     messages = service.journal.store.messages(context.id).items
     calls = [one.data.tool for one in messages if isinstance(one.data, ToolCallData)]
     assert calls == ["list_directory", "read_file"]
-    (review,) = [one.data for one in messages if isinstance(one.data, ReviewData)]
-    assert [one.severity for one in review.findings] == ["critical", "minor"]
-    assert "tr0ub4dor" not in review.text
-    assert review.verdict == "request_changes"
+    (found,) = [one.data for one in messages if isinstance(one.data, ReviewData)]
+    assert [one.severity for one in found.findings] == ["critical", "minor"]
+    assert "tr0ub4dor" not in found.text
+    assert found.verdict == "request_changes"

@@ -274,7 +274,7 @@ class ModelSession:
             self.log.say("assistant", cut.raw, cut.beside_text(f"cut off at {limit}"))
             raise
         finally:
-            await self.log.journal.store.until_free()
+            await self.log.journal.until_free()
             await self._accounting.charge(reader, messages, self._name)
         return self._understood(reader)
 
