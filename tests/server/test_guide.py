@@ -52,7 +52,8 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
         revision = service.journal.store.plan(context.id)
         assert "run_cell" in revision.plan.steps[0].tools_needed
         job: Job = await service.execute_plan(context.id, revision.revision)
-        return await service.jobs.wait(job.id)
+        job = await service.jobs.wait(job.id)
+        return job
 
     async with asyncio.timeout(PATIENCE):
         job = await extension.thread.run(plan_and_execute())
@@ -93,7 +94,8 @@ async def test_the_reviewer_reviews_by_rules_and_the_record_shows_what_it_read(
 
     async def review() -> Job:
         sent = service.send_message(context.id, "Review clean.py", AgentRole.REVIEWER)
-        return await service.jobs.wait(sent.job_id)
+        job: Job = await service.jobs.wait(sent.job_id)
+        return job
 
     async with asyncio.timeout(PATIENCE):
         job = await extension.thread.run(review())
