@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..mcp.server.http import HttpSessions
     from ..service import CoworkService
     from .cell_marks import CellMarks
+    from .keep_awake import KeepAwake
     from .kernels import ServerKernels
 
 
@@ -63,6 +64,7 @@ class CoworkExtension(ExtensionApp):
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
     _doors: HttpSessions | None = None
+    _awake: KeepAwake | None = None
 
     def initialize_settings(self) -> None:
         """Give kernels their tokens from the start."""
@@ -86,6 +88,7 @@ class CoworkExtension(ExtensionApp):
         """The one service of this server, made when first needed."""
         if self._service is None:
             from ..wiring import build_service
+            from .keep_awake import KeepAwake
             from .kernels import ServerKernels
             from .notebooks import ServerNotebooks
             from .open_elsewhere import ForeignSessions
@@ -107,6 +110,7 @@ class CoworkExtension(ExtensionApp):
                 kernels=self._kernels,
                 observers=[Telemetry(app.event_logger), self.activity, self.marks],
             )
+            self._awake = KeepAwake(app, self._service)
             self._tell_pages()
         return self._service
 
@@ -221,6 +225,8 @@ class CoworkExtension(ExtensionApp):
         """Let running jobs be stored as interrupted before the server goes."""
         if self._doors is not None:
             await self._doors.close()
+        if self._awake is not None:
+            self._awake.stop()
         if self._service is not None:
             await self._service.close()
         if self._kernels is not None:
