@@ -62,8 +62,11 @@ class Jobs:
 
     def working(self) -> list[Job]:
         """The jobs that run here and wait for nobody."""
-        jobs = [self._journal.store.job(job_id) for job_id in tuple(self._running)]
-        return [job for job in jobs if job.status is JobStatus.RUNNING]
+        found: list[Job] = []
+        for job_id in tuple(self._running):
+            with suppress(NotFound):  # the conversation was deleted, and the job with it
+                found.append(self._journal.store.job(job_id))
+        return [job for job in found if job.status is JobStatus.RUNNING]
 
     def _begin(self, job: Job, work: Work) -> Job:
         task = asyncio.get_running_loop().create_task(self._run(job, work))

@@ -86,11 +86,15 @@ def is_beyond_user(path: Path) -> bool:
         return False
     places = {*_with_parents(path), *_with_parents(path.resolve())}
     try:
-        if path.stat().st_uid not in (ROOT, Path(sys.prefix).stat().st_uid):
+        if path.stat().st_uid not in _administrators():
             return False
     except OSError:  # it cannot even be looked at, so it is not the user's
         return True
     return os.geteuid() == ROOT or not any(os.access(place, os.W_OK) for place in places)
+
+
+def _administrators() -> tuple[int, int]:
+    return ROOT, Path(sys.prefix).stat().st_uid
 
 
 def _with_parents(path: Path) -> tuple[Path, ...]:

@@ -49,6 +49,8 @@ class KeepAwake:
         if not notebooks:
             return
         for session in await ensure_async(self._app.session_manager.list_sessions()):
-            if session["kernel"] and real_path(self._app.root_dir, session["path"]) in notebooks:
-                kernel = self._app.kernel_manager.get_kernel(session["kernel"]["id"])
-                kernel.last_activity = utcnow()
+            kernel_id = session["kernel"] and session["kernel"]["id"]
+            if real_path(self._app.root_dir, session["path"]) not in notebooks:
+                continue
+            if kernel_id in self._app.kernel_manager:
+                self._app.kernel_manager.get_kernel(kernel_id).last_activity = utcnow()
