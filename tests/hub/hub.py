@@ -25,7 +25,6 @@ ADMINISTRATORS = FOLDER / "etc" / "jupyter" / "cowork" / "settings.json"
 """In the environment's own `etc/jupyter`, since tests leave the machine's /etc alone."""
 
 _CONFIG = """
-c.JupyterHub.base_url = {base_url!r}
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}" + {base_url!r}
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:{hub_port}"
 c.JupyterHub.db_url = "sqlite:///{folder}/hub.sqlite"
@@ -97,22 +96,28 @@ class Hub:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
         self.url = url
-        self.client = httpx.Client(
-            base_url=f"{url}hub/api/", headers={"Authorization": f"token {OPERATOR}"}, timeout=60
-        )
+        self._open = ExitStack()
+        self._users: dict[str, User] = {}
+        self.client = self._client("hub/api/", OPERATOR)
+
+    def _client(self, path: str, token: str) -> httpx.Client:
+        headers = {"Authorization": f"token {token}"}
+        client = httpx.Client(base_url=f"{self.url}{path}", headers=headers, timeout=120)
+        return self._open.enter_context(client)
+
+    def close(self) -> None:
+        self._open.close()
 
     def user(self, name: str) -> User:
         """A user with a running server."""
-        self.client.post(f"users/{name}")
-        (self.folder / name).mkdir(exist_ok=True)
-        token = self.client.post(f"users/{name}/tokens", json={}).json()["token"]
+        if name not in self._users:
+            self.client.post(f"users/{name}")
+            (self.folder / name).mkdir()
+            token = self.client.post(f"users/{name}/tokens", json={}).json()["token"]
+            client = self._client(f"user/{name}/cowork/", token)
+            self._users[name] = User(name, self.folder / name, client)
         self.start(name)
-        client = httpx.Client(
-            base_url=f"{self.url}user/{name}/cowork/",
-            headers={"Authorization": f"token {token}"},
-            timeout=120,
-        )
-        return User(name, self.folder / name, client)
+        return self._users[name]
 
     def start(self, name: str) -> None:
         self.client.post(f"users/{name}/server")
@@ -187,6 +192,7 @@ def running_hub(folder: Path) -> Iterator[Hub]:
             assert process.poll() is None, hub.log
             yield hub
         finally:
+            hub.close()
             process.terminate()  # it ends the proxy and all servers
             process.wait(60)
 
