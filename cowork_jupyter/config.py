@@ -13,7 +13,12 @@ from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
-from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
+from jupyter_core.paths import (
+    ENV_CONFIG_PATH,
+    SYSTEM_CONFIG_PATH,
+    jupyter_config_dir,
+    jupyter_data_dir,
+)
 from traitlets import (
     Dict,
     Enum,
@@ -140,6 +145,11 @@ class Cowork(Configurable):
             **given,
             data_dir=Path(jupyter_data_dir()) / "cowork",
             config_dir=Path(jupyter_config_dir()) / "cowork",
+            # Not `jupyter_config_path()`: a user's variables can add folders to that.
+            administrator_settings=tuple(
+                Path(folder) / "cowork" / "settings.json"
+                for folder in (*ENV_CONFIG_PATH, *SYSTEM_CONFIG_PATH)
+            ),
             keys=frozenset(filter(None, map(os.environ.get, KEY_VARIABLES))),
             connection_fields=self._connection_fields(),
             private=private_paths(),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .agents.run.day_account import DayAccount, metered
 from .domain.connection import FORM, Connection
-from .domain.errors import Conflict, InvalidInput
+from .domain.errors import Conflict, Forbidden, InvalidInput
 from .domain.health import ModelState
 from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
 from .llm.keys import Keys
 from .llm.reachable import NotReachable, check_key, look
+from .llm.tokens import TokenCounter
+from .policy.administrator import WHO, Administrator
 from .policy.settings_file import SettingsFile
 
 if TYPE_CHECKING:
@@ -30,6 +34,8 @@ class Connections:
 
     def __init__(self, settings: Settings) -> None:
         self._configured = settings.connection
+        self.administrator = Administrator(settings.administrator_settings)
+        """Who has the last word about which models may be asked."""
         self._file = SettingsFile(settings.user_settings)
         self._keys = Keys()
         self.mask = Mask()
@@ -71,6 +77,7 @@ class Connections:
 
     def choose(self, proposed: Connection) -> Connection:
         """Use this server from now on, also after a restart."""
+        self.administrator.check_model(proposed.model)
         address, key = proposed.base_url, proposed.api_key
         self._hide(key)
         if key != self._keys.get(address):
@@ -115,10 +122,17 @@ class Connections:
 class CurrentModel:
     """The model as agents know it: whatever is connected when they ask."""
 
-    def __init__(self, connections: Connections, options: Mapping[str, Any] | None = None) -> None:
-        """`options`: what the user wants every request to say."""
+    def __init__(
+        self,
+        connections: Connections,
+        options: Mapping[str, Any] | None = None,
+        day: DayAccount | None = None,
+    ) -> None:
+        """`options`: what the user wants every request to say. `day`: who counts what is used."""
         self._connections = connections
         self._options = options
+        self._day = day
+        self._count = TokenCounter()
         self._made: dict[Connection, LanguageModel] = {}
         self._local: dict[Connection, LocalModel] = {}
 
@@ -133,9 +147,24 @@ class CurrentModel:
         self._made.clear()
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
-        """Ask, and yield the answer as it comes."""
+        """Ask, and yield the answer as it comes. Whoever asks a model asks here."""
+        name = request.model or self.name
+        self._connections.administrator.check_model(name)
         hidden = self._connections.mask.everywhere(request.messages)
-        return self._model().stream(replace(request, messages=hidden))
+        chunks = self._model().stream(replace(request, messages=hidden))
+        if self._day is None or not self._day.is_limited or self._connections.current().is_guide:
+            return chunks
+        return metered(chunks, request, self._count, partial(self._day.add, model=name))
+
+    def check_direct(self, model: str) -> None:
+        """Refuse a request that goes past us, so that nobody would count what it uses."""
+        self._connections.administrator.check_model(model or self.name)
+        if self._day and self._day.is_limited:
+            raise Forbidden(
+                f"{WHO} limits usage per day, and requests to this address are not counted. "
+                "Ask the agent instead.",
+                code="day_limit",
+            )
 
     def local_state(self) -> ModelState | None:
         """How a model of one's own stands, loading too; None where another one answers."""

@@ -24,6 +24,7 @@ from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
+from .agents.run.day_account import DayAccount
 from .agents.run.loop import Outcome
 from .agents.run.steering import clear_queue, queue_message
 from .agents.suggestions.suggestions import Suggestions
@@ -89,6 +90,7 @@ class CoworkService:
     cell_watch: CellWatch
     completion: Completion
     connections: Connections
+    day: DayAccount
     current_model: CurrentModel
     probe: ModelProbe
     mcp: McpServers
@@ -126,7 +128,8 @@ class CoworkService:
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         """How this installation is doing; `problems` are what only the host can see."""
         declared = self.role_catalog.problems()
-        known = [*self.workflows.known_problems(), *declared, *self.rules.problems()]
+        settled = self.connections.administrator.problems(self.connections.current().model)
+        known = [*self.workflows.known_problems(), *declared, *self.rules.problems(), *settled]
         local = self.current_model.local_state()
         state = local or await self.probe.state(fresh=fresh)
         sees = bool(state.name) and self.factory.llm.vision.sees(state.name or "")
@@ -192,6 +195,7 @@ class CoworkService:
         self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
     ) -> Job:
         """A job that says what it is. On another's card it goes on with what that card is about."""
+        self._refuse_beyond_limits(context)
         card = self._card(context, origin.card_id) if origin.card_id else None
         return Job(
             context_id=context.id,
@@ -205,6 +209,13 @@ class CoworkService:
             by=origin.by,
             card_id=card.id if card else "",
         )
+
+    def _refuse_beyond_limits(self, context: Context) -> None:
+        """What the administrator does not allow does not begin."""
+        connection = self.connections.current()
+        if not connection.is_guide:
+            self.connections.administrator.check_model(context.model or connection.model)
+            self.day.check()
 
     def _card(self, context: Context, job_id: str) -> Job:
         """The job whose card it is, given any job on that card."""
@@ -375,6 +386,7 @@ class CoworkService:
     ) -> AsyncGenerator[SuggestionEvent, None]:
         """Code or words for one cell, as they come; nothing is changed and no job begins."""
         context = self.conversations.get(context_id)
+        self._refuse_beyond_limits(context)
         return self.suggestions.stream(context, request, self._with_model)
 
     def list_jobs(self, context_id: str) -> list[Job]:

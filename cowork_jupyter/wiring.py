@@ -7,6 +7,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from .agents.pools.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
+from .agents.run.day_account import DayAccount
 from .agents.run.tool_runner import ToolEnvironment
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
@@ -53,6 +55,7 @@ from .llm.vision import VisionSupport
 from .mcp.client.servers import servers_of
 from .policy.pins import Pins
 from .policy.rulebook import RuleBook, settings_offers
+from .policy.rules import NETWORK, Effect, Scope
 from .policy.trust import Trust
 from .record import Redactor
 from .record.changes import compare
@@ -91,6 +94,9 @@ def build_service(
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
 
     connections = Connections(settings)
+    administrator = connections.administrator
+    settings = replace(settings, prices={**settings.prices, **administrator.prices})
+    day = DayAccount(settings.data_dir / "day_usage.sqlite", administrator, settings)
     _keep_out_of_logs(connections, closing)
 
     def take_up_what_was_left() -> None:
@@ -127,12 +133,12 @@ def build_service(
     )
     for source in (prompts, templates, skills, instructions, memory, roles):
         trust.look_at(source.offers)
-    rules = RuleBook(folder, settings.user_settings, trust, rule_names)
+    rules = RuleBook(folder, settings.user_settings, trust, rule_names, administrator)
     pins = Pins(settings.data_dir / "mcp_pins.json")
 
-    sandbox = Sandbox(settings)
+    sandbox = Sandbox(_with_ruled_network(settings, rules))
     closing.callback(sandbox.close)
-    model = CurrentModel(connections, settings.request_options)
+    model = CurrentModel(connections, settings.request_options, day)
     closing.push_async_callback(lambda: factory.llm.model.aclose())
     mcp = servers_of(settings, trust, pins, lambda: factory.llm.model)
     closing.push_async_callback(mcp.close)
@@ -193,6 +199,7 @@ def build_service(
         mcp=mcp,
         skills=skills,
         roles=roles,
+        day=day,
     )
     proposals = MemoryProposals(
         *(journal, memory, partial(_is_hidden, factory)),
@@ -218,6 +225,7 @@ def build_service(
         cell_watch=CellWatch(factory.tools),
         completion=Completion(workflows.current, roles.all, skills),
         connections=connections,
+        day=day,
         current_model=model,
         probe=ModelProbe(connections.current),
         mcp=mcp,
@@ -238,6 +246,18 @@ def _is_hidden(factory: AgentFactory, path: str) -> bool:
     """Whether an agent would have to ask before it reads a file."""
     log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
     return allowed_workspace(factory.tools, log, "read_file", path) is None
+
+
+def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:
+    """A user's setting gives commands the network unasked; not where an administrator has rules
+    about it.
+    """
+    ruled = any(
+        rule.scope is Scope.ADMIN and rule.names(NETWORK) and rule.counts_as is not Effect.ALLOW
+        for rule in rules.all()
+    )
+    keeps = settings.sandbox_network != "allow" or not ruled
+    return settings if keeps else replace(settings, sandbox_network="ask")
 
 
 def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:

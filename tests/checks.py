@@ -114,6 +114,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     Check("notebooks", NOTEBOOKS, "junit", reruns=True),
     pytest_check("effects"),
     pytest_check("cluster", reruns=True),
+    pytest_check("hub", reruns=True),
     pytest_check("local", reruns=True),
     pytest_check("acp", reruns=True),
     pytest_check("mcp", reruns=True),

@@ -40,6 +40,7 @@ from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, described, request_for
 from .run.answer_form import AnswerForm
 from .run.budget import Budget, JobBudget
+from .run.day_account import DayAccount
 from .run.expectations import HeldExpectations
 from .run.figure_check import FigureCheck
 from .run.limits import RunLimits
@@ -103,6 +104,8 @@ class AgentFactory:
     skills: Skills = field(default_factory=Skills)
     """What messages can call with `/`."""
     roles: RoleCatalog = field(default_factory=RoleCatalog)
+    day: DayAccount | None = None
+    """What all jobs of a day have used."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -113,7 +116,8 @@ class AgentFactory:
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
         """The account of a job; whoever runs the job makes one, for all that works in it."""
         log = RunLog(self.journal, job.context_id, job.id, role)
-        return JobBudget(job, self.settings, log, self.tools.user)
+        day = None if self.llm.model.name == BUILT_IN else self.day
+        return JobBudget(job, self.settings, log, self.tools.user, day)
 
     async def run(
         self,

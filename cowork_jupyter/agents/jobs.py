@@ -20,6 +20,8 @@ from .run.loop import Outcome
 
 logger = logging.getLogger(__name__)
 
+_STOPPED = "Cowork stopped before the job ended. You can resume it."
+
 Work = Callable[[Job], Awaitable[Outcome]]
 
 
@@ -57,6 +59,14 @@ class Jobs:
     def refuse_if_busy(self, context_id: str) -> None:
         """Raise what starting a job there now would."""
         _refuse_if_busy(self._journal.store, context_id)
+
+    def working(self) -> list[Job]:
+        """The jobs that run here and wait for nobody."""
+        found: list[Job] = []
+        for job_id in tuple(self._running):
+            with suppress(NotFound):  # the conversation was deleted, and the job with it
+                found.append(self._journal.store.job(job_id))
+        return [job for job in found if job.status is JobStatus.RUNNING]
 
     def _begin(self, job: Job, work: Work) -> Job:
         task = asyncio.get_running_loop().create_task(self._run(job, work))
@@ -103,7 +113,7 @@ class Jobs:
             outcome = await work(job)
         except asyncio.CancelledError:
             stopped = JobStatus.INTERRUPTED if self.closing else JobStatus.CANCELLED
-            outcome = Outcome(stopped, "The service stopped." if self.closing else None)
+            outcome = Outcome(stopped, _STOPPED if self.closing else None)
         except CoworkError as error:
             outcome = Outcome(JobStatus.FAILED, error.message)
         except Exception:

@@ -75,6 +75,7 @@ async def list_models(call: Call) -> BaseModel:
             name=one.name, configured=one.name == connection.name, context_size=one.context_size
         )
         for one in served
+        if call.service.connections.administrator.allows(one.name)
     ]
     return ModelList(items=items)
 

@@ -20,7 +20,22 @@ from traitlets import TraitError
 from .._version import __version__
 from ..config import Cowork
 from ..domain.errors import CoworkError, InvalidInput
-from . import acp, act, check, doctor, export, init, mcp, memory, model, plan, review, save, skills
+from . import (
+    acp,
+    act,
+    audit,
+    check,
+    doctor,
+    export,
+    init,
+    mcp,
+    memory,
+    model,
+    plan,
+    review,
+    save,
+    skills,
+)
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -28,6 +43,7 @@ COMMANDS = (
     act,
     review,
     check,
+    audit,
     export,
     init,
     save,

@@ -21,6 +21,7 @@ from ..llm.reachable import HOW_TO_CONNECT
 from ..mcp.client.configured import Configured, ConfiguredServers
 from ..mcp.client.connection import NOT_INSTALLED
 from ..mcp.client.secrets import VariableMissing, resolve
+from ..policy.administrator import Administrator
 from ..policy.rulebook import RuleBook, settings_offers
 from ..policy.trust import Trust
 from ..tools.registry import rule_names
@@ -49,10 +50,12 @@ def _folders(settings: Settings) -> str:
 
 
 def _rules(settings: Settings) -> DoctorFinding:
-    """Whether the rules of this folder and of the user can be read."""
+    """Whether the rules of this folder, the user and the administrator can be read."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
-    book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names)
-    return judged("rules", book.problems(), f"{len(book.all())}, all readable")
+    administrator = Administrator(settings.administrator_settings)
+    book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names, administrator)
+    problems = [*book.problems(), *administrator.problems(Connections(settings).current().model)]
+    return judged("rules", problems, f"{len(book.all())}, all readable")
 
 
 def _database(settings: Settings) -> DoctorFinding:

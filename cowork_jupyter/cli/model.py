@@ -122,9 +122,11 @@ class _Choice:
 
     def __init__(self, config: Cowork) -> None:
         from ..connections import SECTION
+        from ..policy.administrator import Administrator
         from ..policy.settings_file import SettingsFile
 
         settings = config.settings(workspace=Path.cwd())
+        self._administrator = Administrator(settings.administrator_settings)
         self._file, self._section = SettingsFile(settings.user_settings), SECTION
 
     def file(self) -> Path | None:
@@ -135,6 +137,7 @@ class _Choice:
 
     def remember(self, file: Path) -> None:
         """Use this one from now on."""
+        self._administrator.check_model(file.stem)
         self._file.set(self._section, {"local": str(file)})
 
     def forget(self) -> None:

@@ -234,6 +234,9 @@ class Settings:
     """What no command may read: files, and folders with the names in them that it may."""
     config_dir: Path | None = None
     """Where the user keeps settings that count in every workspace."""
+    administrator_settings: tuple[Path, ...] = ()
+    """Files in which an administrator may settle things for all users; most of them are not there.
+    """
 
     @property
     def user_settings(self) -> Path:

@@ -74,6 +74,8 @@ class Verdict:
     part: CallPart
     effect: Effect
     because: str
+    by_administrator: bool = False
+    """Whether no rule of the user's can change it."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,10 @@ class Judgement:
 
     def lasting_rules(self, anchors: AnchorDirs) -> list[str]:
         """The narrowest rules that would allow this very call; none if that is not offered."""
-        asking = [verdict.part for verdict in self.verdicts if verdict.effect is Effect.ASK]
-        if not asking or not all(map(may_be_kept, asking)):
+        verdicts = [verdict for verdict in self.verdicts if verdict.effect is Effect.ASK]
+        asking = [verdict.part for verdict in verdicts]
+        settled = any(verdict.by_administrator for verdict in verdicts)
+        if not asking or settled or not all(map(may_be_kept, asking)):
             return []
         texts = list(dict.fromkeys(_narrowest(part, anchors) for part in asking))
         # A name that cannot be shown cannot be kept either.
@@ -161,13 +165,13 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
         return Verdict(part, Effect.ASK, why)
     if part.deny_only:
         for rule in _with(Effect.ASK, matching):
-            return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
+            return _asks(rule, part)
         return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.shown}.")
     for doubt in part.doubts:
         why = doubt.rstrip(".")
         return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.")
     for rule in _with(Effect.ASK, matching):
-        return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
+        return _asks(rule, part)
     allowing = list(_with(Effect.ALLOW, matching))
     for rule in allowing:
         if _says_enough(rule, part):
@@ -179,16 +183,26 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
     return verdict
 
 
+def _asks(rule: Rule, part: CallPart) -> Verdict:
+    why = f"The rule '{rule}' asks about {part.shown}."
+    return Verdict(part, Effect.ASK, why, by_administrator=rule.scope is Scope.ADMIN)
+
+
 def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     """No plan and no rule about commands gives the network, only one that says `network`."""
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
         for rule in _with(effect, matching):
-            return Verdict(part, effect, f"{part.shown} The rule '{rule}' covers that.")
+            by_administrator = rule.scope is Scope.ADMIN
+            why = f"{part.shown} The rule '{rule}' covers that."
+            return Verdict(part, effect, why, by_administrator)
     for rule in rules if part.host == ANY_HOST else ():
         if rule.counts_as is not Effect.ALLOW:
+            # A user who is asked knows where a command goes; whoever must not go there is not.
+            by_administrator = rule.scope is Scope.ADMIN
+            effect = rule.counts_as if by_administrator else Effect.ASK
             why = f"{part.shown} The rule '{rule}' may cover one of them."
-            return Verdict(part, Effect.ASK, why)
+            return Verdict(part, effect, why, by_administrator)
     for rule in _with(Effect.ALLOW, matching):
         if rule.tool == NETWORK:
             return Verdict(part, Effect.ALLOW, f"{part.shown} The rule '{rule}' allows that.")

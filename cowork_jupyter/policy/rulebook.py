@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..domain.errors import Conflict, InvalidInput, NotFound
+from ..domain.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ..domain.health import Problem
-from .rules import Effect, Rule, RuleSet, Scope, read_rule, unknown_tool
+from .administrator import WHO, Administrator
+from .rules import WRITABLE_SCOPES, Effect, Rule, RuleSet, Scope, read_rule, unknown_tool
 from .settings_file import SettingsFile, check_policy
 from .trust import Offer, Trust
 
@@ -17,7 +18,7 @@ WORKSPACE_SETTINGS = Path(".cowork") / "settings.json"
 
 
 class RuleBook:
-    """The rules of one service: of this session, of the workspace, of the user."""
+    """The rules of one service: of this session, the workspace, the user, the administrator."""
 
     def __init__(
         self,
@@ -25,6 +26,7 @@ class RuleBook:
         user_settings: Path,
         trust: Trust,
         known_tools: Callable[[], Collection[str]],
+        administrator: Administrator | None = None,
     ) -> None:
         """`known_tools` gives what a rule can be about, tools of MCP servers aside."""
         self._known_tools = known_tools
@@ -32,6 +34,11 @@ class RuleBook:
             Scope.WORKSPACE: SettingsFile(workspace / WORKSPACE_SETTINGS),
             Scope.GLOBAL: SettingsFile(user_settings),
         }
+        above = administrator.files if administrator else ()
+        self._sources: list[tuple[Scope, SettingsFile]] = [
+            *((Scope.ADMIN, file) for file in above),
+            *self._files.items(),
+        ]
         self._session: list[Rule] = []
         self._of_jobs: dict[str, list[Rule]] = {}
         self._newest: tuple[tuple[object, ...], RuleSet] = ((), RuleSet())
@@ -51,12 +58,15 @@ class RuleBook:
             a is not b for a, b in zip(known, sources, strict=True)
         ):
             here = [rule for rule in self._session if rule.context_id in (None, context_id)]
-            rules = RuleSet([*here, *of_job, *self._from_files()])
+            counting = [*here, *of_job, *self._from_files()]
+            # Of several rules that say the same, the reason names the one that stays.
+            rules = RuleSet(sorted(counting, key=lambda rule: rule.scope is not Scope.ADMIN))
             self._newest = (sources, rules)
         return rules
 
     def add(self, effect: Effect, text: str, scope: Scope, context_id: str | None = None) -> Rule:
         """A rule of the user's own. One that cannot be read is refused here, at once."""
+        _refuse_administrators(scope)
         rule = read_rule(effect, text, scope, context_id=context_id)
         if rule.problem:
             raise InvalidInput(f"rule: {rule.problem}.", code="invalid_rule")
@@ -75,6 +85,7 @@ class RuleBook:
         rule = next((one for one in self.all() if one.id == rule_id), None)
         if rule is None:
             raise NotFound(f"There is no rule '{rule_id}'.")
+        _refuse_administrators(rule.scope)
         if rule.scope is Scope.SESSION:
             self._session = [one for one in self._session if one.id != rule_id]
         else:
@@ -104,7 +115,7 @@ class RuleBook:
     def problems(self) -> list[Problem]:
         """What is wrong with the rules there are."""
         self._from_files()
-        broken = [file.problem for file in self._files.values() if file.problem]
+        broken = [file.problem for _, file in self._sources if file.problem]
         unread = [
             f"The rule '{rule.text}' ({rule.scope}) is not valid: {rule.problem}. "
             f"Until you fix it, it denies {rule.tool or 'nothing'}."
@@ -142,22 +153,14 @@ class RuleBook:
 
     def _from_files(self) -> list[Rule]:
         # Each of these is another object once what it was read from has changed.
-        sources = [*(file.content() for file in self._files.values()), self._trust.taken()]
+        sources = [*(file.content() for _, file in self._sources), self._trust.taken()]
         known, rules = self._stored
         if len(known) != len(sources) or any(
             a is not b for a, b in zip(known, sources, strict=True)
         ):
-            rules = [self._with_trust(one) for scope in self._files for one in self._read(scope)]
+            rules = [self._with_trust(one) for source in self._sources for one in _read(*source)]
             self._stored = (sources, rules)
         return rules
-
-    def _read(self, scope: Scope) -> Iterator[Rule]:
-        file = self._files[scope]
-        if file.problem:
-            # What it forbids is not known, so nothing runs unasked until it is mended.
-            yield read_rule(Effect.ASK, "*", scope)
-        for effect, text in file.rules():
-            yield read_rule(effect, text, scope)
 
     def _with_trust(self, rule: Rule) -> Rule:
         if rule.scope is not Scope.WORKSPACE or rule.counts_as is not Effect.ALLOW:
@@ -165,6 +168,20 @@ class RuleBook:
         if self._trust.is_trusted(_offer(rule.text)):
             return rule
         return read_rule(rule.effect, rule.text, rule.scope, active=False)
+
+
+def _read(scope: Scope, file: SettingsFile) -> Iterator[Rule]:
+    if file.problem:
+        # What it forbids is not known, so nothing runs unasked until it is mended.
+        yield read_rule(Effect.ASK, "*", scope)
+    for effect, text in file.rules():
+        yield read_rule(effect, text, scope)
+
+
+def _refuse_administrators(scope: Scope) -> None:
+    if scope not in WRITABLE_SCOPES:
+        why = f"{WHO} decides about rules of the scope '{scope}'. You cannot change them."
+        raise Forbidden(why, code="administrators_rule")
 
 
 def settings_offers(workspace: Path) -> Iterator[Offer]:

@@ -52,6 +52,12 @@ class Scope(StrEnum):
     SESSION = "session"
     WORKSPACE = "workspace"
     GLOBAL = "global"
+    ADMIN = "admin"
+    """Every user of this machine. Only its administrator writes such rules."""
+
+
+WRITABLE_SCOPES = (Scope.SESSION, Scope.WORKSPACE, Scope.GLOBAL)
+"""Where users can add, change and remove rules."""
 
 
 @dataclass(frozen=True)

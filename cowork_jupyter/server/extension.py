@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..mcp.server.http import HttpSessions
     from ..service import CoworkService
     from .cell_marks import CellMarks
+    from .keep_awake import KeepAwake
     from .kernels import ServerKernels
 
 
@@ -72,6 +73,7 @@ class CoworkExtension(ExtensionApp):
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
     _doors: HttpSessions | None = None
+    _awake: KeepAwake | None = None
 
     def initialize_settings(self) -> None:
         """Give kernels their tokens from the start."""
@@ -119,6 +121,7 @@ class CoworkExtension(ExtensionApp):
 
     def _made(self) -> CoworkService:
         from ..wiring import build_service
+        from .keep_awake import KeepAwake
         from .kernels import ServerKernels
         from .notebooks import ServerNotebooks
         from .open_elsewhere import ForeignSessions
@@ -141,6 +144,7 @@ class CoworkExtension(ExtensionApp):
             kernels=self._kernels,
             observers=[Telemetry(app.event_logger, loop), self.activity, self.marks],
         )
+        self._awake = KeepAwake(app, self._service, loop)
         self._tell_pages()
         return self._service
 
@@ -265,6 +269,8 @@ class CoworkExtension(ExtensionApp):
             return
         if self._doors is not None:
             await self.thread.run(self._doors.close())
+        if self._awake is not None:
+            self._awake.stop()
         await self.thread.run(self._service.close())
         assert self._kernels is not None
         await self._kernels.close()

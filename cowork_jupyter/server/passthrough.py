@@ -15,6 +15,7 @@ close at the end. Only what is slow to make, the TLS settings, is kept.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -75,9 +76,11 @@ class PassthroughHandler(ApiHandler):
         if len(self.request.body) > MAX_BODY_SIZE:
             raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
         await self.extension.load()
-        address = self.extension.service.current_model.address()
-        connection = await self.extension.thread.run(address)
+        model = self.extension.service.current_model
+        connection = await self.extension.thread.run(model.address())
         _check(connection)
+        if self.request.method == "POST":
+            model.check_direct(_model_of(self.request.body))
         tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
         import httpx
 
@@ -125,6 +128,15 @@ class PassthroughHandler(ApiHandler):
         async for piece in _hidden(response.aiter_bytes(), secret.encode()):
             self.write(piece)
             await self.flush()
+
+
+def _model_of(body: bytes) -> str:
+    """The model that a request names; what cannot be read is the server's to refuse."""
+    try:
+        model = json.loads(body)["model"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return model if isinstance(model, str) else ""
 
 
 @cache

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterable
 from pathlib import Path
 
 BELOW = Path(sys.prefix)
@@ -26,16 +27,17 @@ SETTINGS = {
 """Where a Lab that runs there finds itself, us, and our settings."""
 
 
-def make() -> None:
-    """Make it anew."""
-    venv.create(FOLDER, clear=True)
-    (own,) = (FOLDER / "lib").glob("python*/site-packages")
+def make(folder: Path, packages: Iterable[str]) -> None:
+    """Make an environment anew, on top of that of all other tests."""
+    venv.create(folder, clear=True)
+    (own,) = (folder / "lib").glob("python*/site-packages")
     (own / "below.pth").write_text(
         f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
     )
-    pip = [sys.executable, "-m", "pip", "--python", str(PYTHON), "install", "--quiet"]
-    subprocess.run([*pip, *PACKAGES], check=True)
+    python = str(folder / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    subprocess.run([*pip, *packages], check=True)
 
 
 if __name__ == "__main__":
-    make()
+    make(FOLDER, PACKAGES)

@@ -23,7 +23,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.retries import RetryPolicy
-from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
 from cowork_jupyter.store import Inquiry, PlanRevision
 from cowork_jupyter.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call
@@ -124,7 +124,7 @@ class House:
 
     def allow_everything(self) -> None:
         """A saved rule that allows everything, in every scope."""
-        for scope in Scope:
+        for scope in WRITABLE_SCOPES:
             self.service.rules.add(Effect.ALLOW, "*", scope)
         self.look()
 

@@ -16,6 +16,7 @@ from ...llm.tokens import TokenCounter
 from ..log import RunLog
 from .budget import Budget
 from .limits import RunLimits
+from .message_words import pictures_in, words_of
 
 _LESSONS = (1, 2, 4, 8, 16, 32)
 """Turns after which the counter compares: what it can learn, it has learnt soon."""
@@ -77,17 +78,3 @@ class Accounting:
             total_tokens=sent + written,
             estimated=True,
         )
-
-
-def words_of(message: dict[str, Any]) -> str:
-    """The text of a message as the model's API has it."""
-    content = message["content"] or ""
-    if isinstance(content, str):
-        calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]
-        return "\n".join([content, *calls])
-    return "\n\n".join(part["text"] for part in content if part["type"] == "text")
-
-
-def pictures_in(message: dict[str, Any]) -> int:
-    content = message["content"] or ""
-    return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)

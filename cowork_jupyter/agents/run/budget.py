@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -12,9 +13,10 @@ from ...domain.notices import Notice
 from ...domain.settings import JOB_LIMITS, RUN_LIMITS, Settings
 from ..ask.user import User
 from ..log import RunLog
-from .limits import GO_ON, about_going_on
+from .day_account import DayAccount, DayLimitReached
+from .limits import GO_ON, about_going_on, about_reset
+from .pricing import priced
 
-_MILLION = 1_000_000
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
 """Of each limit; that of money is the configured currency."""
 
@@ -55,11 +57,15 @@ class JobBudget:
     looked at between turns: what is under way when one is reached is not cut off.
     """
 
-    def __init__(self, job: Job, settings: Settings, log: RunLog, user: User) -> None:
+    def __init__(
+        self, job: Job, settings: Settings, log: RunLog, user: User, day: DayAccount | None = None
+    ) -> None:
+        """`day` is the account of all jobs of a day, which an administrator may limit."""
         self._spent = job.usage
         self._configured = settings
         self._log = log
         self._user = user
+        self._day = day
         self._asking = asyncio.Lock()
         self._unpriced: set[str] = set()
         self.refusal = ""
@@ -78,10 +84,15 @@ class JobBudget:
         Of all tasks that come to a limit, one asks the user; the others wait for the answer.
         """
         self._spent += Usage(seconds=worked)
-        if self.refusal or self._reached():
+        if self.refusal or self._reached() or await self._day_reached():
             async with self._asking:
-                while not self.refusal and (limit := self._reached()):
-                    await self._ask(limit)
+                while not self.refusal:
+                    if limit := self._reached():
+                        await self._ask(limit)
+                    elif day := await self._day_reached():
+                        await self._ask_until_reset(*day)
+                    else:
+                        break
         return self.refusal
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
@@ -133,6 +144,20 @@ class JobBudget:
         else:
             self.refusal = str(limit)
 
+    async def _day_reached(self) -> tuple[DayLimitReached, float] | None:
+        """The administrator's limit that is used up, and the seconds until it resets."""
+        if self._day is None or not self._day.is_limited:
+            return None
+        limit = await asyncio.to_thread(self._day.reached)
+        return (limit, self._day.seconds_until(limit.resets_at)) if limit else None
+
+    async def _ask_until_reset(self, limit: DayLimitReached, seconds: float) -> None:
+        """Nobody here can extend it: the user tries again or stops, or else the day ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                if await self._user.ask(about_reset(str(limit)), self._log) != GO_ON:
+                    self.refusal = str(limit)
+
     def _extend(self, limit: _Reached) -> None:
         """The whole amount again, from what is spent by now."""
         amount = getattr(self._configured, limit.name) or limit.size
@@ -140,13 +165,3 @@ class JobBudget:
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)
-
-
-def priced(spent: Usage, model: str, settings: Settings) -> Usage:
-    """What was spent, with what it costs where the model's price is known."""
-    price = settings.prices.get(model)
-    if price is None:
-        return spent
-    cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
-    known = {"cost": round(cost / _MILLION, 9), "currency": settings.currency}
-    return spent.model_copy(update=known)

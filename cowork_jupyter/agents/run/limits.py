@@ -32,6 +32,16 @@ def about_going_on(why: str) -> Question:
     )
 
 
+def about_reset(why: str) -> Question:
+    """Something is used up, and only time brings more of it."""
+    return Question(
+        question=f"{why} The job goes on by itself then. Stop it?",
+        severity="major",
+        options=[Option(label="Try again now", value=GO_ON), Option(label="Stop", value=STOP)],
+        default=STOP,
+    )
+
+
 class RunLimits:
     """Counts model turns, seconds and tokens of one message or task.
 

@@ -35,7 +35,7 @@ from ...llm.reachable import HOW_TO_CONNECT
 from ..agent import AgentFactory
 from ..log import RunLog
 from ..mentions.lookup import Mentioned, look_up
-from ..run.budget import priced
+from ..run.pricing import priced
 from .answers import CodeAnswer, WordsAnswer, with_secrets
 from .by_rules import answer_by_rules
 from .completion import (

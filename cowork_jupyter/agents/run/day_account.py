@@ -1,0 +1,175 @@
+"""What one user's agents have used today, and what an administrator lets them use in a day.
+
+The account is a small file of its own: usage that is stored with conversations goes when they are
+deleted, and nobody is to gain a budget by that. Days are those of UTC. It is kept only where a
+limit is set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ...domain.contexts import Usage
+from ...domain.errors import Forbidden, Unavailable
+from ...domain.settings import Settings
+from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, TextChunk, ToolCallChunk, UsageChunk
+from ...llm.history import IMAGE_TOKENS
+from ...llm.tokens import TokenCounter
+from ...policy.administrator import WHO, Administrator
+from .message_words import pictures_in, words_of
+from .pricing import priced
+
+logger = logging.getLogger(__name__)
+
+_TABLE = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, tokens INTEGER, money REAL)"
+_ADD = (
+    "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE "
+    "SET tokens = tokens + excluded.tokens, money = money + excluded.money"
+)
+_LOCK_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class DayLimitReached:
+    """A limit that is used up until the day ends."""
+
+    size: float
+    unit: str
+    resets_at: datetime
+
+    def __str__(self) -> str:
+        return (
+            f"{WHO}'s limit of {self.size:,.10g} {self.unit} per day is reached. "
+            f"It resets on {self.resets_at:%Y-%m-%d at %H:%M} UTC."
+        )
+
+    def refusal(self) -> Forbidden:
+        """What to say to whoever wants more."""
+        details = {"resets_at": self.resets_at.isoformat()}
+        return Forbidden(str(self), code="day_limit", details=details)
+
+
+class DayAccount:
+    """The account of the user whose process this is; several processes may share it."""
+
+    def __init__(
+        self,
+        path: Path,
+        administrator: Administrator,
+        settings: Settings,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._path = path
+        self._administrator = administrator
+        self._settings = settings
+        self.clock = clock
+        self._unstored: list[tuple[str, int, float]] = []
+
+    @property
+    def is_limited(self) -> bool:
+        return bool(self._administrator.limits)
+
+    def add(self, spent: Usage, model: str) -> None:
+        """Put on the account what was used. What cannot be stored now is stored with the next."""
+        cost = priced(spent, model, self._settings).cost or 0.0
+        self._unstored.append((self._today, spent.total_tokens, cost))
+        try:
+            self._store()
+        except (OSError, sqlite3.Error) as error:
+            logger.warning("What was used today cannot be stored in %s: %s", self._path, error)
+
+    def check(self) -> None:
+        """Refuse to begin something that would go beyond a limit."""
+        if limit := self.reached():
+            raise limit.refusal()
+
+    def reached(self) -> DayLimitReached | None:
+        """The limit that is used up, if one is."""
+        limits = self._administrator.limits
+        if not limits:
+            return None
+        tokens, money = self._spent_today()
+        resets_at = self.clock().replace(hour=0, minute=0, second=0, microsecond=0)
+        resets_at += timedelta(days=1)
+        if 0 < limits.tokens_per_day <= tokens:
+            return DayLimitReached(limits.tokens_per_day, "tokens", resets_at)
+        if 0 < limits.money_per_day <= money:
+            return DayLimitReached(limits.money_per_day, self._settings.currency, resets_at)
+        return None
+
+    def seconds_until(self, reset: datetime) -> float:
+        return max(0.0, (reset - self.clock()).total_seconds())
+
+    @property
+    def _today(self) -> str:
+        return f"{self.clock():%Y-%m-%d}"
+
+    def _store(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self._path, timeout=_LOCK_SECONDS)) as file:
+            with file:
+                file.execute(_TABLE)
+                file.executemany(_ADD, self._unstored)
+            self._unstored.clear()
+
+    def _spent_today(self) -> tuple[int, float]:
+        """Fails where it is not known: a limit that nobody can check is not passed over."""
+        waiting = [one for one in self._unstored if one[0] == self._today]
+        tokens, money = sum(one[1] for one in waiting), sum(one[2] for one in waiting)
+        if not self._path.exists():
+            return tokens, money
+        try:
+            with closing(sqlite3.connect(self._path, timeout=_LOCK_SECONDS)) as file:
+                file.execute(_TABLE)
+                wanted = "SELECT tokens, money FROM days WHERE day = ?"
+                stored = file.execute(wanted, (self._today,)).fetchone()
+        except sqlite3.Error as error:
+            why = f"What you have used today cannot be read from {self._path}: {error}."
+            raise Unavailable(why, code="day_account_broken") from None
+        return (tokens + stored[0], money + stored[1]) if stored else (tokens, money)
+
+
+async def metered(
+    chunks: AsyncGenerator[Chunk, None],
+    request: ModelRequest,
+    count: TokenCounter,
+    charge: Callable[[Usage], None],
+) -> AsyncGenerator[Chunk, None]:
+    """A reply as it comes; what it used is charged, however it ends.
+
+    A reply that is cut short, as most are, does not bring the server's count: then it is estimated.
+    """
+    told, written = Usage(), 0
+    try:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                match chunk:
+                    case UsageChunk(usage):
+                        told = usage
+                    case TextChunk(text) | ReasoningChunk(text):
+                        written += count(text)
+                    case ToolCallChunk(arguments=arguments):
+                        written += count(arguments)
+                yield chunk
+    finally:
+        spent = told if told.total_tokens else _estimate(request, written, count)
+        await asyncio.to_thread(charge, spent)
+
+
+def _estimate(request: ModelRequest, written: int, count: TokenCounter) -> Usage:
+    if not written:  # nothing was answered: a server that is not there charges nothing
+        return Usage()
+    sent = sum(count(words_of(one)) + pictures_in(one) * IMAGE_TOKENS for one in request.messages)
+    return Usage(
+        prompt_tokens=sent,
+        completion_tokens=written,
+        total_tokens=sent + written,
+        estimated=True,
+    )
