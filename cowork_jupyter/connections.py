@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, InvalidInput
 from .domain.health import ModelState
+from .domain.operations import Observe, unobserved
 from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
 from .llm.keys import Keys
+from .llm.observed import observed
 from .llm.reachable import NotReachable, check_key, look
 from .policy.settings_file import SettingsFile
 
@@ -115,10 +117,16 @@ class Connections:
 class CurrentModel:
     """The model as agents know it: whatever is connected when they ask."""
 
-    def __init__(self, connections: Connections, options: Mapping[str, Any] | None = None) -> None:
-        """`options`: what the user wants every request to say."""
+    def __init__(
+        self,
+        connections: Connections,
+        options: Mapping[str, Any] | None = None,
+        observe: Observe = unobserved,
+    ) -> None:
+        """`options`: what the user wants every request to say; `observe` hears of each call."""
         self._connections = connections
         self._options = options
+        self._observe = observe
         self._made: dict[Connection, LanguageModel] = {}
         self._local: dict[Connection, LocalModel] = {}
 
@@ -135,7 +143,10 @@ class CurrentModel:
     def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes."""
         hidden = self._connections.mask.everywhere(request.messages)
-        return self._model().stream(replace(request, messages=hidden))
+        model = self._model()
+        answer = model.stream(replace(request, messages=hidden))
+        name = request.model or model.name
+        return observed(answer, self._observe, model=name, job_id=request.job_id)
 
     def local_state(self) -> ModelState | None:
         """How a model of one's own stands, loading too; None where another one answers."""

@@ -6,6 +6,7 @@ models and all they need come with the first request (a test pins this).
 
 from __future__ import annotations
 
+import logging
 import os.path
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ from jupyter_server.extension.application import ExtensionApp
 from traitlets import TraitError
 
 from .._version import __version__
-from ..config import Cowork
+from ..config import Cowork, log_below
 from ..jupyter_secrets import private_paths_of
 from .activity import ActivityFeed
 from .handler import ApiHandler
@@ -65,9 +66,10 @@ class CoworkExtension(ExtensionApp):
     _doors: HttpSessions | None = None
 
     def initialize_settings(self) -> None:
-        """Give kernels their tokens from the start."""
+        """Give kernels their tokens from the start, and let our log be part of the server's."""
         app = self.serverapp
         assert app is not None
+        log_below(app.log)
         self.kernel_tokens = KernelTokens(
             app.kernel_manager, lambda: app.connection_url, self._own_key
         )
@@ -87,6 +89,7 @@ class CoworkExtension(ExtensionApp):
         if self._service is None:
             from ..wiring import build_service
             from .kernels import ServerKernels
+            from .metrics import Metrics
             from .notebooks import ServerNotebooks
             from .open_elsewhere import ForeignSessions
             from .telemetry import Telemetry
@@ -101,11 +104,16 @@ class CoworkExtension(ExtensionApp):
             self._kernels = ServerKernels(
                 app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds
             )
+            metrics = Metrics()
             self._service = build_service(
                 settings,
                 notebooks=notebooks,
                 kernels=self._kernels,
-                observers=[Telemetry(app.event_logger), self.activity, self.marks],
+                observers=[
+                    *(Telemetry(app.event_logger), self.activity, self.marks),
+                    metrics.count_event,
+                ],
+                operators=[metrics.count],
             )
             self._tell_pages()
         return self._service
@@ -225,6 +233,7 @@ class CoworkExtension(ExtensionApp):
             await self._service.close()
         if self._kernels is not None:
             await self._kernels.close()
+        log_below(logging.getLogger())
 
     def problems(self) -> Iterator[Problem]:
         """What is wrong around this server: an old Lab, a port that was taken."""

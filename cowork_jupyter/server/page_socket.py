@@ -108,7 +108,10 @@ class PageSocket(Socket):
         """
         from ..api.calls import check_owner
         from ..domain.errors import CoworkError, Unavailable
+        from ..domain.identity import now
+        from .metrics import count_delivery
 
+        since = now()
         try:
             if others >= MAX_SUBSCRIPTIONS:
                 raise Unavailable(
@@ -124,6 +127,8 @@ class PageSocket(Socket):
                 async for event in events:
                     body = event.model_dump(mode="python")
                     await self._send("event", subscription=asked.subscription, event=body)
+                    if event.created_at >= since:
+                        count_delivery(event)
             self.close(GOING_AWAY, SHUTTING_DOWN)
         except CoworkError as error:
             self._subscriptions.pop(asked.subscription, None)
