@@ -7,6 +7,7 @@ asks it for `settings()` and hands those plain values to the service.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields, replace
@@ -163,6 +164,16 @@ def jupyter_config() -> Config:
     app = JupyterApp(config_file_name="jupyter_server_config")  # `jupyter_config` is read as well
     app.load_config_file()
     return app.config
+
+
+def log_below(parent: logging.Logger | logging.LoggerAdapter[Any]) -> None:
+    """Let whatever we log go where an application of Jupyter's writes its log, and only there.
+
+    This is how Jupyter itself brings tornado's loggers there.
+    """
+    ours = logging.getLogger(__package__)
+    ours.parent = parent if isinstance(parent, logging.Logger) else parent.logger
+    ours.setLevel(logging.NOTSET)  # which also makes all our loggers look at their levels anew
 
 
 def _cowork_names_a_server() -> bool:

@@ -12,9 +12,11 @@ from .agents.run.day_account import DayAccount, metered
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, Forbidden, InvalidInput
 from .domain.health import ModelState
+from .domain.operations import Observe, unobserved
 from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
 from .llm.keys import Keys
+from .llm.observed import observed
 from .llm.reachable import NotReachable, check_key, look
 from .llm.tokens import TokenCounter
 from .policy.administrator import WHO, Administrator
@@ -127,11 +129,15 @@ class CurrentModel:
         connections: Connections,
         options: Mapping[str, Any] | None = None,
         day: DayAccount | None = None,
+        observe: Observe = unobserved,
     ) -> None:
-        """`options`: what the user wants every request to say. `day`: who counts what is used."""
+        """`options`: what the user wants every request to say. `day`: who counts what is used.
+        `observe` hears of each call.
+        """
         self._connections = connections
         self._options = options
         self._day = day
+        self._observe = observe
         self._count = TokenCounter()
         self._made: dict[Connection, LanguageModel] = {}
         self._local: dict[Connection, LocalModel] = {}
@@ -151,7 +157,9 @@ class CurrentModel:
         name = request.model or self.name
         self._connections.administrator.check_model(name)
         hidden = self._connections.mask.everywhere(request.messages)
-        chunks = self._model().stream(replace(request, messages=hidden))
+        model = self._model()
+        answer = model.stream(replace(request, messages=hidden))
+        chunks = observed(answer, self._observe, model=name, job_id=request.job_id)
         if self._day is None or not self._day.is_limited or self._connections.current().is_guide:
             return chunks
         return metered(chunks, request, self._count, partial(self._day.add, model=name))

@@ -36,6 +36,7 @@ from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .deleted_conversations import DeletedConversations
 from .domain.events import Event
+from .domain.operations import Observe, Operation
 from .domain.redaction import LogRedaction
 from .domain.roles import AgentRole
 from .domain.settings import Settings
@@ -53,6 +54,7 @@ from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
 from .llm.vision import VisionSupport
 from .mcp.client.servers import servers_of
+from .operations import JobWatch, log_operation
 from .policy.pins import Pins
 from .policy.rulebook import RuleBook, settings_offers
 from .policy.rules import NETWORK, Effect, Scope
@@ -85,13 +87,20 @@ def build_service(
     notebooks: NotebookHost | None = None,
     kernels: Kernels | None = None,
     observers: Iterable[Callable[[Event], None]] = (),
+    operators: Iterable[Observe] = (),
 ) -> CoworkService:
     """The service of one workspace. No file is opened and nothing is started before it is needed.
 
     `interactive` says whether somebody can be asked. If not, what would ask is denied, and
-    nothing waits. `observers` hear of every event.
+    nothing waits. `observers` hear of every event, `operators` of what is logged and counted.
     """
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
+
+    told = (log_operation, *operators)
+
+    def observe(operation: Operation) -> None:
+        for operator in told:
+            operator(operation)
 
     connections = Connections(settings)
     administrator = connections.administrator
@@ -110,11 +119,11 @@ def build_service(
 
     journal = Journal(
         lambda: Store(settings.database, connections.mask),
-        observers=observers,
+        observers=(*observers, JobWatch(observe)),
         on_open=take_up_what_was_left,
     )
     closing.callback(journal.close)
-    checkpoints = checkpoints_of(settings, journal, compare, notebooks)
+    checkpoints = checkpoints_of(settings, journal, compare, notebooks, observe)
     closing.push_async_callback(checkpoints.close)
     deleted = DeletedConversations(journal, checkpoints.lazy_store)
     closing.push_async_callback(deleted.close)
@@ -138,9 +147,9 @@ def build_service(
 
     sandbox = Sandbox(_with_ruled_network(settings, rules))
     closing.callback(sandbox.close)
-    model = CurrentModel(connections, settings.request_options, day)
+    model = CurrentModel(connections, settings.request_options, day, observe)
     closing.push_async_callback(lambda: factory.llm.model.aclose())
-    mcp = servers_of(settings, trust, pins, lambda: factory.llm.model)
+    mcp = servers_of(settings, trust, pins, lambda: factory.llm.model, observe)
     closing.push_async_callback(mcp.close)
     confined = sandbox.kind != "none"
     scratch = ScratchKernels(sandbox) if confined else None
@@ -171,6 +180,7 @@ def build_service(
                 at_risk=checkpoints.recorder.at_risk if interactive else None,
                 notebooks=notebooks or NotebookFiles(),
                 pins=pins,
+                observe=observe,
             ),
             user=inquiries if interactive else Nobody(),
             sandbox=sandbox,
@@ -178,6 +188,7 @@ def build_service(
             kernels=kernels or NoKernels(),
             scratch=scratch,
             silenced=SilencedWarnings(settings.user_settings),
+            observe=observe,
         ),
         llm=ModelAccess(
             model,
@@ -262,6 +273,7 @@ def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:
 
 def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:
     """Keys, in whatever our loggers write."""
-    handler, log = LogRedaction(connections.mask), logging.getLogger(__package__)
+    log = logging.getLogger(__package__)
+    handler = LogRedaction(connections.mask, log)
     log.addHandler(handler)
     closing.callback(log.removeHandler, handler)

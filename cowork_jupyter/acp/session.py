@@ -251,7 +251,7 @@ class AcpSession:
                 try:
                     await self._on(event)
                 except ConnectionError:
-                    logger.info("The client is gone.")
+                    logger.debug("The client is gone.")
                     return
                 except Exception as error:  # one thing that cannot be told hides no other
                     logger.exception("%s could not be told", event.type)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..domain.operations import Observe, unobserved
 from ..domain.settings import Settings
 from ..store import CheckpointRecord
 from ..workspace import Workspace
@@ -79,11 +80,12 @@ def checkpoints_of(
     journal: CheckpointJournal,
     compare: Compare,
     documents: OpenDocuments | None = None,
+    observe: Observe = unobserved,
 ) -> Checkpoints:
     """Put the parts together. Nothing is opened before it is needed."""
     documents = documents or NoDocuments()
     lazy_store = LazyCheckpointStore(settings)
-    writer = CheckpointWriter(lazy_store, journal, compare)
+    writer = CheckpointWriter(lazy_store, journal, compare, observe)
     recorder = Recorder(writer, Workspace(settings.workspace), documents)
     return Checkpoints(lazy_store, recorder, Undo(writer, documents), journal)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -74,15 +75,17 @@ class JobMarks:
         try:
             await self._lazy_store.ask(WorkspaceState.scan)
         except (OSError, sqlite3.Error, CoworkError) as error:
-            logger.info("The workspace could not be looked at before a job: %s", error)
+            logger.debug("The workspace could not be looked at before a job: %s", error)
 
     async def _mark(self, context_id: str, job_id: str) -> None:
+        began = time.monotonic()
         await asyncio.wait([self._looks[job_id]])
         if await self._lazy_store.ask(lambda state: state.store.has_job(job_id)):
             return  # a job that was resumed has its mark
         text = self._writer.journal.store.job(job_id).request.strip().partition("\n")[0]
         label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
-        await self._writer.record(Origin(context_id, job_id, label=label), [])
+        spent = time.monotonic() - began
+        await self._writer.record(Origin(context_id, job_id, label=label), [], spent=spent)
 
 
 logger = logging.getLogger(__name__)
@@ -124,6 +127,8 @@ class _Open:
 
     id: str
     before: dict[str, FileEntry | None] | None
+    spent: float
+    """Seconds that the look before it took."""
 
 
 class Recorder:
@@ -220,8 +225,9 @@ class Recorder:
                 await self._marks.mark(use.context_id, use.job_id)
             if self._settling:
                 await asyncio.wait(self._settling)
+            began = time.monotonic()
             before = await self._before(use)
-            opened = _Open(new_id("cp"), before)
+            opened = _Open(new_id("cp"), before, time.monotonic() - began)
             await self._written_down(opened, use.origin)
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(
@@ -259,10 +265,12 @@ class Recorder:
                 )
 
     async def _after(self, use: ToolUse, opened: _Open) -> None:
+        began = time.monotonic()
         try:
             changes, uncovered = await self._changes(opened)
             if changes:
-                await self._writer.record(use.origin, changes, uncovered, opened.id)
+                spent = opened.spent + time.monotonic() - began
+                await self._writer.record(use.origin, changes, uncovered, opened.id, spent=spent)
             else:
                 await self._writer.drop(opened.id)
         except (OSError, sqlite3.Error, CoworkError) as error:

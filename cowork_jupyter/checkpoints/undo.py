@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -13,6 +14,7 @@ from ..domain.errors import Conflict, NotFound
 from ..domain.identity import new_id
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
+from ..domain.operations import RolledBack
 from ..domain.surrogates import without_surrogates
 from ..store import CheckpointRecord
 from .documents import DocumentChanged, OpenDocuments
@@ -108,6 +110,7 @@ class Undo:
         `preview` is what a dry run has answered: if something else would happen by now,
         nothing does, and the refusal has the new preview.
         """
+        began = time.monotonic()
         record = self._writer.journal.store.checkpoint(checkpoint_id)
         self._refuse_while_busy(record.context_id)
         wanted = RollbackChoice(
@@ -143,6 +146,9 @@ class Undo:
         await self._lazy_store.ask(lambda state: carry_out(state, on_disk, plan))
         await self._writer.record(origin, plan.changes, checkpoint_id=made)
         result = _result(plan, made, dry_run)
+        numbers = (len(result.restored), len(result.removed), len(result.skipped))
+        spent = time.monotonic() - began
+        self._writer.observe(RolledBack(made, checkpoint_id, *numbers, spent))
         note_on_cards(self._writer.journal, jobs, result, is_undo=is_undo)
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Protocol
 from ..domain.errors import NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
+from ..domain.operations import CheckpointTaken, Observe, unobserved
 from ..domain.surrogates import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
 from .entries import Change, FileEntry, Uncovered
@@ -74,11 +76,16 @@ class CheckpointWriter:
     """Writes checkpoints down."""
 
     def __init__(
-        self, lazy_store: LazyCheckpointStore, journal: CheckpointJournal, compare: Compare
+        self,
+        lazy_store: LazyCheckpointStore,
+        journal: CheckpointJournal,
+        compare: Compare,
+        observe: Observe = unobserved,
     ) -> None:
         self.lazy_store = lazy_store
         self.journal = journal
         self.compare = compare
+        self.observe = observe
         self._taken = 0
 
     async def open(
@@ -135,11 +142,15 @@ class CheckpointWriter:
         checkpoint_id: str | None = None,
         *,
         doubted: Iterable[str] = (),
+        spent: float = 0.0,
     ) -> str:
-        """Store a checkpoint and announce it."""
+        """Store a checkpoint, for which so many seconds were spent before, and announce it."""
+        began = time.monotonic() - spent
         missing = list(islice(uncovered, MAX_UNCOVERED))
         made = await self.store(origin, changes, checkpoint_id, missing, doubted=doubted)
         await self.tell(made, origin, changes, missing)
+        kept = (len(changes), sum(map(_kept_bytes, changes)), time.monotonic() - began)
+        self.observe(CheckpointTaken(made, *kept, origin.job_id))
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:
             await self.tidy()
@@ -214,3 +225,8 @@ class CheckpointWriter:
     def _read(self, digest: bytes, most: int) -> bytes | None:
         """No long reading while an agent waits."""
         return self.lazy_store.read(digest, min(most, MAX_COUNTED_SIZE))
+
+
+def _kept_bytes(change: Change) -> int:
+    """What there is to keep of a file, before and after."""
+    return sum(one.size for one in (change.before, change.after) if one and one.digest)

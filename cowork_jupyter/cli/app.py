@@ -8,6 +8,7 @@ parse a line, so they import what does the work only when they run.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from jupyter_core.application import JupyterApp
 from traitlets import TraitError
 
 from .._version import __version__
-from ..config import Cowork
+from ..config import Cowork, log_below
 from ..domain.errors import CoworkError, InvalidInput
 from . import (
     acp,
@@ -54,6 +55,8 @@ COMMANDS = (
     mcp,
     doctor,
 )
+_LOG_LEVELS = {"--debug": logging.DEBUG, "--verbose": logging.INFO}
+"""Options of every command, before its name or after it; the first that is there counts."""
 _SETTING = re.compile(r"--[A-Z]\w*\.\w+=.*", re.DOTALL)
 
 
@@ -68,6 +71,8 @@ def command_line() -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument("--help-all", action="store_true", help="show all settings and exit")
+    for option, what in (("--verbose", "what is done"), ("--debug", "more than that")):
+        parser.add_argument(option, action="store_true", help=f"log {what}, on standard error")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in COMMANDS:
         module.add_to(commands)
@@ -85,6 +90,8 @@ class CoworkApp(JupyterApp):
         """Ours are the command and its options; traitlets reads the settings among them."""
         parser = command_line()
         self._arguments, others = parser.parse_known_args(argv)
+        self._log_if_asked(others)
+        others = [other for other in others if other not in _LOG_LEVELS]
         strange = [other for other in others if not _SETTING.fullmatch(other)]
         if self._arguments.help_all or "--help-all" in strange:
             sys.stdout.write(f"{parser.format_help()}\n{Cowork.class_get_help()}\n")
@@ -92,6 +99,14 @@ class CoworkApp(JupyterApp):
         if strange:
             parser.error(f"unrecognized arguments: {' '.join(strange)}")
         super().parse_command_line(others)
+
+    def _log_if_asked(self, others: list[str]) -> None:
+        """Print our log, which is silent otherwise."""
+        for option, level in _LOG_LEVELS.items():
+            if getattr(self._arguments, option.removeprefix("--")) or option in others:
+                self.log_level = level
+                log_below(self.log)
+                return
 
     def load_config_file(self, suppress_errors: bool = True) -> None:  # type: ignore[override]
         """Also read the server's file, since that is where `c.Cowork` is written."""

@@ -104,9 +104,11 @@ class MaskedStream:
 class LogRedaction(logging.Handler):
     """Takes secrets out of our log records before handlers further up write them anywhere."""
 
-    def __init__(self, mask: Mask) -> None:
+    def __init__(self, mask: Mask, logger: logging.Logger) -> None:
+        """`logger`: the one that gets this handler."""
         super().__init__()
         self._mask = mask
+        self._logger = logger
         self._formatter = logging.Formatter()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -116,8 +118,18 @@ class LogRedaction(logging.Handler):
             record.exc_text = self._mask(self._formatter.formatException(record.exc_info))
         # Python writes warnings that nobody handles. Changing them is not handling them.
         last = logging.lastResort
-        if last and record.levelno >= last.level and not logging.getLogger().hasHandlers():
+        if last and record.levelno >= last.level and self._is_last_hand():
             last.handle(record)
+
+    def _is_last_hand(self) -> bool:
+        """Whether nobody comes after us: no other service's redaction, and nobody who writes."""
+        logger: logging.Logger | None = self._logger
+        ours = [one for one in self._logger.handlers if isinstance(one, LogRedaction)]
+        while logger:
+            if any(not isinstance(one, LogRedaction) for one in logger.handlers):
+                return False
+            logger = logger.parent if logger.propagate else None
+        return ours[-1] is self
 
 
 def _forms(secret: str) -> Iterable[str]:

@@ -43,6 +43,8 @@ class ModelRequest:
     """More arguments of the API, such as those of the tool protocol."""
     conversation: Callable[[], Conversation] | None = None
     """The same as values, put together only if asked for; None where there is no agent."""
+    job_id: str = ""
+    """The job that asks, if one does."""
 
 
 @dataclass(frozen=True)

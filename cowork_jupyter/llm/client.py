@@ -7,6 +7,7 @@ are one typed error with one clear sentence.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +21,8 @@ from .retries import RetryPolicy
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+logger = logging.getLogger(__name__)
 
 _NO_KEY = "no-key"
 """The client library insists on a key; local servers do not."""
@@ -103,6 +106,8 @@ class Model:
                 return
             except _Failed as failed:
                 failure = failed.failure
+            kind = type(failure.error).__name__
+            logger.debug("model attempt=%d failed error=%s again=%s", attempt, kind, failure.again)
             if self._can_do_without(request, failure, classifier.model):
                 continue
             spent += failure.seconds if attempt > 1 else 0.0

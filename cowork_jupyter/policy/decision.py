@@ -17,6 +17,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from ..domain.errors import Forbidden
+from ..domain.operations import Reason
 from ..domain.roles import AgentRole, Permission
 from .call_parts import (
     DELETE_RULES,
@@ -74,8 +75,15 @@ class Verdict:
     part: CallPart
     effect: Effect
     because: str
-    by_administrator: bool = False
-    """Whether no rule of the user's can change it."""
+    reason: Reason
+    """The same for logs, which must not say what the call is about."""
+    scope: str = ""
+    """Of the rule that counted, if one did."""
+
+    @property
+    def by_administrator(self) -> bool:
+        """Whether no rule of the user's can change it."""
+        return self.scope == Scope.ADMIN
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,11 @@ class Judgement:
         """What counted, once each."""
         counted = (verdict.because for verdict in self.verdicts if verdict.effect is self.effect)
         return list(dict.fromkeys(counted))
+
+    @property
+    def deciding(self) -> Verdict:
+        """The first answer that counted."""
+        return next(one for one in self.verdicts if one.effect is self.effect)
 
     def decision(self) -> Decision:
         """As the API tells it."""
@@ -135,11 +148,11 @@ def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judge
         check_ceiling(role, call.tool, call.permissions)
     except Forbidden as refusal:
         whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
-        return Judgement(call, (Verdict(whole, Effect.DENY, refusal.message),))
+        return Judgement(call, (Verdict(whole, Effect.DENY, refusal.message, "ceiling"),))
     if call.tool == COMMAND_TOOL and not role.spec.commands_may_write and not around.confined:
         whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
         why = f"Commands of the {role} must not write, and no sandbox here can prevent that."
-        return Judgement(call, (Verdict(whole, Effect.DENY, why),))
+        return Judgement(call, (Verdict(whole, Effect.DENY, why, "no_sandbox"),))
     return Judgement(call, tuple(_verdict(role, part, around) for part in call.parts))
 
 
@@ -159,23 +172,25 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
     matching = [rule for rule in candidates if _is_about(rule, part, around.anchors)]
     for rule in _with(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
-        return Verdict(part, Effect.DENY, f"The rule '{rule}' denies {part.shown}.{why}")
+        said = f"The rule '{rule}' denies {part.shown}.{why}"
+        return Verdict(part, Effect.DENY, said, "rule", rule.scope)
     if part.protected:
         why = f"{part.shown} is protected because {part.protected}, so it always asks."
-        return Verdict(part, Effect.ASK, why)
+        return Verdict(part, Effect.ASK, why, "protected")
     if part.deny_only:
         for rule in _with(Effect.ASK, matching):
             return _asks(rule, part)
-        return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.shown}.")
+        return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.shown}.", "not_forbidden")
     for doubt in part.doubts:
         why = doubt.rstrip(".")
-        return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.")
+        return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.", "doubt")
     for rule in _with(Effect.ASK, matching):
         return _asks(rule, part)
     allowing = list(_with(Effect.ALLOW, matching))
     for rule in allowing:
         if _says_enough(rule, part):
-            return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.")
+            said = f"The rule '{rule}' allows {part.shown}."
+            return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
     verdict = _without_rules(role, part, around)
     if allowing and verdict.effect is Effect.ASK:
         more = f" The rule '{allowing[0]}' does not cover that."
@@ -184,8 +199,8 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
 
 
 def _asks(rule: Rule, part: CallPart) -> Verdict:
-    why = f"The rule '{rule}' asks about {part.shown}."
-    return Verdict(part, Effect.ASK, why, by_administrator=rule.scope is Scope.ADMIN)
+    said = f"The rule '{rule}' asks about {part.shown}."
+    return Verdict(part, Effect.ASK, said, "rule", rule.scope)
 
 
 def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
@@ -193,42 +208,41 @@ def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
         for rule in _with(effect, matching):
-            by_administrator = rule.scope is Scope.ADMIN
-            why = f"{part.shown} The rule '{rule}' covers that."
-            return Verdict(part, effect, why, by_administrator)
+            said = f"{part.shown} The rule '{rule}' covers that."
+            return Verdict(part, effect, said, "rule", rule.scope)
     for rule in rules if part.host == ANY_HOST else ():
         if rule.counts_as is not Effect.ALLOW:
             # A user who is asked knows where a command goes; whoever must not go there is not.
-            by_administrator = rule.scope is Scope.ADMIN
-            effect = rule.counts_as if by_administrator else Effect.ASK
+            effect = rule.counts_as if rule.scope is Scope.ADMIN else Effect.ASK
             why = f"{part.shown} The rule '{rule}' may cover one of them."
-            return Verdict(part, effect, why, by_administrator)
+            return Verdict(part, effect, why, "rule", rule.scope)
     for rule in _with(Effect.ALLOW, matching):
         if rule.tool == NETWORK:
-            return Verdict(part, Effect.ALLOW, f"{part.shown} The rule '{rule}' allows that.")
-    return Verdict(part, Effect.ASK, part.shown)
+            said = f"{part.shown} The rule '{rule}' allows that."
+            return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
+    return Verdict(part, Effect.ASK, part.shown, "network")
 
 
 def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
     if part.always_ask_reason:
-        return Verdict(
-            part, Effect.ASK, f"{part.shown}: {part.always_ask_reason}, so it always asks."
-        )
+        why = f"{part.shown}: {part.always_ask_reason}, so it always asks."
+        return Verdict(part, Effect.ASK, why, "always_asks")
     if part.command and part.tool in KERNEL_TOOLS:
         why = f"{part.shown} would run in the kernel, outside any sandbox."
-        return Verdict(part, Effect.ASK, why)
+        return Verdict(part, Effect.ASK, why, "kernel")
     if part.tool == COMMAND_TOOL and not around.confined:
         why = "This machine has no sandbox, so every command asks."
-        return Verdict(part, Effect.ASK, why)
+        return Verdict(part, Effect.ASK, why, "no_sandbox")
     if part.command and not role.spec.commands_may_write:
         why = f"Commands of the {role} cannot change the workspace or use the network."
-        return Verdict(part, Effect.ALLOW, why)
+        return Verdict(part, Effect.ALLOW, why, "cannot_write")
     if part.risk is Risk.LOW:
-        return Verdict(part, Effect.ALLOW, f"{part.shown} only reads.")
+        return Verdict(part, Effect.ALLOW, f"{part.shown} only reads.", "reads")
     if around.grant and around.grant.covers(part, around.anchors):
-        return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.shown}.")
+        return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.shown}.", "plan")
     beyond = f", which is not part of {around.grant.label}" if around.grant else ""
-    return Verdict(part, Effect.ASK, f"{_what(part)}{beyond}; nothing allows that yet.")
+    why = f"{_what(part)}{beyond}; nothing allows that yet."
+    return Verdict(part, Effect.ASK, why, "not_allowed_yet")
 
 
 def _what(part: CallPart) -> str:

@@ -7,6 +7,7 @@ models and all they need come with the first request (a test pins this).
 from __future__ import annotations
 
 import asyncio
+import logging
 import os.path
 import threading
 from dataclasses import replace
@@ -18,7 +19,7 @@ from tornado.ioloop import IOLoop
 from traitlets import TraitError
 
 from .._version import __version__
-from ..config import Cowork
+from ..config import Cowork, log_below
 from ..jupyter_secrets import private_paths_of
 from ..service_thread import ServiceThread, run_in
 from .activity import ActivityFeed
@@ -76,9 +77,10 @@ class CoworkExtension(ExtensionApp):
     _awake: KeepAwake | None = None
 
     def initialize_settings(self) -> None:
-        """Give kernels their tokens from the start."""
+        """Give kernels their tokens from the start, and let our log be part of the server's."""
         app = self.serverapp
         assert app is not None
+        log_below(app.log)
         self.kernel_tokens = KernelTokens(
             app.kernel_manager, lambda: app.connection_url, self._own_key
         )
@@ -123,6 +125,7 @@ class CoworkExtension(ExtensionApp):
         from ..wiring import build_service
         from .keep_awake import KeepAwake
         from .kernels import ServerKernels
+        from .metrics import Metrics
         from .notebooks import ServerNotebooks
         from .open_elsewhere import ForeignSessions
         from .telemetry import Telemetry
@@ -138,11 +141,16 @@ class CoworkExtension(ExtensionApp):
         self._kernels = ServerKernels(
             app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds, loop
         )
+        metrics = Metrics()
         self._service = build_service(
             settings,
             notebooks=notebooks,
             kernels=self._kernels,
-            observers=[Telemetry(app.event_logger, loop), self.activity, self.marks],
+            observers=[
+                *(Telemetry(app.event_logger, loop), self.activity, self.marks),
+                metrics.count_event,
+            ],
+            operators=[metrics.count],
         )
         self._awake = KeepAwake(app, self._service, loop)
         self._tell_pages()
@@ -275,6 +283,7 @@ class CoworkExtension(ExtensionApp):
         assert self._kernels is not None
         await self._kernels.close()
         await asyncio.to_thread(self.thread.close)
+        log_below(logging.getLogger())
 
     def problems(self) -> Iterator[Problem]:
         """What is wrong around this server: an old Lab, a port that was taken."""

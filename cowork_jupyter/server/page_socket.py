@@ -112,8 +112,10 @@ class PageSocket(Socket):
         """
         from ..api.calls import check_owner
         from ..domain.errors import CoworkError, Unavailable
+        from ..domain.identity import now
+        from .metrics import count_delivery
 
-        number = asked.subscription
+        number, since = asked.subscription, now()
         try:
             if others >= MAX_SUBSCRIPTIONS:
                 raise Unavailable(
@@ -129,6 +131,8 @@ class PageSocket(Socket):
             ) as events:
                 async for event in events:
                     await outbox.put(f'{begin}, "event": {event.as_json}}}')
+                    if event.created_at >= since:
+                        count_delivery(event)
             await self.extension.in_jupyter(self.hang_up(GOING_AWAY, SHUTTING_DOWN))
         except CoworkError as error:
             await self.extension.in_jupyter(self._forget(number))

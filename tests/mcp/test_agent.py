@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
@@ -315,8 +316,9 @@ async def test_a_question_of_a_server_is_a_card_and_nobody_declines(
 
 
 async def test_only_a_server_that_may_puts_questions_to_the_model(
-    bench: Bench, scripted: ScriptedServer
+    bench: Bench, scripted: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     with http_server("http") as (url, _):
         configure(bench, shy={"url": url}, bold={"url": url, "sampling": True})
         bench.service.rules.add(Effect.ALLOW, "mcp__*", Scope.GLOBAL)
@@ -325,3 +327,8 @@ async def test_only_a_server_that_may_puts_questions_to_the_model(
         scripted.add(call("mcp__bold__forecast"), text("It will rain."), text("Done."))
         await bench.tell("forecast")
         assert "the model says: It will rain." in bench.messages(MessageType.TOOL_RESULT)[-1].text
+    told = [one for one in caplog.messages if one.startswith("mcp sampling")]
+    assert [one.partition(" seconds")[0] for one in told] == [
+        "mcp sampling ended server=bold status=ok"
+    ]
+    assert "rain" not in caplog.text

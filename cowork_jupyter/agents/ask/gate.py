@@ -8,6 +8,7 @@ it is resolved and judged again, and the paths are pinned to where they led.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,7 @@ from ...domain.errors import Conflict, CoworkError, Forbidden
 from ...domain.events import CallPreview, ChosenScope, ShownKind
 from ...domain.moves import current_path
 from ...domain.notices import PlanDeviation
+from ...domain.operations import Decided, Observe, Reason, unobserved
 from ...domain.plan import PlanStep
 from ...domain.roles import Permission
 from ...policy.call_parts import decompose, paths_of
@@ -37,6 +39,8 @@ from ..log import RunLog
 from .untrusted import warning_about
 from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
 
+logger = logging.getLogger(__name__)
+
 MAX_SHOWN = 200_000
 """Characters that a card shows of a call; of longer ones nobody reads all."""
 _LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
@@ -57,6 +61,8 @@ class Gate:
     """Where previews find what is in notebooks now."""
     pins: Pins | None = None
     """What foreign tools said of themselves when they were allowed."""
+    observe: Observe = unobserved
+    """Hears of every decision."""
 
     def __post_init__(self) -> None:
         self._anchors = AnchorDirs.of(self.workspace.root)
@@ -121,6 +127,7 @@ class Gate:
                 self._pin(tool, call, anew=lasting)
                 return self._clearance(call, log, approved=True)
             self._mention_deviation(judgement, log, step)
+            self._tell(call_id, judgement, log)
             if judgement.effect is Effect.ALLOW:
                 self._pin(tool, call)
                 return self._clearance(call, log)
@@ -128,12 +135,23 @@ class Gate:
                 raise _denied(tool, " ".join(judgement.because))
             request = await self._request(call_id, tool, judgement, log)
             ruling = await self.approver.decide(request, log)
+            by: Reason = "nobody_to_ask" if isinstance(ruling, Unasked) else "user"
+            scope = "" if isinstance(ruling, Unasked) else ruling.scope
+            self.observe(Decided(call_id, ruling.decision, tool.name, by, scope, log.job_id))
             if isinstance(ruling, Unasked):
                 raise _denied(tool, ruling.feedback, code="denied_headless")
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
             approved, lasting = call.digest, ruling.scope != ONCE
+
+    def _tell(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
+        one, tool = judgement.deciding, judgement.call.tool
+        verdict = judgement.decision().decision
+        self.observe(Decided(call_id, verdict, tool, one.reason, one.scope, log.job_id))
+        if logger.isEnabledFor(logging.DEBUG):
+            parts = [f"{each.reason}:{each.effect}" for each in judgement.verdicts]
+            logger.debug("decision %s parts=%s", call_id, ",".join(parts))
 
     def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
         """What the user has renamed is not there any more. Nor is anything made anew under the

@@ -144,7 +144,7 @@ class Workbench:
             await self._admit(tool_call)
             allowed, kinds = True, ("allow_once", "allow_always")
         except CoworkError as error:
-            logger.info("%s was not allowed: %s", self.name, error.message)
+            logger.debug("%s was not allowed: %s", self.name, error.message)
             allowed, kinds = False, ("reject_once", "reject_always")
         said = "was allowed to do" if allowed else "was not allowed to do"
         self._notice("external-permission", f"{self.name} {said} on its own: {title}")

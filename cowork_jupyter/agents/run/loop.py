@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +30,8 @@ from .model_session import ModelSession
 from .steering import read_queued
 from .tool_runner import Handled, ToolRunner
 from .wanted_files import how_to_write
+
+logger = logging.getLogger(__name__)
 
 MAX_STRIKES = 3
 """Unusable replies in a row that end the run."""
@@ -346,6 +349,7 @@ class AgentLoop:
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
         """Keep what the model wrote, and tell it what was wrong with it."""
         self._strikes += 1
+        logger.debug("job %s unusable reply strike=%d", self.log.job_id, self._strikes)
         self.log.say("assistant", reply.raw, reply.beside_text(problem))
         if self._strikes >= MAX_STRIKES:
             return self._give_up(problem)

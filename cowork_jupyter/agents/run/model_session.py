@@ -330,7 +330,9 @@ class ModelSession:
         else:
             fenced = self.asks_for_code
             messages = to_api_messages(form.system, history, self.frame, fenced=fenced)
-        return ModelRequest(messages, self.model_name, self._arguments(), self._conversation)
+        return ModelRequest(
+            messages, self.model_name, self._arguments(), self._conversation, self.log.job_id
+        )
 
     def _arguments(self) -> dict[str, Any]:
         """Where code has failed, the likeliest would be the same again."""

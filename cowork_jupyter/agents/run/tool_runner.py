@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -19,7 +20,7 @@ from typing import Any
 
 from ...checkpoints import Recorder, ToolUse
 from ...domain.effects import DataEffect
-from ...domain.errors import CoworkError, Interrupted
+from ...domain.errors import CoworkError, Forbidden, Interrupted
 from ...domain.figures import Figure
 from ...domain.guidance import GuidanceUsed
 from ...domain.identity import new_id
@@ -30,6 +31,7 @@ from ...domain.message_data import (
     ToolResultData,
 )
 from ...domain.notices import ToolOutput
+from ...domain.operations import OK, UNKNOWN_TOOL, Decided, Observe, ToolCalled, unobserved
 from ...domain.plan import Plan, PlanStep
 from ...domain.redaction import MaskedStream
 from ...domain.replies import Question, ToolCall
@@ -78,6 +80,8 @@ class Handled:
     """What it did to data."""
     figures: list[Figure] = field(default_factory=list)
     """The numbers in text that it wrote into a notebook."""
+    began: float | None = None
+    """When it was let run."""
 
     @property
     def is_answered(self) -> bool:
@@ -135,6 +139,8 @@ class ToolEnvironment:
     """What was seen in kernels."""
     silenced: SilencedWarnings = NO_SETTINGS
     """Warnings that the user does not want to see."""
+    observe: Observe = unobserved
+    """Hears of every call that has ended."""
 
     @cached_property
     def pinned(self) -> PinnedExpectations:
@@ -249,6 +255,10 @@ class ToolRunner:
     def _tool(self, call: ToolCall) -> Tool:
         return self.tools.registry.permitted_tool(call.tool, self.log.role, call.parameters)
 
+    def _known_name(self, call: ToolCall) -> str:
+        """What a tool is called in logs, which are not to hold a model's own words."""
+        return call.tool if self.tools.registry.get(call.tool) else UNKNOWN_TOOL
+
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
@@ -265,6 +275,7 @@ class ToolRunner:
     async def _run_one(self, one: Handled) -> None:
         try:
             clearance = await self._clear(one)
+            one.began = time.monotonic()
             async with self._recorded(one.call):
                 result = await self._call(one, clearance)
         except CoworkError as error:
@@ -302,7 +313,12 @@ class ToolRunner:
 
     async def _clear(self, one: Handled) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
-        tool = self._tool(one.call)
+        try:
+            tool = self._tool(one.call)
+        except Forbidden:
+            name, job_id = self._known_name(one.call), self.log.job_id
+            self.tools.observe(Decided(one.id, "deny", name, "ceiling", "", job_id))
+            raise
         parameters = validated(tool, one.call.parameters)
         with self.waiting():
             try:
@@ -404,3 +420,7 @@ class ToolRunner:
             for effect in one.effects:
                 facts = {"task_id": self.log.task_id, "call_id": one.id}
                 self.log.append(tx, effect.model_copy(update=facts))
+        status = one.error.code if one.error else OK
+        seconds = time.monotonic() - one.began if one.began else 0.0
+        called = (one.id, self._known_name(one.call), status, seconds, self.log.job_id)
+        self.tools.observe(ToolCalled(*called))

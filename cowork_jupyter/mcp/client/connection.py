@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
+from ...domain.operations import McpServerChanged, Observe, unobserved
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
 from .entry import ServerConfig
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from ...llm.client import LanguageModel
+
+logger = logging.getLogger(__name__)
 
 State = Literal["idle", "starting", "ready", "failed"]
 
@@ -62,6 +66,7 @@ class McpEnvironment:
     """The workspace."""
     model: Callable[[], LanguageModel]
     patience: Patience = Patience()
+    observe: Observe = unobserved
 
 
 class ServerUnavailable(Unavailable):
@@ -97,7 +102,7 @@ class McpConnection:
         self._ended = asyncio.Event()
         self._stopping = asyncio.Event()
         self._changed = asyncio.Event()
-        self._wishes = Wishes(config, around.model)
+        self._wishes = Wishes(config, around.model, around.observe)
         self._was_ready = False
         self._deaths = 0
         self._next_start = 0.0
@@ -211,12 +216,16 @@ class McpConnection:
                 await self._serve()
             except asyncio.CancelledError:
                 self._fail("it was stopped")
+                self._tell("ended", began)
                 raise
             except (Exception, BaseExceptionGroup) as error:
+                logger.debug("mcp server broke error=%s", type(_innermost(error)).__name__)
                 if not self._was_ready:  # else its end is known, and this is only its leave
                     self.why = self._told(error)
             if self._stopping.is_set():
+                self._tell("ended", began)
                 break
+            self._tell("failed", began)
             pause = self._note_death(time.monotonic() - began)
             self.state = "failed"
             if not self._was_ready:
@@ -229,6 +238,12 @@ class McpConnection:
                 async with asyncio.timeout(self._next_start - time.monotonic()):
                     await self._stopping.wait()
         self._fail("it was stopped")
+
+    def _tell(
+        self, state: Literal["started", "ended", "failed"], since: float, tools: int | None = None
+    ) -> None:
+        place = (self.config.name, self.config.kind, time.monotonic() - since)
+        self._around.observe(McpServerChanged(state, *place, tools))
 
     def _note_death(self, lived: float) -> float:
         """How long to wait before it is started again."""
@@ -245,7 +260,7 @@ class McpConnection:
 
     async def _serve(self) -> None:
         """From start to end; gives when it has ended, raises if it never began."""
-        self.state, self.why = "starting", ""
+        began, self.state, self.why = time.monotonic(), "starting", ""
         self._ended, self._changed = asyncio.Event(), asyncio.Event()
         try:
             from . import sdk
@@ -266,6 +281,7 @@ class McpConnection:
                 sdk.take_results_as_they_are(client)
                 self._learn(await sdk.list_tools(client, self.mask))
                 starting.reschedule(None)
+                self._tell("started", began, len(self.tools or ()))
                 await self._run(client)
         except TimeoutError:
             raise ServerUnavailable(f"it did not answer within {limit:g} seconds") from None
@@ -319,8 +335,7 @@ class McpConnection:
 
     def _told(self, error: BaseException) -> str:
         """What went wrong, in a few words; the SDK wraps it several times."""
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
+        error = _innermost(error)
         if isinstance(error, CoworkError):
             return error.message
         if self._ended.is_set() and self.why:
@@ -328,6 +343,12 @@ class McpConnection:
         words = str(error).strip() or type(error).__name__
         last = self.tail.last_line()
         return self.mask(f"{words}: {last}" if last and last not in words else words)[:1_000]
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _awaited() -> asyncio.Future[Client]:

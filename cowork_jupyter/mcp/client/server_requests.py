@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
 
 from ...domain.errors import CoworkError
+from ...domain.operations import OK, McpSampled, Observe, unobserved
 from ...llm.chunks import Finished, ModelRequest, TextChunk
 from .entry import ServerConfig
 from .ongoing import Ongoing, current
@@ -64,9 +66,15 @@ if TYPE_CHECKING:
 class Wishes:
     """Those of one server. Outside of its calls it has none to be fulfilled."""
 
-    def __init__(self, config: ServerConfig, model: Callable[[], LanguageModel]) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        model: Callable[[], LanguageModel],
+        observe: Observe = unobserved,
+    ) -> None:
         self._config = config
         self._model = model
+        self._observe = observe
         self._calls: list[Ongoing] = []
 
     @contextmanager
@@ -102,7 +110,14 @@ class Wishes:
 
         if not self._config.entry.sampling or not self._calls:
             return ErrorData(code=INVALID_REQUEST, message="Sampling is not allowed here.")
+        began, status = time.monotonic(), "stopped"
         try:
-            return await sample(self._model(), params)
+            answer = await sample(self._model(), params)
+            status = "invalid" if isinstance(answer, ErrorData) else OK
+            return answer
         except CoworkError as error:
+            status = error.code
             return ErrorData(code=INTERNAL_ERROR, message=error.message)
+        finally:
+            seconds = time.monotonic() - began
+            self._observe(McpSampled(self._config.name, status, seconds))

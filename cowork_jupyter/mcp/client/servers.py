@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import NotFound
+from ...domain.operations import Observe, unobserved
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...policy.pins import Pins
@@ -186,12 +187,16 @@ def _may_use(role: AgentRole, connection: McpConnection) -> bool:
 
 
 def servers_of(
-    settings: Settings, trust: Trust, pins: Pins, model: Callable[[], LanguageModel]
+    settings: Settings,
+    trust: Trust,
+    pins: Pins,
+    model: Callable[[], LanguageModel],
+    observe: Observe = unobserved,
 ) -> McpServers:
     """The servers of one service. Nothing is started, and nothing of the SDK imported."""
     return McpServers(
         ConfiguredServers(settings.workspace, settings.user_settings, trust),
         KnownTools(settings.data_dir / "mcp_tools.json"),
         pins,
-        McpEnvironment(str(settings.workspace), model),
+        McpEnvironment(str(settings.workspace), model, observe=observe),
     )

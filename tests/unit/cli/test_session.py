@@ -246,3 +246,16 @@ def test_what_cannot_be_meant_is_a_usage_error(
     told = capsys.readouterr().err
     assert why in told
     assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("options", [("act", "--verbose"), ("--debug", "act"), ("act",)])
+def test_what_is_done_is_logged_only_if_asked_for(
+    tmp_path: Path, connected: ScriptedServer, options: tuple[str, ...]
+) -> None:
+    connected.add(text("Done."))
+    done = run(*options, "Go on", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Done.\n"
+    logged = [line for line in done.stderr.splitlines() if "model called " in line]
+    assert len(logged) == (options != ("act",))
+    assert ("] job job_" in done.stderr) == (options != ("act",))

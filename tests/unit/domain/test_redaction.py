@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 
 import pytest
@@ -49,7 +50,8 @@ def test_made_up_keys_are_words_like_others(word: str) -> None:
 
 
 def test_our_log_has_no_keys(caplog: pytest.LogCaptureFixture) -> None:
-    ours, redaction = logging.getLogger("cowork_jupyter"), LogRedaction(Mask([KEY]))
+    ours = logging.getLogger("cowork_jupyter")
+    redaction = LogRedaction(Mask([KEY]), ours)
     ours.addHandler(redaction)
     try:
         raise ValueError(f"no such thing: {KEY}")
@@ -60,3 +62,21 @@ def test_our_log_has_no_keys(caplog: pytest.LogCaptureFixture) -> None:
     assert f"With {HIDDEN}" in caplog.text
     assert f"ValueError: no such thing: {HIDDEN}" in caplog.text
     assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize("where", ["nobody", "the server", "the root"])
+def test_a_warning_is_written_once_whoever_handles_it(
+    where: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, ours = logging.getLogger(), logging.Logger("ours")
+    monkeypatch.setattr(root, "handlers", [])
+    server, written = logging.Logger("server"), io.StringIO()
+    ours.parent = root if where == "the root" else server
+    if where != "nobody":
+        ours.parent.addHandler(logging.StreamHandler(written))
+    ours.addHandler(LogRedaction(Mask([KEY]), ours))
+    ours.addHandler(LogRedaction(Mask(), ours))  # of another service
+    ours.warning("With %s", KEY)
+    seen = capsys.readouterr().err if where == "nobody" else written.getvalue()
+    assert seen.splitlines() == [f"With {HIDDEN}"]
+    assert capsys.readouterr().err == ""

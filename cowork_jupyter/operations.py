@@ -1,0 +1,54 @@
+"""The operator's log: one line for each operation, and the operations that events tell of."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from .domain import events
+from .domain.contexts import JobStatus
+from .domain.operations import JobEnded, JobStarted, Observe, Operation
+
+logger = logging.getLogger(__name__)
+
+
+def log_operation(operation: Operation) -> None:
+    """Write its line; where it goes, the host says."""
+    logger.info("%s", operation.line())
+
+
+@dataclass
+class _Running:
+    told: events.JobStarted
+    began: float
+    tokens: int = 0
+
+
+class JobWatch:
+    """Observes events, and tells when jobs begin and end."""
+
+    def __init__(self, observe: Observe) -> None:
+        self._observe = observe
+        self._running: dict[str, _Running] = {}
+
+    def __call__(self, event: events.Event) -> None:
+        """Look at one event; most are about something else."""
+        match event.data:
+            case events.JobStarted() as told:
+                self._running[told.job_id] = _Running(told, time.monotonic())
+                self._observe(JobStarted(told.job_id, told.kind, told.role, event.context_id))
+            case events.UsageCharged(total_tokens=tokens):
+                if running := self._running.get(event.job_id or ""):
+                    running.tokens += tokens
+            case events.JobCompleted(job_id=job_id, status=status):
+                self._end(job_id, status, event.context_id)
+
+    def _end(self, job_id: str, status: JobStatus, context_id: str) -> None:
+        running = self._running.pop(job_id, None)
+        if running is None:
+            self._observe(JobEnded(job_id, status, None, None, context_id, None, None))
+            return
+        told, seconds = running.told, time.monotonic() - running.began
+        place = (told.kind, told.role, context_id)
+        self._observe(JobEnded(job_id, status, *place, seconds, running.tokens))
