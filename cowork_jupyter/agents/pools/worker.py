@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ...domain.errors import CoworkError, Forbidden
+from ...domain.errors import CoworkError, Forbidden, Unavailable
 from ...domain.identity import new_id
 from ...domain.roles import Permission
 from ...domain.settings import Settings
 from ...tools.base import ToolContext, ToolResult
-from ...tools.registry import default_tools
+from ...tools.registry import ToolRegistry, default_tools
+from ...tools.tables.tools import TABLE_TOOLS
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.tool_runner import MAX_SHOWN_OUTPUT
 
@@ -46,7 +47,7 @@ class WorkerOrder:
     settings: Settings
     """Without the key to the model."""
     confined: bool
-    """Whether a command may run only in a sandbox: who let it run has counted on that."""
+    """Whether programs may run only in a sandbox: who let them run has counted on that."""
 
 
 @dataclass(frozen=True)
@@ -131,25 +132,41 @@ async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError |
         return None
     output = _Output(send)
     try:
-        context = replace(order.context, output=output.add, sandbox=_sandbox_for(order))
-        return await default_tools().call(order.tool, order.parameters, context)
+        tools = _tools_for(order)
+        context = replace(order.context, output=output.add, sandbox=_sandbox_for(order, tools))
+        return await tools.call(order.tool, order.parameters, context)
     except CoworkError as error:
         return error  # returned, because Dask writes what is raised into its log, with all inputs
     finally:
         output.flush()
 
 
-def _sandbox_for(order: WorkerOrder) -> Sandbox:
-    """What confines commands on this machine; that may be less than on the coordinator's."""
+def _tools_for(order: WorkerOrder) -> ToolRegistry:
+    """The tools of this worker; one that the coordinator has may need a package that is not here.
+
+    That is said as what it is: the model would look for another name.
+    """
+    tools = default_tools()
+    if order.tool not in tools:
+        raise Unavailable(
+            f"This worker cannot run {order.tool}: a package is not installed there. Run there: "
+            "pip install cowork-jupyter[data]",
+            code="worker_unfit",
+            retryable=False,
+        )
+    return tools
+
+
+def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
+    """What confines programs on this machine; that may be less than on the coordinator's."""
     made: dict[str, Sandbox] = _here.__dict__
     settings = order.settings
     sandbox = made.setdefault(repr(settings), Sandbox(settings))
-    # A tool of the coordinator's may need a package that this worker lacks.
-    tool = default_tools().permitted_tool(order.tool, order.context.role)
-    runs_commands = Permission.EXECUTE_COMMANDS in tool.permissions
-    if runs_commands and order.confined and sandbox.kind == "none":
+    tool = tools.permitted_tool(order.tool, order.context.role)
+    runs_programs = Permission.EXECUTE_COMMANDS in tool.permissions or tool.name in TABLE_TOOLS
+    if runs_programs and order.confined and sandbox.kind == "none":
         raise Forbidden(
-            "Commands run only in a sandbox, and this worker has none, so the command did not run.",
+            f"{tool.name} runs only in a sandbox, and this worker has none, so it did not run.",
             code="sandbox_missing",
         )
     return sandbox
