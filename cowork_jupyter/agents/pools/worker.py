@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,10 +22,13 @@ from ...domain.identity import new_id
 from ...domain.roles import Permission
 from ...domain.settings import Settings
 from ...tools.base import ToolContext, ToolResult
+from ...tools.kernel.scratch import run_code_in_scratch
+from ...tools.kernel.state import ConfinedKernel
 from ...tools.registry import ToolRegistry, default_tools
 from ...tools.tables.tools import TABLE_TOOLS
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.tool_runner import MAX_SHOWN_OUTPUT
+from .scratch_host import scratch_host
 
 LOOK = 0.05
 """Seconds between two looks whether anybody still wants this."""
@@ -48,6 +51,8 @@ class WorkerOrder:
     """Without the key to the model."""
     confined: bool
     """Whether programs may run only in a sandbox: who let them run has counted on that."""
+    task: str = ""
+    """Whose scratch kernel it uses, if it runs code."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,8 @@ async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError |
     try:
         tools = _tools_for(order)
         context = replace(order.context, output=output.add, sandbox=_sandbox_for(order, tools))
+        if order.tool == run_code_in_scratch.name:
+            return await _run_in_scratch(order, tools, context)
         return await tools.call(order.tool, order.parameters, context)
     except CoworkError as error:
         return error  # returned, because Dask writes what is raised into its log, with all inputs
@@ -141,12 +148,28 @@ async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError |
         output.flush()
 
 
+async def _run_in_scratch(
+    order: WorkerOrder, tools: ToolRegistry, context: ToolContext
+) -> ToolResult:
+    """In the kernel of the step, which is in a thread of its own."""
+    loop, output = asyncio.get_running_loop(), context.output
+
+    def show(text: str) -> None:
+        loop.call_soon_threadsafe(output, text)
+
+    def run(kernel: ConfinedKernel) -> Awaitable[ToolResult]:
+        inside = replace(context, scratch=kernel, output=show)
+        return tools.call(order.tool, order.parameters, inside)
+
+    return await scratch_host(order.settings).use(order.task, run)
+
+
 def _tools_for(order: WorkerOrder) -> ToolRegistry:
     """The tools of this worker; one that the coordinator has may need a package that is not here.
 
     That is said as what it is: the model would look for another name.
     """
-    tools = default_tools()
+    tools = default_tools().plus(run_code_in_scratch)
     if order.tool not in tools:
         raise Unavailable(
             f"This worker cannot run {order.tool}: a package is not installed there. Run there: "
