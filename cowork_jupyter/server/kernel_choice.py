@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from jupyter_client.kernelspec import NoSuchKernel
+from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import ensure_async
 
 from ..domain.errors import InvalidInput
@@ -25,7 +25,7 @@ async def kernel_for(notebook: Path, kernels: Any) -> str | None:
         return None
     try:
         await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
-    except NoSuchKernel:
+    except KeyError:  # Jupyter's `NoSuchKernel`, or what a gateway makes of it
         raise InvalidInput(
             f"'{notebook.name}' needs the kernel '{name}', which is not installed here. "
             "Ask the user to install it or to choose another kernel for this notebook.",
@@ -35,11 +35,16 @@ async def kernel_for(notebook: Path, kernels: Any) -> str | None:
 
 
 async def python_for(notebook: Path, kernels: Any) -> str | None:
-    """The Python that a notebook's kernel runs in; None where it is not Python's, or unknown."""
+    """The Python that a notebook's kernel runs in; None where it is not Python's, or unknown.
+
+    A gateway's is on another machine.
+    """
     try:
         name = await kernel_for(notebook, kernels) or kernels.default_kernel_name
         spec = await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
-    except (InvalidInput, NoSuchKernel):
+    except (InvalidInput, KeyError):
+        return None
+    if not isinstance(spec, KernelSpec):
         return None
     program = spec.argv[0] if spec.argv and spec.language == "python" else ""
     return program if os.path.isabs(program) else None  # noqa: PTH117 - a plain string

@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from queue import Empty
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_core.utils import ensure_async
+from jupyter_server.gateway.managers import GatewayKernelManager
 
 from ..domain.errors import CoworkError, Unavailable
+from .gateway_channels import GatewayChannels
 
 Message = dict[str, Any]
 LOOK_UP = 0.25
@@ -27,33 +29,33 @@ class KernelDied(CoworkError):
     code = "kernel_died"
 
 
+class Channels(Protocol):
+    """A way to a kernel: sockets on this machine, or a gateway's."""
+
+    session: Any
+    shell_channel: Any
+    control_channel: Any
+    iopub_channel: Any
+
+    async def is_alive(self) -> bool:
+        """Whether the kernel is still there, and is still the same."""
+
+
 class KernelLine:
     """One connection, with a session of its own: sharing the server's would mix up answers."""
 
-    def __init__(self, manager: Any, client: AsyncKernelClient) -> None:
+    def __init__(self, manager: Any, channels: Channels) -> None:
         self.manager = manager
-        self._client = client
-        self._process = _process(manager)
+        self._channels = channels
 
     @classmethod
     @asynccontextmanager
     async def open(cls, manager: Any, *, listen: bool = False) -> AsyncIterator[KernelLine]:
         """A line that is closed in the end; one that listens hears all that a kernel tells."""
-        facts = manager.get_connection_info(session=False)
-        if not facts.get("shell_port"):
-            raise Unavailable(
-                "This kernel runs behind a gateway and cannot be reached from here.",
-                code="remote_kernel",
-                retryable=False,
-            )
-        # Not the manager's own context: ending that one waits until all its lines are closed.
-        client = AsyncKernelClient(context=zmq.asyncio.Context.instance())
-        client.load_connection_info(facts)
-        client.start_channels(iopub=listen, stdin=False, hb=False)
-        try:
-            yield cls(manager, client)
-        finally:
-            client.stop_channels()
+        behind_gateway = isinstance(manager, GatewayKernelManager)
+        way = GatewayChannels if behind_gateway else _LocalChannels
+        async with way.open(manager, listen=listen) as channels:
+            yield cls(manager, channels)
 
     def send(
         self,
@@ -64,7 +66,7 @@ class KernelLine:
         subshell: str | None = None,
     ) -> str:
         """Send a request; its id."""
-        message = self._client.session.msg(kind, content or {})
+        message = self._channels.session.msg(kind, content or {})
         if subshell is not None:
             message["header"]["subshell_id"] = subshell
         self._channel(channel).send(message)
@@ -98,7 +100,7 @@ class KernelLine:
     async def hear(self) -> Message | None:
         """The next thing that the kernel tells everybody; None if it is silent for a moment."""
         try:
-            message: Message = await self._client.iopub_channel.get_msg(timeout=LOOK_UP)
+            message: Message = await self._channels.iopub_channel.get_msg(timeout=LOOK_UP)
         except Empty:
             await self.check_alive()
             return None
@@ -110,7 +112,7 @@ class KernelLine:
         New kernels greet; others are asked something, over and over, on a channel that they
         answer also when they are busy.
         """
-        channel: Any = self._client.iopub_channel
+        channel = self._channels.iopub_channel
         wait = _WELCOME
         while True:
             try:
@@ -125,7 +127,7 @@ class KernelLine:
 
     async def check_alive(self) -> None:
         """Raise `KernelDied` if it is gone, or if another has come in its place."""
-        if _process(self.manager) == self._process and await ensure_async(self.manager.is_alive()):
+        if await self._channels.is_alive():
             return
         raise KernelDied(
             "The kernel died or was restarted, and all its variables are gone. Run the cells "
@@ -137,7 +139,43 @@ class KernelLine:
         await ensure_async(self.manager.interrupt_kernel())
 
     def _channel(self, name: Literal["shell", "control"]) -> Any:
-        return self._client.shell_channel if name == "shell" else self._client.control_channel
+        return self._channels.shell_channel if name == "shell" else self._channels.control_channel
+
+
+class _LocalChannels:
+    """Those of a kernel whose sockets can be reached from here."""
+
+    def __init__(self, manager: Any, client: AsyncKernelClient, *, listen: bool) -> None:
+        self.session: Any = client.session
+        self.shell_channel: Any = client.shell_channel
+        self.control_channel: Any = client.control_channel
+        self.iopub_channel: Any = client.iopub_channel if listen else None  # made when asked for
+        self._manager = manager
+        self._process = _process(manager)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, manager: Any, *, listen: bool) -> AsyncIterator[_LocalChannels]:
+        facts = manager.get_connection_info(session=False)
+        if not facts.get("shell_port"):
+            raise Unavailable(
+                "This kernel has no sockets that can be reached from here.",
+                code="remote_kernel",
+                retryable=False,
+            )
+        # Not the manager's own context: ending that one waits until all its lines are closed.
+        client = AsyncKernelClient(context=zmq.asyncio.Context.instance())
+        client.load_connection_info(facts)
+        client.start_channels(iopub=listen, stdin=False, hb=False)
+        try:
+            yield cls(manager, client, listen=listen)
+        finally:
+            client.stop_channels()
+
+    async def is_alive(self) -> bool:
+        """Another process in its place has none of its variables."""
+        is_same = _process(self._manager) == self._process
+        return is_same and bool(await ensure_async(self._manager.is_alive()))
 
 
 def _process(manager: Any) -> Any:

@@ -318,9 +318,12 @@ class Execution:
             else:
                 registry = self.pool.tools(factory.tools.registry, log)
                 place = (self.context, step.runs_as, self.job.id)
-                outcome = await factory.run(
-                    *place, text, self.budget, task_id=task.id, step=step, registry=registry
-                )
+                try:
+                    outcome = await factory.run(
+                        *place, text, self.budget, task_id=task.id, step=step, registry=registry
+                    )
+                finally:
+                    await self.pool.end_task(task.id)
         except Interrupted:
             raise
         except CoworkError as error:

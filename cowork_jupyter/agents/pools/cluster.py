@@ -44,6 +44,10 @@ class Attempt:
     def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
         self.order = order
         self._show = show
+        self.only_at: str | None = None
+        """The worker that has what the call needs; None if any will do."""
+        self.claimed: Callable[[str], None] = lambda _worker: None
+        """Told who runs it, before it begins."""
         self.worker: str | None = None
         """Who runs it; None as long as nothing has begun."""
         self.outcome: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
@@ -58,6 +62,7 @@ class Attempt:
             self.lose()
             return False
         self.worker = worker
+        self.claimed(worker)
         return True
 
     def hear(self, output: str) -> None:
@@ -128,6 +133,8 @@ class Cluster:
         Cancelling ends what runs there, and waits until it has ended.
         """
         client = await self.connected()
+        if attempt.only_at and attempt.only_at not in await self._workers(client):
+            raise Lost
         order = attempt.order
         self._attempts[order.attempt] = attempt
         future: Dask = client.submit(
@@ -136,6 +143,7 @@ class Cluster:
             self._topic,
             key=f"cowork-{order.tool}-{order.attempt}",
             pure=False,
+            workers=attempt.only_at,
         )
         self._do(_follow(future, attempt))
         try:
@@ -148,7 +156,17 @@ class Cluster:
             del self._attempts[order.attempt]
             future.release()  # which also ends following it
 
+    async def tell(self, worker: str, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have a function run in a worker's process, if it can be reached."""
+        with suppress(Exception):  # whoever is gone has nothing of ours any more
+            async with asyncio.timeout(CONNECT):
+                client = await self.connected()
+                await client.run(function, *arguments, workers=[worker])
+
     # Connecting
+
+    async def _workers(self, client: Dask) -> set[str]:
+        return set((await client.scheduler.identity())["workers"])
 
     async def _connect(self) -> Dask:
         try:
@@ -220,7 +238,7 @@ class Cluster:
             return
         self._proven.discard(event["worker"])
         for attempt in self._attempts.values():
-            if attempt.worker == event["worker"]:
+            if event["worker"] in (attempt.worker, attempt.only_at):
                 attempt.lose()
 
     def _hear(self, client: Dask, message: dict[str, Any]) -> None:

@@ -23,13 +23,16 @@ from ...tools.base import (
     nobody_answers,
     nothing_said,
 )
-from ...tools.kernel.state import NoKernels
+from ...tools.kernel.scratch import ScratchCode, run_code_in_scratch
+from ...tools.kernel.state import NoKernels, no_sandbox
 from ...tools.notebook.stored import NotebookFiles
 from ...tools.registry import ToolRegistry, default_tools
 from ...tools.tables.sources import are_large
 from ...tools.tables.tools import table_tools
 from ..log import RunLog
 from .cluster import Attempt, Cluster, Lost
+from .scratch_host import end_scratch
+from .taken_along import TakenAlong, taken_along
 from .worker import WorkerOrder
 
 MAX_ATTEMPTS = 3
@@ -44,19 +47,32 @@ class DaskPool:
     def __init__(self, settings: Settings) -> None:
         self._settings = replace(settings, api_key="", keys=frozenset())
         self._cluster = Cluster(settings)
+        self._tasks: dict[str, _TaskAtWork] = {}
 
     async def prepare(self) -> None:
         """Connect to the cluster, or say why that cannot be."""
         await self._cluster.check()
 
     def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
-        """Those that need nothing but the workspace are sent out; the others stay here."""
+        """Those that need nothing but the workspace are sent out, and code that runs in scratch;
+        the others stay here.
+        """
         portable = default_tools()
         task = _TaskAtWork(self._cluster, self._settings, log)
-        return ToolRegistry(
-            task.sent_out(tool) if tool.travels and portable.get(tool.name) is tool else tool
+        self._tasks[log.task_id or ""] = task
+        sent = [
+            task.sent_out(tool)
             for tool in registry.values()
-        )
+            if tool.travels and portable.get(tool.name) is tool
+        ]
+        code = registry.get(run_code_in_scratch.name)
+        return registry.replacing(*sent, *([task.with_scratch_sent_out(code)] if code else []))
+
+    async def end_task(self, task_id: str) -> None:
+        """End its scratch kernel, if it has one."""
+        task = self._tasks.pop(task_id, None)
+        if task and task.kernel_at:
+            await self._cluster.tell(task.kernel_at, end_scratch, self._settings, task_id)
 
     def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
         """Questions about tables are sent out if they are about folders, or about large files."""
@@ -67,13 +83,15 @@ class DaskPool:
         await self._cluster.aclose()
 
 
-@dataclass(frozen=True)
+@dataclass
 class _TaskAtWork:
     """The calls of one task."""
 
     cluster: Cluster
     settings: Settings
     log: RunLog
+    kernel_at: str | None = None
+    """The worker that has its scratch kernel, once code has run there."""
 
     def sent_out(self, tool: Tool) -> Tool:
         """The same tool, run at a worker."""
@@ -94,43 +112,76 @@ class _TaskAtWork:
 
         return replace(tool, run=run)
 
+    def with_scratch_sent_out(self, tool: Tool) -> Tool:
+        """The same tool; what it runs in scratch runs at a worker, the rest where it did."""
+        if tool.read_only:
+            return replace(tool, read_only=self.with_scratch_sent_out(tool.read_only))
+        return self._in_scratch(tool) if issubclass(tool.parameters, ScratchCode) else tool
+
+    def _in_scratch(self, tool: Tool) -> Tool:
+        async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
+            if context.scratch is None:
+                raise no_sandbox()
+            kernels = await taken_along(parameters, context)
+            return await self._run(tool, parameters, replace(context, kernels=kernels))
+
+        return replace(tool, run=run)
+
     async def _run(
         self, tool: Tool, parameters: ToolParameters, context: ToolContext
     ) -> ToolResult:
         """Run a call; once more elsewhere if its worker is lost and that can do no harm."""
+        in_scratch = issubclass(tool.parameters, ScratchCode)
         for _ in range(MAX_ATTEMPTS):
-            order = WorkerOrder(
-                attempt=new_id("attempt"),
-                tool=tool.name,
-                parameters=parameters.model_dump(mode="json"),
-                context=replace(
-                    context,
-                    output=_nowhere,
-                    sandbox=None,
-                    notebooks=NotebookFiles(),
-                    kernels=NoKernels(),
-                    scratch=None,
-                    waiting=nullcontext,
-                    ask=nobody_answers,
-                    recall=nothing_said,
-                ),
-                settings=self.settings,
-                confined=context.sandbox is not None and context.sandbox.kind != "none",
-            )
+            order = self._order(tool, parameters, context)
             attempt = Attempt(order, context.output)
+            if in_scratch:
+                attempt.only_at, attempt.claimed = self.kernel_at, self._keep_kernel_at
             waiting = asyncio.get_running_loop().call_later(QUEUED, self._tell_queued, attempt)
             try:
                 result = await self.cluster.run(attempt)
             except Lost:
-                self._face_loss(tool, attempt)
+                self._face_loss(tool, attempt, in_scratch=in_scratch)
             else:
                 return replace(result, data={**result.data, "worker": attempt.worker})
             finally:
                 waiting.cancel()
         raise Unavailable(f"{MAX_ATTEMPTS} workers were lost during {tool.name}.")
 
-    def _face_loss(self, tool: Tool, attempt: Attempt) -> None:
-        what = f"The worker {attempt.worker} was lost during {tool.name}."
+    def _keep_kernel_at(self, worker: str) -> None:
+        """Also of code that fails or is cancelled: it leaves variables, and a process."""
+        self.kernel_at = worker
+
+    def _order(self, tool: Tool, parameters: ToolParameters, context: ToolContext) -> WorkerOrder:
+        return WorkerOrder(
+            attempt=new_id("attempt"),
+            tool=tool.name,
+            parameters=parameters.model_dump(mode="json"),
+            context=replace(
+                context,
+                output=_nowhere,
+                sandbox=None,
+                notebooks=NotebookFiles(),
+                kernels=context.kernels if isinstance(context.kernels, TakenAlong) else NoKernels(),
+                scratch=None,
+                waiting=nullcontext,
+                ask=nobody_answers,
+                recall=nothing_said,
+            ),
+            settings=self.settings,
+            confined=context.sandbox is not None and context.sandbox.kind != "none",
+            task=self.log.task_id or "",
+        )
+
+    def _face_loss(self, tool: Tool, attempt: Attempt, *, in_scratch: bool) -> None:
+        what = f"The worker {attempt.worker or attempt.only_at} was lost during {tool.name}."
+        if in_scratch and (attempt.worker or attempt.only_at):
+            self.kernel_at = None
+            raise Unavailable(
+                f"The worker {attempt.worker or attempt.only_at}, where scratch was, is gone. Its "
+                "variables are gone with it: import and read again what you need.",
+                code="scratch_lost",
+            )
         if attempt.worker and not tool.idempotent:
             raise Interrupted(f"{what} It may have done some or all of its work.")
         said = f"{what} It runs again on another worker."

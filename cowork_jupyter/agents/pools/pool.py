@@ -28,6 +28,9 @@ class WorkerPool(Protocol):
         A call that was cut off is repeated if that can do no harm; else it raises `Interrupted`.
         """
 
+    async def end_task(self, task_id: str) -> None:
+        """The task has ended for now: let go of what its tools left at workers."""
+
     def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
         """The same tools for a run that is no task: what looks at much data, workers do."""
 
@@ -46,6 +49,9 @@ class AsyncioPool:
         return registry
 
     with_large_tables = tools
+
+    async def end_task(self, task_id: str) -> None:
+        """Nothing was left anywhere."""
 
     async def aclose(self) -> None:
         """Nothing to let go of."""

@@ -10,21 +10,25 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ...domain.errors import CoworkError, Forbidden
+from ...domain.errors import CoworkError, Forbidden, Unavailable
 from ...domain.identity import new_id
 from ...domain.roles import Permission
 from ...domain.settings import Settings
 from ...tools.base import ToolContext, ToolResult
-from ...tools.registry import default_tools
+from ...tools.kernel.scratch import run_code_in_scratch
+from ...tools.kernel.state import ConfinedKernel
+from ...tools.registry import ToolRegistry, default_tools
+from ...tools.tables.tools import TABLE_TOOLS
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.tool_runner import MAX_SHOWN_OUTPUT
+from .scratch_host import scratch_host
 
 LOOK = 0.05
 """Seconds between two looks whether anybody still wants this."""
@@ -46,7 +50,9 @@ class WorkerOrder:
     settings: Settings
     """Without the key to the model."""
     confined: bool
-    """Whether a command may run only in a sandbox: who let it run has counted on that."""
+    """Whether programs may run only in a sandbox: who let them run has counted on that."""
+    task: str = ""
+    """Whose scratch kernel it uses, if it runs code."""
 
 
 @dataclass(frozen=True)
@@ -131,25 +137,59 @@ async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError |
         return None
     output = _Output(send)
     try:
-        context = replace(order.context, output=output.add, sandbox=_sandbox_for(order))
-        return await default_tools().call(order.tool, order.parameters, context)
+        tools = _tools_for(order)
+        context = replace(order.context, output=output.add, sandbox=_sandbox_for(order, tools))
+        if order.tool == run_code_in_scratch.name:
+            return await _run_in_scratch(order, tools, context)
+        return await tools.call(order.tool, order.parameters, context)
     except CoworkError as error:
         return error  # returned, because Dask writes what is raised into its log, with all inputs
     finally:
         output.flush()
 
 
-def _sandbox_for(order: WorkerOrder) -> Sandbox:
-    """What confines commands on this machine; that may be less than on the coordinator's."""
+async def _run_in_scratch(
+    order: WorkerOrder, tools: ToolRegistry, context: ToolContext
+) -> ToolResult:
+    """In the kernel of the step, which is in a thread of its own."""
+    loop, output = asyncio.get_running_loop(), context.output
+
+    def show(text: str) -> None:
+        loop.call_soon_threadsafe(output, text)
+
+    def run(kernel: ConfinedKernel) -> Awaitable[ToolResult]:
+        inside = replace(context, scratch=kernel, output=show)
+        return tools.call(order.tool, order.parameters, inside)
+
+    return await scratch_host(order.settings).use(order.task, run)
+
+
+def _tools_for(order: WorkerOrder) -> ToolRegistry:
+    """The tools of this worker; one that the coordinator has may need a package that is not here.
+
+    That is said as what it is: the model would look for another name.
+    """
+    tools = default_tools().plus(run_code_in_scratch)
+    if order.tool not in tools:
+        raise Unavailable(
+            f"This worker cannot run {order.tool}: a package is not installed there. Run there: "
+            "pip install cowork-jupyter[data]",
+            code="worker_unfit",
+            retryable=False,
+        )
+    return tools
+
+
+def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
+    """What confines programs on this machine; that may be less than on the coordinator's."""
     made: dict[str, Sandbox] = _here.__dict__
     settings = order.settings
     sandbox = made.setdefault(repr(settings), Sandbox(settings))
-    # A tool of the coordinator's may need a package that this worker lacks.
-    tool = default_tools().permitted_tool(order.tool, order.context.role)
-    runs_commands = Permission.EXECUTE_COMMANDS in tool.permissions
-    if runs_commands and order.confined and sandbox.kind == "none":
+    tool = tools.permitted_tool(order.tool, order.context.role)
+    runs_programs = Permission.EXECUTE_COMMANDS in tool.permissions or tool.name in TABLE_TOOLS
+    if runs_programs and order.confined and sandbox.kind == "none":
         raise Forbidden(
-            "Commands run only in a sandbox, and this worker has none, so the command did not run.",
+            f"{tool.name} runs only in a sandbox, and this worker has none, so it did not run.",
             code="sandbox_missing",
         )
     return sandbox

@@ -65,7 +65,7 @@ async def run_code(parameters: ScratchCode, context: ToolContext) -> ToolResult:
     if context.scratch is None:
         raise no_sandbox()
     tables = parameters.tables if isinstance(parameters, ScratchCodeWithTables) else []
-    async with _copies(tables, context) as copies:
+    async with table_copies(tables, context) as copies:
         setup = ScratchSetup(
             python=await _python(context),
             folder=await asyncio.to_thread(_folder, context),
@@ -90,13 +90,18 @@ run_code_anywhere = replace(
 )
 
 
-async def _python(context: ToolContext) -> str:
-    """That of the notebook's kernel, which has the user's packages; else our own."""
+async def kernel_python(context: ToolContext) -> str | None:
+    """That of the notebook's kernel, which has the user's packages; None where nobody can tell."""
     path = context.notebook or context.kernels.home
     try:
-        found = await context.kernels.python(context.workspace, path) if path else None
+        return await context.kernels.python(context.workspace, path) if path else None
     except CoworkError:  # the notebook is gone, or is none of the server's
-        found = None
+        return None
+
+
+async def _python(context: ToolContext) -> str:
+    """The kernel's if it is on this machine, else our own."""
+    found = await kernel_python(context)
     return found if found and os.access(found, os.X_OK) else sys.executable
 
 
@@ -132,7 +137,7 @@ def _advice(context: ToolContext) -> Mapping[str, str]:
 
 
 @asynccontextmanager
-async def _copies(names: list[str], context: ToolContext) -> AsyncIterator[dict[str, int]]:
+async def table_copies(names: list[str], context: ToolContext) -> AsyncIterator[dict[str, int]]:
     """Open files with copies of tables. Code gets those files, not a place that it could change."""
     if not names:
         yield {}

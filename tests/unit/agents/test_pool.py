@@ -52,6 +52,9 @@ class Changing:
 
     with_large_tables = tools
 
+    async def end_task(self, task_id: str) -> None:
+        pass
+
     async def aclose(self) -> None:
         pass
 

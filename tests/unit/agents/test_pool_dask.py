@@ -14,8 +14,10 @@ from cowork_jupyter.domain.notices import Notice
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import ToolContext, ToolResult
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools
+from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
+from cowork_jupyter.tools.registry import ToolRegistry, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.asyncio
 
@@ -42,6 +44,8 @@ class DyingCluster:
 class Notices:
     """A log that only collects."""
 
+    task_id = "task"
+
     def __init__(self) -> None:
         self.codes: list[str] = []
 
@@ -53,10 +57,11 @@ class Sent:
     """The tools of a task, sent out to such a cluster."""
 
     def __init__(self, settings: Settings, cluster: DyingCluster) -> None:
-        pool = DaskPool(settings)
-        pool._cluster = cluster  # type: ignore[assignment]
+        self.pool = DaskPool(settings)
+        self.pool._cluster = cluster  # type: ignore[assignment]
         self.log = Notices()
-        self.tools: ToolRegistry = pool.tools(default_tools(), self.log)  # type: ignore[arg-type]
+        tools = tools_without_kernels(confined=True)
+        self.tools: ToolRegistry = self.pool.tools(tools, self.log)  # type: ignore[arg-type]
         self.context = ToolContext(Workspace(settings.workspace), AgentRole.ACTOR)
 
     async def read(self) -> ToolResult:
@@ -108,3 +113,39 @@ async def test_the_models_key_does_not_travel(settings: Settings) -> None:
     await Sent(replace(settings, api_key="sk-secret"), cluster).execute()
     (attempt,) = cluster.attempts
     assert b"sk-secret" not in pickle.dumps(attempt.order)
+
+
+async def test_scratch_stays_with_its_worker_and_what_is_lost_with_it_is_said(
+    settings: Settings,
+) -> None:
+    cluster = ClaimingCluster()
+    sent = Sent(settings, cluster)
+    context = replace(sent.context, scratch=ScratchKernels(Sandbox(settings)).of("c"))
+    code = {"code": "1", "where": "scratch"}
+    for _ in range(2):
+        assert (await sent.tools.call("run_code", code, context)).text == "text"
+    assert [attempt.only_at for attempt in cluster.attempts] == [None, WORKER]
+    assert {attempt.order.task for attempt in cluster.attempts} == {"task"}
+    cluster.deaths = 3
+    with pytest.raises(Unavailable) as raised:
+        await sent.tools.call("run_code", code, context)
+    assert raised.value.code == "scratch_lost", "nothing was changed, so nobody need be asked"
+    await sent.tools.call("run_code", code, context)
+    assert cluster.attempts[-1].only_at is None
+    await sent.pool.end_task("task")
+    assert cluster.told == [WORKER]
+
+
+class ClaimingCluster(DyingCluster):
+    """Its worker claims what it runs."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.told: list[str] = []
+
+    async def run(self, attempt: Attempt) -> ToolResult:
+        attempt.claim(WORKER)
+        return await super().run(attempt)
+
+    async def tell(self, worker: str, *_: object) -> None:
+        self.told.append(worker)

@@ -123,6 +123,10 @@ async def test_a_command_that_counts_on_a_sandbox_does_not_run_without_one(
     assert refused.code == "sandbox_missing"
     assert not (order.context.workspace.root / "touched").exists()
     assert isinstance(await Coordinator().order(replace(order, confined=True)), ToolResult)
+    tables = replace(order, tool="describe_table", parameters={"path": "a.csv"}, confined=True)
+    refused = await Coordinator().order(tables)
+    assert isinstance(refused, CoworkError)
+    assert refused.code == "sandbox_missing", "the process that reads tables is confined, too"
 
 
 def test_who_sees_another_folder_cannot_know_the_proof(tmp_path: Path) -> None:
