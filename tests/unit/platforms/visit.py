@@ -87,7 +87,9 @@ def take_back(workspace: Path) -> dict[str, Any]:
             place.create(b"new")
         changes = before.changes_until(state.scan())
         store.record("cp", "ctx", workspace, changes)
-        plan = planned(state, [store.checkpoint("cp")], [], RollbackChoice())
+        made = store.checkpoint("cp")
+        history = store.checkpoints(workspace, made.position)
+        plan = planned(state, [made], history, RollbackChoice())
         carry_out(state, plan.changes, plan)
         return {"changed": [one.path for one in changes], "removed": plan.removed}
     except CoworkError as error:
