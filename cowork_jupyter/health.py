@@ -9,6 +9,7 @@ from pathlib import Path
 from ._version import __version__
 from .domain.health import Health, ModelState, Problem
 from .domain.settings import Settings
+from .workspace.no_follow import HOLDS_FOLDERS, NOT_HELD
 from .workspace.sandbox.sandbox import available_sandbox
 
 
@@ -26,6 +27,8 @@ def describe(settings: Settings, model: ModelState, problems: Iterable[Problem] 
 def folder_problems(settings: Settings) -> Iterator[Problem]:
     """What is wrong with the folders the agent works in and keeps its records in."""
     workspace, records = settings.workspace, settings.database.parent
+    if not HOLDS_FOLDERS:
+        yield Problem(code="unsupported_system", message=NOT_HELD)
     if not workspace.is_dir():
         yield Problem(
             code="workspace_missing",

@@ -13,8 +13,6 @@ from array import array
 from operator import attrgetter
 from struct import Struct
 
-OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
 DIFFERENT, SAME = 0, 1
 """All that the second process says of a folder."""
 
@@ -83,7 +81,9 @@ def _is_same(path: str, known: Known) -> bool:
     """The folder's own numbers tell, too, that it is the folder that was meant."""
     own, names, mark = known
     try:
-        descriptor = os.open(path or ".", OPEN_FOLDER)
+        descriptor = os.open(
+            path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        )
     except OSError:
         return False
     try:

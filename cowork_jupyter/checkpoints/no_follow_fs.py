@@ -17,7 +17,7 @@ from pathlib import Path
 from ..workspace.no_follow import (
     LEFTOVER,
     OPEN_FILE,
-    OPEN_FOLDER,
+    hold,
     keep_owner,
     open_below,
     parent_of,
@@ -37,7 +37,7 @@ class NoFollowFs:
     @contextmanager
     def top(self) -> Iterator[int]:
         """The workspace's own folder."""
-        descriptor = os.open(self.root, OPEN_FOLDER)
+        descriptor = hold(self.root)
         try:
             yield descriptor
         finally:

@@ -10,11 +10,12 @@ power cut can cost the newest checkpoints but never restores wrong bytes.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import secrets
+import shutil
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -264,8 +265,7 @@ class Objects:
 
     def free(self) -> int:
         """Bytes that the disk still has."""
-        found = os.statvfs(self._folder)
-        return found.f_bavail * found.f_frsize
+        return shutil.disk_usage(self._folder).free
 
     def sweep_files(self, connection: sqlite3.Connection) -> None:
         """Remove files that no row speaks of, while the write lock is held."""
@@ -283,8 +283,12 @@ class Objects:
 
 def _cloned(source: int, target: int) -> tuple[bytes, int] | None:
     """Share the blocks, where the filesystem can; the clone stands still while it is read."""
+    if sys.platform != "linux":
+        return None
+    from fcntl import ioctl
+
     try:
-        fcntl.ioctl(target, _FICLONE, source)
+        ioctl(target, _FICLONE, source)
     except OSError:
         return None
     hasher, size = hashlib.sha256(), 0

@@ -4,7 +4,8 @@ Each part is decided by itself, in this order: the role's ceiling, a rule that d
 protected place, a rule that asks, a rule that allows, the grant of an approved plan, and
 last the risk. The call gets the strictest of these answers. A rule that is about less is
 not stronger for it: deny beats ask beats allow, over all scopes. The network is a part of its
-own, which only a rule about the network allows.
+own, which only a rule about the network allows. A command that nothing confines asks each time,
+whatever its parts get.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ from .rules import (
 from .shell import ANY_HOST, analyse
 
 _VERBS = {"create_file": "creates", "create_notebook": "creates", "delete_file": "deletes"}
+UNCONFINED = (
+    "This machine has no sandbox for commands (or no bash to check them), so every command asks, "
+    "each time."
+)
 _STRICTNESS = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
 
 
@@ -65,7 +70,10 @@ class DecisionContext:
     rules: RuleSet = field(default_factory=RuleSet)
     grant: Grant | None = None
     confined: bool = False
-    """Whether commands run in a sandbox. Without one, every command asks."""
+    """Whether commands run in a sandbox. Without one, every command asks, each time."""
+    unattended: RuleSet = field(default_factory=RuleSet)
+    """The policy of a run in which nobody can be asked. Without a sandbox, only an exact rule in
+    it allows a command."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,8 @@ class Judgement:
 
     call: ProposedCall
     verdicts: tuple[Verdict, ...]
+    each_time: bool = False
+    """Whether an answer holds for this one call only, whatever rules there are."""
     effect: Effect = field(init=False)
 
     def __post_init__(self) -> None:
@@ -101,7 +111,9 @@ class Judgement:
     @property
     def because(self) -> list[str]:
         """What counted, once each."""
-        counted = (verdict.because for verdict in self.verdicts if verdict.effect is self.effect)
+        counted = [verdict.because for verdict in self.verdicts if verdict.effect is self.effect]
+        if self.each_time and self.effect is Effect.ASK:
+            counted.append(UNCONFINED)
         return list(dict.fromkeys(counted))
 
     @property
@@ -117,8 +129,11 @@ class Judgement:
             risk=self.call.risk.name.lower(),
         )
 
-    def lasting_rules(self, anchors: AnchorDirs) -> list[str]:
-        """The narrowest rules that would allow this very call; none if that is not offered."""
+    def narrowest_rules(self, anchors: AnchorDirs) -> list[str]:
+        """The narrowest rules that would allow this very call; none if that is not offered.
+
+        Where each call asks, only a policy can have them.
+        """
         verdicts = [verdict for verdict in self.verdicts if verdict.effect is Effect.ASK]
         asking = [verdict.part for verdict in verdicts]
         settled = any(verdict.by_administrator for verdict in verdicts)
@@ -153,7 +168,16 @@ def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judge
         whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
         why = f"Commands of the {role} must not write, and no sandbox here can prevent that."
         return Judgement(call, (Verdict(whole, Effect.DENY, why, "no_sandbox"),))
-    return Judgement(call, tuple(_verdict(role, part, around) for part in call.parts))
+    verdicts = tuple(_verdict(role, part, around) for part in call.parts)
+    return Judgement(call, verdicts, any(_is_unconfined(part, around) for part in call.parts))
+
+
+def _is_unconfined(part: CallPart, around: DecisionContext) -> bool:
+    """Whether it is a command that nothing holds, and that no policy names word by word."""
+    if around.confined or part.tool != COMMAND_TOOL or not part.command:
+        return False
+    policy = _with(Effect.ALLOW, around.unattended.about(part.rules))
+    return not any(rule.is_exact and matches_command(rule, part.command.words) for rule in policy)
 
 
 def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
@@ -186,6 +210,8 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
         return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.", "doubt")
     for rule in _with(Effect.ASK, matching):
         return _asks(rule, part)
+    if _is_unconfined(part, around):
+        return Verdict(part, Effect.ASK, UNCONFINED, "no_sandbox")
     allowing = list(_with(Effect.ALLOW, matching))
     for rule in allowing:
         if _says_enough(rule, part):
@@ -230,9 +256,6 @@ def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> 
     if part.command and part.tool in KERNEL_TOOLS:
         why = f"{part.shown} would run in the kernel, outside any sandbox."
         return Verdict(part, Effect.ASK, why, "kernel")
-    if part.tool == COMMAND_TOOL and not around.confined:
-        why = "This machine has no sandbox, so every command asks."
-        return Verdict(part, Effect.ASK, why, "no_sandbox")
     if part.command and not role.spec.commands_may_write:
         why = f"Commands of the {role} cannot change the workspace or use the network."
         return Verdict(part, Effect.ALLOW, why, "cannot_write")

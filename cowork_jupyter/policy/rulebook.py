@@ -108,6 +108,10 @@ class RuleBook:
         if rules:
             self._of_jobs[job_id] = rules
 
+    def policy_of(self, job_id: str) -> RuleSet:
+        """The rules that were handed in with a job, and no others."""
+        return RuleSet(self._of_jobs.get(job_id, []))
+
     def problem_of(self, rule: Rule) -> str | None:
         """Why a rule does not do what it was written for."""
         return rule.problem or self._unknown(rule)

@@ -16,6 +16,7 @@ from ..workspace.no_follow import remember
 from .rules import Effect
 
 MAX_SIZE = 1_000_000
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # Windows has no pipes among its files
 
 
 class SettingsFile:
@@ -104,7 +105,7 @@ class SettingsFile:
 
     def _bytes(self) -> bytes:
         """What is in the file; a folder may bring a pipe along, which would make us wait."""
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(self.path, os.O_RDONLY | _AT_ONCE)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ValueError("it is not a file")

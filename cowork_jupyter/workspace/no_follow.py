@@ -1,7 +1,8 @@
 """The one way in which files are reached here: by held folders, and through no symlink.
 
 A folder is held by its descriptor, not by its path. Whoever renames it or puts a symlink in its
-stead afterwards changes nothing about where an operation lands.
+stead afterwards changes nothing about where an operation lands. Windows has no such descriptors;
+there files are not reached at all, because a check of a path would say nothing about its use.
 """
 
 from __future__ import annotations
@@ -15,13 +16,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+from ..domain.errors import Unavailable
+
+HOLDS_FOLDERS = os.open in os.supports_dir_fd
+"""Whether this system lets us; Windows does not."""
+NOT_HELD = (
+    "Cowork cannot work with files on this system: Windows lets no program hold a folder while it "
+    "checks and changes what is in it. Run Jupyter in WSL 2, where everything works as on Linux."
+)
+if HOLDS_FOLDERS:
+    OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+else:
+    OPEN_FOLDER = OPEN_FILE = CREATE = -1  # nothing gets past `hold`
 LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
 """How files are called before they get their name."""
 _MAX_REMEMBERED = 1000
 _written: deque[tuple[int, int, int]] = deque(maxlen=_MAX_REMEMBERED)
+
+
+def hold(root: Path | str) -> int:
+    """The folder at the top, held. All others are reached from there."""
+    if not HOLDS_FOLDERS:
+        raise Unavailable(NOT_HELD, code="unsupported_system", retryable=False)
+    return os.open(root, OPEN_FOLDER)
 
 
 def open_below(held: int, name: str, *, make: bool = False) -> int:
@@ -43,7 +62,7 @@ def parent_of(
     *folders, name = path.split("/")
     if {"", ".", ".."} & {*folders, name}:
         raise FileNotFoundError(path)
-    held = os.open(root, OPEN_FOLDER)
+    held = hold(root)
     try:
         for depth, folder in enumerate(folders, 1):
             below = open_below(held, folder, make=may_make("/".join(folders[:depth])))

@@ -13,7 +13,7 @@ from collections import deque
 from pathlib import Path
 
 from ..domain.errors import Forbidden, InvalidInput, NotFound
-from .no_follow import OPEN_FOLDER, open_below
+from .no_follow import hold, open_below
 from .place import Place, explain, explained
 
 _MAX_HOPS = 40
@@ -83,7 +83,7 @@ class _Walk:
         self._names: list[str] = []
         self._hops = 0
         with explained(str(workspace.root)):
-            self._held = [os.open(workspace.root, OPEN_FOLDER)]
+            self._held = [hold(workspace.root)]
 
     def __enter__(self) -> _Walk:
         return self

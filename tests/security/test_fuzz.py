@@ -193,7 +193,7 @@ def test_whatever_is_called_is_decided(
     assert judgement.because
     if not role.permits(TOOLS[tool].permissions):
         assert judgement.effect is Effect.DENY
-    judgement.lasting_rules(anchors)
+    judgement.narrowest_rules(anchors)
 
 
 @FUZZ
@@ -299,7 +299,7 @@ def test_a_lasting_rule_allows_exactly_what_was_asked(
 ) -> None:
     """What "always allow" writes allows that call, and not the one beside it."""
     judgement = decided(anchors, tool, {"path": path}, [])
-    texts = judgement.lasting_rules(anchors)
+    texts = judgement.narrowest_rules(anchors)
     if not texts:
         return
     kept = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in texts]
@@ -317,7 +317,7 @@ def test_a_lasting_rule_for_a_command_allows_exactly_that(
     anchors: AnchorDirs, command: str
 ) -> None:
     judgement = decided(anchors, "execute_command", {"command": command}, [])
-    texts = judgement.lasting_rules(anchors)
+    texts = judgement.narrowest_rules(anchors)
     if judgement.effect is Effect.ASK and texts:
         kept = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in texts]
         given = {"command": command}

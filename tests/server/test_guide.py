@@ -51,9 +51,9 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
         await service.jobs.wait(sent.job_id)
         revision = service.journal.store.plan(context.id)
         assert "run_cell" in revision.plan.steps[0].tools_needed
-        job: Job = await service.execute_plan(context.id, revision.revision)
-        job = await service.jobs.wait(job.id)
-        return job
+        job = await service.execute_plan(context.id, revision.revision)
+        ended: Job = await service.jobs.wait(job.id)
+        return ended
 
     async with asyncio.timeout(PATIENCE):
         job = await extension.thread.run(plan_and_execute())

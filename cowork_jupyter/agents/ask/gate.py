@@ -29,7 +29,7 @@ from ...policy.paths import AnchorDirs, Target, below
 from ...policy.pins import Pinned, Pins
 from ...policy.protected import is_secret
 from ...policy.rulebook import RuleBook
-from ...policy.rules import Effect
+from ...policy.rules import Effect, RuleSet
 from ...policy.visible import visible
 from ...tools.base import Clearance, Tool, ToolContext, ToolParameters
 from ...tools.notebook.state import Notebooks
@@ -37,7 +37,7 @@ from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
-from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
+from .user import ONCE, Approver, AsksAhead, NobodyApproves, PermissionRequest, Unasked
 
 logger = logging.getLogger(__name__)
 
@@ -198,7 +198,13 @@ class Gate:
             rules=self.rules.for_job(log.context_id, log.job_id),
             grant=Grant.of(step) if step else None,
             confined=self.confined,
+            unattended=self._unattended(log),
         )
+
+    def _unattended(self, log: RunLog) -> RuleSet:
+        """The policy of the run, where it stands in for somebody who could be asked."""
+        nobody = isinstance(self.approver, NobodyApproves)
+        return self.rules.policy_of(log.job_id) if nobody else RuleSet()
 
     def _judge(
         self,
@@ -290,7 +296,7 @@ class Gate:
         preview = _shown(call)
         named = call.preview.resource if call.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
-        rules = judgement.lasting_rules(self._anchors) if preview.complete else []
+        rules = judgement.narrowest_rules(self._anchors) if preview.complete else []
         warning = warning_about(call, call.code, log.journal.store, log.context_id)
         return PermissionRequest(
             call_id=call_id,
@@ -301,7 +307,7 @@ class Gate:
             risk=call.risk.name.lower(),
             why=[visible(one) for one in dict.fromkeys([*judgement.because, *call.network])]
             + ([warning] if warning else []),
-            scopes=[ONCE, *_LASTING] if rules else [ONCE],
+            scopes=[ONCE] if judgement.each_time or not rules else [ONCE, *_LASTING],
             rules=rules,
             shown=preview,
             uncovered=await self.at_risk() if self.at_risk and runs else [],

@@ -19,6 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from ...domain.errors import Unavailable
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.supervised import MAX_LINE_LENGTH, SupervisedProcess
 from .secrets import Resolved
@@ -96,6 +97,8 @@ async def _start(server: Resolved) -> SupervisedProcess:
         return await supervised.start(program, server.args, environment, server.cwd)
     except (FileNotFoundError, NotADirectoryError):
         raise Misbehaved(f"its folder {server.cwd} does not exist") from None
+    except Unavailable as error:
+        raise Misbehaved(error.message) from None
 
 
 async def _listen(

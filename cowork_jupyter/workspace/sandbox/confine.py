@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 import socket
 from pathlib import Path
@@ -28,7 +27,6 @@ _KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
 _FIRST_TO_GO = "300"
 """When memory runs out the kernel should end commands before it ends Jupyter."""
 _CLOSE_LATER = 4
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def prepare() -> None:
@@ -84,7 +82,7 @@ def _walk_to(orders: Orders, folder: int) -> None:
     """Go to the folder through the new mounts: the one we were given belongs to the old ones."""
     os.chdir(orders.root)
     for name in orders.folder.split("/"):
-        here = os.open(name, _OPEN_FOLDER)
+        here = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         os.fchdir(here)
         os.close(here)
     if not os.path.samestat(Path().stat(), os.fstat(folder)):
@@ -103,6 +101,8 @@ def _process_limit(orders: Orders) -> int:
 
 
 def _limit(limits: ProcessLimits, processes: int) -> None:
+    import resource
+
     # Not the address space: many programs reserve far more of that than they ever use.
     wanted = {
         resource.RLIMIT_CORE: 0,

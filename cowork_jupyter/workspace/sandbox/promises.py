@@ -78,9 +78,9 @@ def missing(powers: Powers) -> list[str]:
     """What does not hold here."""
     if powers.kind == "none":
         return [
-            "This machine has no sandbox, so every command asks, the tester can run none, and code "
-            "runs only in your kernel. Install bubblewrap, or use Linux 5.13 or newer "
-            "with Landlock."
+            "This machine has no sandbox, so every command asks, each time, the tester can run "
+            "none, and code runs only in your kernel. Install bubblewrap, or use Linux 5.13 or "
+            "newer with Landlock."
         ]
     gaps = {
         "Commands can change the permissions and timestamps of files elsewhere, but not their "

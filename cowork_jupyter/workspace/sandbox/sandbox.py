@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ...domain.settings import SandboxChoice, Settings
-from ..no_follow import OPEN_FOLDER
+from ..no_follow import hold
 from ..workspace import Workspace
 from .aftermath import Aftermath, RunningCommand
 from .autorun import NOTHING_OPENED, Opened
@@ -111,7 +111,7 @@ class Sandbox:
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
         run = await self._begin(launch)
         try:
-            root = os.open(launch.workspace.root, OPEN_FOLDER)
+            root = hold(launch.workspace.root)
             try:
                 view = self._view(launch, root)
                 orders = self._orders(launch, folder, view, run)

@@ -6,10 +6,10 @@ and whoever makes one removes those that nobody holds any more.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -18,6 +18,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..no_follow import OPEN_FOLDER
+
+if sys.platform != "win32":
+    import fcntl
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
 _PREFIX = "cowork-scratch-"

@@ -15,10 +15,10 @@ import select
 import signal
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fcntl import ioctl
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -32,6 +32,9 @@ from .kernel import (
     system_call,
 )
 from .seccomp import connect_number, filter_program, install_watched_filter
+
+if sys.platform == "linux":
+    from fcntl import ioctl
 
 _NOTICE = struct.Struct("QIIiIQ6Q")
 _ANSWER = struct.Struct("QqiI")

@@ -8,8 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from ...domain.errors import Unavailable
 from . import supervisor
 
+NOT_SUPERVISED = (
+    "Programs cannot be started on Windows, because nothing there would end all that they start. "
+    "Run Jupyter in WSL 2."
+)
 MAX_LINE_LENGTH = 16 * 2**20
 LAST_WORDS = 2.0
 """Seconds that a program has to end by itself once its input is closed."""
@@ -56,6 +61,8 @@ async def start(
     program: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str | None
 ) -> SupervisedProcess:
     """Start a supervised program, in this folder and with these variables alone."""
+    if sys.platform == "win32":
+        raise Unavailable(NOT_SUPERVISED, code="unsupported_system", retryable=False)
     end, lifeline = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(

@@ -110,7 +110,10 @@ def end_all(grace: float, group: int | None = None) -> None:
 def has_children() -> bool:
     """Whether any is left, ended or not."""
     try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        else:  # on macOS before Python 3.13; it collects one, as our callers are about to do
+            os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
         return False
     return True

@@ -140,7 +140,7 @@ def test_no_rule_of_the_users_lifts_one_of_the_administrators(tmp_path: Path) ->
         judgement = judge(AgentRole.ACTOR, call, around)
         assert judgement.effect is effect
         assert "(admin)" in judgement.because[0]
-        assert judgement.lasting_rules(anchors) == []  # "always" would change nothing
+        assert judgement.narrowest_rules(anchors) == []  # "always" would change nothing
 
 
 @pytest.mark.usefixtures("counts")

@@ -13,7 +13,13 @@ from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.call_parts import decompose
 from cowork_jupyter.policy.calls import Preview
-from cowork_jupyter.policy.decision import DecisionContext, Judgement, always_denied, judge
+from cowork_jupyter.policy.decision import (
+    UNCONFINED,
+    DecisionContext,
+    Judgement,
+    always_denied,
+    judge,
+)
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
@@ -225,9 +231,60 @@ def test_a_command_that_provably_only_reads_here_runs_the_others_ask(
     assert command(text) is effect
 
 
-def test_without_a_sandbox_every_command_asks_unless_a_rule_allows_it() -> None:
-    assert command("ls", confined=False) is ASK
-    assert command("ls", rule(ALLOW, "execute_command(ls)"), confined=False) is ALLOW
+@pytest.mark.parametrize(
+    "text", ["*", "execute_command", "execute_command(ls)", "execute_command(=ls)"]
+)
+@pytest.mark.parametrize("scope", list(Scope))
+def test_without_a_sandbox_no_rule_allows_a_command(text: str, scope: Scope) -> None:
+    given = {"command": "ls"}
+    made = decided("execute_command", given, rule(ALLOW, text, scope), confined=False)
+    assert (made.effect, made.because) == (ASK, [UNCONFINED])
+    assert made.each_time
+    denying = rule(ALLOW, text, scope), rule(DENY, "execute_command(ls)")
+    assert command("ls", *denying, confined=False) is DENY
+
+
+@pytest.mark.parametrize("text", ["ls", "ls $(id)", "git push", "rm x", "ls > x", "ls; (", ""])
+def test_without_a_sandbox_every_command_asks_and_the_sandbox_makes_no_call_stricter(
+    text: str,
+) -> None:
+    allow = rule(ALLOW, "*"), rule(ALLOW, "update_file"), rule(ALLOW, "network(*)")
+    assert command(text, *allow, grant=step("execute_command"), confined=False) is ASK
+    assert not decided("execute_command", {"command": text}, *allow).each_time
+
+
+def test_without_a_sandbox_a_rule_that_asks_is_named_beside_the_reason() -> None:
+    asking = rule(ASK, "execute_command(ls)")
+    made = decided("execute_command", {"command": "ls"}, asking, confined=False)
+    assert made.because == [f"The rule '{asking}' asks about ls.", UNCONFINED]
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "effect"),
+    [
+        ("pytest -q", ["execute_command(=pytest -q)"], ALLOW),
+        ("pytest -q", ["execute_command(pytest -q)"], ASK),
+        ("pytest -q", ["execute_command"], ASK),
+        ("pytest -q", ["*"], ASK),
+        ("pytest -x", ["execute_command(=pytest -q)"], ASK),
+        ("pytest -q && ls", ["execute_command(=pytest -q)"], ASK),
+        ("pytest -q && ls", ["execute_command(=pytest -q)", "execute_command(=ls)"], ALLOW),
+        ("pytest -q > out", ["execute_command(=pytest -q)"], ASK),
+    ],
+)
+def test_without_a_sandbox_only_a_policy_that_names_the_very_command_allows_it(
+    text: str, policy: list[str], effect: Effect
+) -> None:
+    rules = RuleSet([rule(ALLOW, one) for one in policy])
+    call = decompose(
+        "execute_command", TOOLS["execute_command"].permissions, {"command": text}, GROUNDS
+    )
+    assert judge(AgentRole.ACTOR, call, DecisionContext(GROUNDS, rules)).effect is ASK
+    around = DecisionContext(GROUNDS, rules, unattended=rules)
+    assert judge(AgentRole.ACTOR, call, around).effect is effect
+    denied = RuleSet([*rules, rule(DENY, "execute_command(pytest)")])
+    strict = DecisionContext(GROUNDS, denied, unattended=denied)
+    assert judge(AgentRole.ACTOR, call, strict).effect is DENY
 
 
 def test_a_tester_runs_plain_commands_in_its_sandbox_and_none_without() -> None:
@@ -527,7 +584,7 @@ def test_always_allow_keeps_the_network_by_itself_and_only_for_a_host() -> None:
 
 
 def kept(tool: str, parameters: dict[str, Any]) -> list[str]:
-    return decided(tool, parameters).lasting_rules(GROUNDS)
+    return decided(tool, parameters).narrowest_rules(GROUNDS)
 
 
 def test_always_allow_writes_the_narrowest_rule() -> None:

@@ -58,7 +58,7 @@ def test_rules_about_our_own_tools_are_not_about_it(pins: Pins) -> None:
 
 
 def test_always_offers_a_rule_about_exactly_what_was_shown(pins: Pins) -> None:
-    (text,) = decided(pins).lasting_rules(GROUNDS)
+    (text,) = decided(pins).narrowest_rules(GROUNDS)
     assert text == f"{TOOL}(={NOW})"
     assert read_rule(Effect.ALLOW, text, Scope.GLOBAL).problem is None
     assert decided(pins, allow(text)).effect is Effect.ALLOW

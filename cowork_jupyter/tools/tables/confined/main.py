@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import stat
 import sys
 import tempfile
@@ -37,6 +36,8 @@ def main(arguments: list[str]) -> None:
 def answer(order: Order) -> TableReply:
     """All that there is to say."""
     limit = order["memory_mb"] * 1024 * 1024 + _ROOM
+    import resource
+
     allowed = resource.getrlimit(resource.RLIMIT_DATA)[1]
     most = limit if allowed == resource.RLIM_INFINITY else min(limit, allowed)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
