@@ -113,22 +113,27 @@ class Jobs:
             why = "Something went wrong inside Cowork. See its log."
             outcome = Outcome(JobStatus.FAILED, why)
         with suppress(NotFound):  # the conversation was deleted, and the job with it
-            await self._end_once_possible(job, outcome)
-            if self._on_end:
+            if await self._end_once_possible(job, outcome) and self._on_end:
                 self._on_end(self._journal.store.job(job.id))
 
-    async def _end_once_possible(self, job: Job, outcome: Outcome) -> None:
-        """With a full disk the end cannot be stored, and the job would look at work for ever."""
+    async def _end_once_possible(self, job: Job, outcome: Outcome) -> bool:
+        """With a full disk the end cannot be stored, and the job would look at work for ever.
+
+        Says whether it has ended; if not, the service stops, and the next one puts it in order.
+        """
         task = asyncio.current_task()
         assert task is not None
         self._stopping.add(task)  # it has nothing left to cancel
         while True:
             try:
-                return self._end(job, outcome)
+                self._end(job, outcome)
+                return True
             except CoworkError as error:
-                if not error.retryable or self.closing:  # the next process closes it then
+                if not error.retryable:
                     raise
                 logger.warning("The end of job %s waits: %s", job.id, error.message)
+            if self.closing:
+                return False
             await asyncio.sleep(RETRY_SECONDS)
 
     def _end(self, job: Job, outcome: Outcome) -> None:

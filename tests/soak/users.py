@@ -8,6 +8,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -79,10 +80,8 @@ class User:
             names, weights = zip(*_ACTIONS.items(), strict=True)
             (action,) = self._chance.choices(names, weights) if self._open() else [User.begin]
             self._diary.actions[action.__name__] += 1
-            try:
+            with suppress(Away):
                 await action(self)
-            except Away:
-                pass
             await asyncio.sleep(self._chance.expovariate(1 / PAUSE))
 
     async def catch_up(self) -> None:
@@ -151,7 +150,8 @@ class User:
 
     async def begin(self) -> None:
         if len(self._open()) >= CONVERSATIONS:
-            return await self.delete()
+            await self.delete()
+            return
         made = await self.call("POST", "context", {"role": self._chance.choice(ROLES[:2])})
         self.conversations.append(Conversation(made["id"]))
         await self._follow(self.conversations[-1])
