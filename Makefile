@@ -25,7 +25,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DELETE_ON_ERROR:
 .PHONY: help lab install test test-full test-unit test-security test-server test-cluster test-acp test-mcp test-local \
         test-ui test-collaboration test-hub test-notebooks notebooks test-packaging \
-        lint fmt build docs screenshots bench eval clean
+        lint fmt build docs screenshots bench soak eval clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ screenshots: $(VENV)/.ready-to-test ## draw the pictures of the documentation an
 
 bench: $(VENV)/.ready-to-test ## measure; prints one table and writes tests/bench/output/bench.json
 	$(BIN)/python -m tests.bench $(ARGS)
+
+soak: $(VENV)/.ready-to-test ## half an hour of random users, kills and full disks (ARGS="--minutes 5 --seed 7")
+	$(BIN)/python -m tests.soak $(ARGS)
 
 eval: $(VENV)/.ready-to-test ## ask a real model data questions in several ways (ARGS="--base-url … --model …")
 	$(BIN)/python -m tests.eval $(ARGS)

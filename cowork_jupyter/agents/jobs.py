@@ -15,6 +15,7 @@ from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Store, Transaction
+from ..store.recovery import interrupt_parts
 from .ask.inquiries import status_of, withdraw
 from .run.loop import Outcome
 
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 _STOPPED = "Cowork stopped before the job ended. You can resume it."
 
 Work = Callable[[Job], Awaitable[Outcome]]
+RETRY_SECONDS = 1.0
 
 
 class Jobs:
@@ -121,12 +123,33 @@ class Jobs:
             why = "Something went wrong inside Cowork. See its log."
             outcome = Outcome(JobStatus.FAILED, why)
         with suppress(NotFound):  # the conversation was deleted, and the job with it
-            self._end(job, outcome)
-            if self._on_end:
+            if await self._end_once_possible(job, outcome) and self._on_end:
                 self._on_end(self._journal.store.job(job.id))
+
+    async def _end_once_possible(self, job: Job, outcome: Outcome) -> bool:
+        """With a full disk the end cannot be stored, and the job would look at work for ever.
+
+        Says whether it has ended; if not, the service stops, and the next one puts it in order.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        self._stopping.add(task)  # it has nothing left to cancel
+        while True:
+            try:
+                self._end(job, outcome)
+                return True
+            except CoworkError as error:
+                if not error.retryable:
+                    raise
+                logger.warning("The end of job %s waits: %s", job.id, error.message)
+            if self.closing:
+                return False
+            await asyncio.sleep(RETRY_SECONDS)
 
     def _end(self, job: Job, outcome: Outcome) -> None:
         with self._journal.transaction() as tx:
+            if outcome.status is JobStatus.FAILED:
+                interrupt_parts(tx, tx.job(job.id))  # what could not say itself how it ended
             if outcome.status is JobStatus.FAILED and outcome.error:
                 tx.append_message(_error_message(job, outcome.error))
                 tx.append_event(job.context_id, ErrorReported(message=outcome.error), job.id)

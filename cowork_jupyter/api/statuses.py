@@ -9,6 +9,7 @@ _STATUSES = {
     "MalformedRequest": 400,
     "MethodNotAllowed": 405,
     "NotFound": 404,
+    "StoreError": 503,
     "TooLarge": 413,
     "Unavailable": 503,
 }

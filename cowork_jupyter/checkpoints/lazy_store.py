@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from ..domain.errors import Unavailable
@@ -30,6 +31,11 @@ class LazyCheckpointStore:
         self._closed = False
 
     @property
+    def folder(self) -> Path:
+        """Where all of it is kept."""
+        return self._settings.data_dir / FOLDER
+
+    @property
     def state(self) -> WorkspaceState:
         """The workspace in its store. To be asked for in a thread: opening may take a while."""
         with self._lock:
@@ -42,7 +48,7 @@ class LazyCheckpointStore:
     def _opened(self) -> WorkspaceState:
         settings = self._settings
         limits = CheckpointLimits(settings.checkpoint_file_limit, settings.checkpoint_total_limit)
-        store = CheckpointStore(settings.data_dir / FOLDER, limits)
+        store = CheckpointStore(self.folder, limits)
         private = {settings.data_dir.resolve(), settings.database.resolve().parent}
         exclusions = Exclusions(settings.checkpoint_exclude, sorted(private))
         return WorkspaceState(store, settings.workspace, exclusions)
@@ -50,7 +56,7 @@ class LazyCheckpointStore:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever kept; then nothing is opened only to find out."""
-        return self._state is None and not (self._settings.data_dir / FOLDER).exists()
+        return self._state is None and not self.folder.exists()
 
     async def ask(self, question: Callable[[WorkspaceState], T]) -> T:
         """Let a thread do something with the store."""

@@ -8,14 +8,23 @@ old file at once the second finds the work done. Steps are only ever added.
 from __future__ import annotations
 
 import json
+import logging
+import secrets
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from . import deleted
+from .connection import create_private
 from .errors import StoreError
 from .job_facts import add_job_facts
 from .legacy import create_legacy_tables, move_legacy_rows
+
+logger = logging.getLogger(__name__)
+
+MAX_COPIED_BYTES = 200 * 1024 * 1024
+"""A record larger than this is upgraded without a copy: it would take long, and much room."""
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -173,8 +182,12 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Run the steps this file has not had."""
-    if _version(connection) == len(MIGRATIONS):
+    version = _version(connection)
+    if version == len(MIGRATIONS):
         return
+    refuse_newer(connection, path)
+    if is_old := _has_tables(connection):
+        keep_copy(connection, path, version)
     connection.execute("BEGIN IMMEDIATE")
     try:
         _run_missing_steps(connection, path)
@@ -183,6 +196,25 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+    if is_old:
+        known = len(MIGRATIONS)
+        logger.info("Upgraded the record at %s from version %d to %d.", path, version, known)
+
+
+def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Keep the file of an older version beside the new one, for whoever wants to go back."""
+    copy = path.with_name(f"{path.name}.v{version}.bak")
+    if copy.exists() or path.stat().st_size > MAX_COPIED_BYTES:
+        return
+    part = path.with_name(f"{copy.name}.{secrets.token_hex(4)}")
+    try:
+        create_private(part)
+        with closing(sqlite3.connect(part)) as kept:
+            connection.backup(kept)
+        part.replace(copy)
+    except (OSError, sqlite3.Error) as error:
+        part.unlink(missing_ok=True)
+        logger.warning("The record at %s is upgraded without a copy (%s).", path, error)
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
@@ -203,6 +235,10 @@ def _run_missing_steps(connection: sqlite3.Connection, path: Path) -> None:
     for step in MIGRATIONS[_version(connection) :]:
         step(connection)
     connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -35,15 +35,20 @@ def interrupt(tx: Transaction, job: Job) -> None:
 
     What it has asked the user stays: they can answer now, and the resumed job takes it up.
     """
-    _answer_open_calls(tx, job)
-    _interrupt_tasks(tx, job)
-    _interrupt_plan_steps(tx, job)
+    interrupt_parts(tx, job)
     stopped = job.model_copy(
         update={"status": JobStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
     )
     tx.save_job(stopped)
     ended = JobCompleted(job_id=job.id, status=stopped.status, error=_JOB_ERROR)
     tx.append_event(job.context_id, ended, job.id)
+
+
+def interrupt_parts(tx: Transaction, job: Job) -> None:
+    """Close the calls, tasks and steps of a job that are open."""
+    _answer_open_calls(tx, job)
+    _interrupt_tasks(tx, job)
+    _interrupt_plan_steps(tx, job)
 
 
 def _answer_open_calls(tx: Transaction, job: Job) -> None:

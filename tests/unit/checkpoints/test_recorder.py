@@ -20,7 +20,7 @@ from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
 from cowork_jupyter.checkpoints import writer as ledgers
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.snapshot import Snapshot
-from cowork_jupyter.checkpoints.store import WorkspaceState
+from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.checkpoints.undo import KERNELS
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound, Unavailable
@@ -29,7 +29,7 @@ from cowork_jupyter.domain.messages import Message, TextPart
 from cowork_jupyter.domain.roles import Permission
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.record.changes import compare
-from cowork_jupyter.store import Store
+from cowork_jupyter.store import Store, StoreError
 
 pytestmark = pytest.mark.asyncio
 
@@ -534,6 +534,22 @@ async def test_some_paths_however_they_are_written(desk: Desk) -> None:
     assert result.removed == ["d/a.txt"]
     result = await desk.parts.undo.rollback(mark, paths=["d/"])
     assert result.removed == ["d", "d/b.txt"]
+
+
+async def test_a_rollback_that_a_full_disk_refuses_says_so_and_touches_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object, **_more: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise error
+
+    made = await desk.write("a.txt", "x")
+    monkeypatch.setattr(CheckpointStore, "record", full)
+    with pytest.raises(StoreError, match="disk is full") as refused:
+        await desk.parts.undo.rollback(made)
+    assert (refused.value.code, refused.value.retryable) == ("store_full", True)
+    assert (desk.root / "a.txt").read_text() == "x"
 
 
 async def test_no_rollback_while_a_job_runs(desk: Desk) -> None:

@@ -1,0 +1,88 @@
+"""A disk that is full while a job runs: the job ends when there is room to say so."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractContextManager
+
+import pytest
+
+from cowork_jupyter.agents import jobs
+from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.store import Store, StoreError, Transaction
+from tests.scripted import ScriptedServer, call, stall, text
+
+from .conftest import Bench
+from .helpers import check_ended_well, ended, eventually
+
+pytestmark = pytest.mark.asyncio
+
+
+class Disk:
+    """Says that it is full, as often as it is asked, until it is not."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_full = False
+        self.refused = 0
+        before = Store.transaction
+
+        def transaction(store: Store) -> AbstractContextManager[Transaction]:
+            if self.is_full:
+                self.refused += 1
+                raise StoreError("The disk is full.", code="store_full", retryable=True)
+            return before(store)
+
+        monkeypatch.setattr(Store, "transaction", transaction)
+        monkeypatch.setattr(jobs, "RETRY_SECONDS", 0.001)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
+async def test_a_job_whose_end_cannot_be_stored_ends_when_it_can(
+    bench: Bench, scripted: ScriptedServer, disk: Disk
+) -> None:
+    scripted.add(stall(), text("Again."))
+    job_id = bench.start("first")
+    await bench.until(EventType.TEXT_DELTA)
+    disk.is_full = True
+    cancelling = asyncio.ensure_future(bench.service.jobs.cancel(job_id))
+    await eventually(lambda: disk.refused > 3)
+    disk.is_full = False
+    assert (await cancelling).status.is_final
+    assert (await ended(bench, bench.start("second"))).status is JobStatus.COMPLETED
+
+
+async def test_a_call_whose_result_could_not_be_stored_gets_one_with_the_end_of_its_job(
+    bench: Bench, scripted: ScriptedServer, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admit = bench.service.factory.tools.gate.admit
+
+    async def admit_then_fill(*given: object) -> object:
+        clearance = await admit(*given)  # type: ignore[arg-type]
+        disk.is_full = True
+        return clearance
+
+    monkeypatch.setattr(bench.service.factory.tools.gate, "admit", admit_then_fill)
+    scripted.add(call("list_directory", path="."))
+    job_id = bench.start("first")
+    await eventually(lambda: disk.refused > 3)
+    disk.is_full = False
+    assert (await ended(bench, job_id)).status is JobStatus.FAILED
+    check_ended_well(bench, JobStatus.FAILED)
+
+
+async def test_a_service_that_closes_does_not_wait_for_the_disk(
+    bench: Bench, scripted: ScriptedServer, disk: Disk
+) -> None:
+    scripted.add(stall())
+    bench.start("first")
+    await bench.until(EventType.TEXT_DELTA)
+    disk.is_full = True
+    async with asyncio.timeout(60):
+        await bench.service.jobs.close()
+    disk.is_full = False
+    assert bench.job_statuses() == [JobStatus.RUNNING]  # the next process puts it in order
