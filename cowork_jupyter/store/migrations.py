@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import deleted
 from .errors import StoreError
+from .folding import fold_all
 from .job_facts import add_job_facts
 from .legacy import create_legacy_tables, move_legacy_rows
 
@@ -168,6 +169,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_pins_and_undo,
     add_rounds,
     add_memory_offers,
+    fold_all,
 )
 
 

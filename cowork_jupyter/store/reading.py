@@ -19,6 +19,7 @@ from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from . import deleted
+from .folding import data_after
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of, to_json
 
@@ -121,7 +122,7 @@ class Reader(ABC):
         messages = self._messages_between(context_id, places[0], places[-1]) if places else {}
         # A message can only be missing when its context was deleted this very moment.
         return [
-            event_of(row, messages.get(row["seq"]))
+            event_of(row, messages.get(row["seq"]) or data_after(row, after))
             for row in rows
             if row["data"] is not None or row["seq"] in messages
         ]
@@ -134,7 +135,7 @@ class Reader(ABC):
             " ORDER BY seq DESC LIMIT 1"
         )
         rows = self._rows(sql, context_id, code, task_id)
-        return event_of(rows[0], None) if rows else None
+        return event_of(rows[0], json.loads(rows[0]["data"])) if rows else None
 
     def notices(self, context_id: str, code: str) -> list[Event]:
         """All notices of this kind, oldest first."""
@@ -142,7 +143,7 @@ class Reader(ABC):
             "SELECT * FROM events WHERE context_id=? AND type='notice'"
             " AND json_extract(data, '$.code')=? ORDER BY seq"
         )
-        return [event_of(row, None) for row in self._rows(sql, context_id, code)]
+        return [event_of(row, json.loads(row["data"])) for row in self._rows(sql, context_id, code)]
 
     def moves(self, context_id: str, since: str = "") -> list[FileMoved]:
         """What a conversation was told of files that were renamed or moved, oldest first."""
