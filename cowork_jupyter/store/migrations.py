@@ -17,6 +17,7 @@ from .errors import StoreError
 from .folding import fold_all
 from .job_facts import add_job_facts
 from .legacy import create_legacy_tables, move_legacy_rows
+from .search import create_index
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -170,6 +171,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_rounds,
     add_memory_offers,
     fold_all,
+    create_index,
 )
 
 

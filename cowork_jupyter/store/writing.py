@@ -16,7 +16,7 @@ from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.redaction import Mask
-from . import deleted
+from . import deleted, search
 from .folding import fold_job, fold_turn
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
@@ -91,6 +91,7 @@ class Transaction(Reader):
         event = self._event(message.context_id, message, *place)
         values = encode(fields)
         self._execute_in(message.context_id, _ADD_MESSAGE, (*values, event.seq))
+        search.add_message(self._connection, message.context_id, event.seq)
         self._add_event(event, None)
         self._connection.execute(
             "UPDATE contexts SET updated_at=? WHERE id=?", (now(), message.context_id)
@@ -157,6 +158,7 @@ class Transaction(Reader):
     def delete_context(self, context_id: str) -> None:
         """Remove a context and everything that belongs to it."""
         self.context(context_id)
+        search.forget_context(self._connection, context_id)
         self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
     def set_context_aside(self, context_id: str) -> None:
