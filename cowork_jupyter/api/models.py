@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from ..agents.ask.inquiries import as_shown
-from ..domain.contexts import Context, Job
+from ..domain.contexts import Context, FoundContext, Job
 from ..domain.data import Data
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
@@ -270,7 +270,7 @@ class AddresseeAnswer(BaseModel):
 class ContextList(BaseModel):
     """Conversations, newest first."""
 
-    items: list[Context]
+    items: list[FoundContext]
     next: int | None
 
 

@@ -100,6 +100,9 @@ StoredRole = Annotated[AgentRole, BeforeValidator(_role_of_old_contexts)]
 """A role as stored: contexts from before roles existed are actors."""
 
 
+_ONLY_IF_ANY = {"pinned", "snippet"}
+
+
 class Context(BaseModel):
     """One conversation."""
 
@@ -116,21 +119,30 @@ class Context(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
-        """As the contract has it; `pinned` is written only of those that are."""
+        """As the contract has it; some of it only where there is something to say."""
         written = handler(self)
-        if not self.pinned:
-            written.pop("pinned", None)
+        for name in _ONLY_IF_ANY & written.keys():
+            if not written[name]:
+                del written[name]
         return written
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """So it may be missing."""
+        """So these may be missing."""
         schema = handler(core_schema)
         described = handler.resolve_ref_schema(schema)
-        described["required"] = [one for one in described.get("required", []) if one != "pinned"]
+        required = described.get("required", [])
+        described["required"] = [one for one in required if one not in _ONLY_IF_ANY]
         return schema
+
+
+class FoundContext(Context):
+    """A conversation in a list, perhaps found by its words."""
+
+    snippet: str = ""
+    """What was said around one of them; none where the title or the notebook's path has them."""
 
 
 class Spending(BaseModel):

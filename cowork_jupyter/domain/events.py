@@ -276,7 +276,7 @@ _TYPES |= dict.fromkeys(NOTICES, EventType.NOTICE)
 
 
 class Event(Tagged, tag="type", models=_MODELS):
-    """One stored event. `seq` grows by one within a context and survives restarts."""
+    """One stored event. `seq` grows within a context and survives restarts."""
 
     seq: int
     type: EventType

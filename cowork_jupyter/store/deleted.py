@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 
+from . import search
 from .rows import insert, to_json
 
 CREATE = (
@@ -39,6 +40,7 @@ def set_aside(connection: sqlite3.Connection, context_id: str, deleted_at: str) 
                 for row in connection.execute(sql, (context_id,))
             ),
         )
+    search.forget_context(connection, context_id)
     connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
 
@@ -52,6 +54,7 @@ def put_back(connection: sqlite3.Connection, context_id: str) -> None:
         values = json.loads(row)
         statement = insert(table, [*values]).replace("INSERT", "INSERT OR IGNORE", 1)
         connection.execute(statement, (*values.values(),))
+    search.add_context(connection, context_id)
     connection.execute("DELETE FROM deleted_rows WHERE context_id=?", (context_id,))
 
 

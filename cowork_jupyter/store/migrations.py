@@ -18,8 +18,10 @@ from pathlib import Path
 from . import deleted
 from .connection import create_private
 from .errors import StoreError
+from .folding import fold_all
 from .job_facts import add_job_facts
 from .legacy import create_legacy_tables, move_legacy_rows
+from .search import create_index
 
 logger = logging.getLogger(__name__)
 
@@ -177,6 +179,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_pins_and_undo,
     add_rounds,
     add_memory_offers,
+    fold_all,
+    create_index,
 )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from ..domain.cell_changes import CellChange
-from ..domain.contexts import Context, Job, Task
+from ..domain.contexts import Context, FoundContext, Job, Task
 from ..domain.effects import DataEffect
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType, FileMoved
@@ -19,25 +20,33 @@ from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from . import deleted
+from .folding import data_after
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of, to_json
+from .search import (
+    FEW_GRAMS,
+    FEW_MESSAGES,
+    GRAMS,
+    NOT_SPOKEN,
+    PLACES,
+    SHORT,
+    excerpt,
+    fold,
+    grams_of,
+    query,
+    text_of,
+    words_of,
+)
 
 _FIRST_PAGE = 32
 _MAX_PAGE_SIZE = 512
 _ALL = -1  # SQLite's "no limit"
 _END = 2**62  # behind every place
 _NEWEST_JOBS = 20  # which the user may still want to learn from
-_NOT_SPOKEN = "('tool_call', 'tool_result', 'task_assignment', 'role_change', 'error')"
-_WORD_NOT_FOUND = (
-    "SELECT 1 FROM json_each(?6) AS word"  # noqa: S608 (our words)
-    " WHERE instr(casefold(title || ' ' || COALESCE(notebook, '')), word.value)=0 AND NOT EXISTS"
-    " (SELECT 1 FROM messages, json_each(messages.content) AS part"
-    " WHERE messages.context_id=contexts.id"
-    f" AND COALESCE(message_type, 'text') NOT IN {_NOT_SPOKEN}"
-    " AND instr(casefold(COALESCE(json_extract(part.value, '$.text'), '')), word.value))"
+_SAID = (
+    "SELECT seq, content FROM messages WHERE context_id=? AND seq<?"  # noqa: S608 (our words)
+    f" AND COALESCE(message_type, 'text') NOT IN {NOT_SPOKEN} ORDER BY seq DESC LIMIT ?"
 )
-"""A word of a search that stands nowhere in a context. Instead of patterns, which would have
-wildcards, words are looked for as they are."""
 
 
 class Reader(ABC):
@@ -89,17 +98,65 @@ class Reader(ABC):
         said; tools' output is not looked through.
         """
         sql = (
-            "SELECT contexts.* FROM contexts"  # noqa: S608 (our words)
+            "SELECT contexts.* FROM contexts"
             " LEFT JOIN owners ON owners.context_id=contexts.id"
             " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
             " AND (?4 IS NULL OR notebook=?4) AND (?5 IS NULL OR pinned=?5)"
-            f" AND NOT EXISTS ({_WORD_NOT_FOUND}) ORDER BY position DESC LIMIT ?3"
+            " ORDER BY position DESC LIMIT ?3"
         )
-        words = to_json(sorted(set(search.casefold().split()), key=len, reverse=True))
+        words = words_of(search)
         start = _END if after is None else after
-        rows = self._rows(sql, start, owner, limit + 1, notebook, pinned, words)
-        items = [Context.model_validate(decode(row)) for row in rows[:limit]]
-        return Page(items, rows[limit - 1]["position"] if len(rows) > limit else None)
+        rows = self._rows(sql, start, owner, _ALL if words else limit + 1, notebook, pinned)
+        found = self._found(rows, words) if words else ((row, "") for row in rows)
+        page = list(islice(found, limit + 1))
+        items = [
+            FoundContext.model_validate({**decode(row), "snippet": snippet})
+            for row, snippet in page[:limit]
+        ]
+        return Page([*items], page[limit - 1][0]["position"] if len(page) > limit else None)
+
+    def _found(
+        self, rows: Iterable[sqlite3.Row], words: list[str]
+    ) -> Iterator[tuple[sqlite3.Row, str]]:
+        """Those of the contexts that have all words, each with what stands around one of them."""
+        places = {word: self._places(word) for word in words}
+        for row in rows:
+            named = fold(f"{row['title']} {row['notebook'] or ''}")
+            snippet = ""
+            for word in words:
+                if word in named:
+                    continue
+                text = self._said_with(word, row, places[word])
+                if text is None:
+                    break
+                snippet = snippet or excerpt(text, word)
+            else:
+                yield row, snippet
+
+    def _places(self, word: str) -> dict[int, int] | None:
+        """By context, the newest message that a word is likely to be in; None: in very many."""
+        if len(word) > SHORT:
+            asked = query(grams_of(word), "AND")
+        else:
+            grams = self._rows(GRAMS, word)
+            if len(grams) == FEW_GRAMS or sum(row["doc"] for row in grams) > FEW_MESSAGES:
+                return None
+            asked = query((row["term"] for row in grams), "OR")
+        return {row["position"]: row["seq"] for row in self._rows(PLACES, asked)} if asked else {}
+
+    def _said_with(
+        self, word: str, context: sqlite3.Row, places: dict[int, int] | None
+    ) -> str | None:
+        """The newest message of a context with this word."""
+        newest = _END if places is None else places.get(context["position"], 0) + 1
+        size = 1 if places is not None else _FIRST_PAGE
+        while rows := self._rows(_SAID, context["id"], newest, size):
+            for row in rows:
+                text = text_of(row["content"])
+                if word in fold(text):
+                    return text
+            newest, size = rows[-1]["seq"], _MAX_PAGE_SIZE
+        return None
 
     def deleted_contexts(self) -> list[tuple[Context, str]]:
         """What can still be brought back, each with when it was deleted; newest first."""
@@ -121,7 +178,7 @@ class Reader(ABC):
         messages = self._messages_between(context_id, places[0], places[-1]) if places else {}
         # A message can only be missing when its context was deleted this very moment.
         return [
-            event_of(row, messages.get(row["seq"]))
+            event_of(row, messages.get(row["seq"]) or data_after(row, after))
             for row in rows
             if row["data"] is not None or row["seq"] in messages
         ]
@@ -134,7 +191,7 @@ class Reader(ABC):
             " ORDER BY seq DESC LIMIT 1"
         )
         rows = self._rows(sql, context_id, code, task_id)
-        return event_of(rows[0], None) if rows else None
+        return event_of(rows[0], json.loads(rows[0]["data"])) if rows else None
 
     def notices(self, context_id: str, code: str) -> list[Event]:
         """All notices of this kind, oldest first."""
@@ -142,7 +199,7 @@ class Reader(ABC):
             "SELECT * FROM events WHERE context_id=? AND type='notice'"
             " AND json_extract(data, '$.code')=? ORDER BY seq"
         )
-        return [event_of(row, None) for row in self._rows(sql, context_id, code)]
+        return [event_of(row, json.loads(row["data"])) for row in self._rows(sql, context_id, code)]
 
     def moves(self, context_id: str, since: str = "") -> list[FileMoved]:
         """What a conversation was told of files that were renamed or moved, oldest first."""
@@ -262,7 +319,7 @@ class Reader(ABC):
         sql = (
             "SELECT messages.*, tasks.step_id FROM messages"  # noqa: S608 (our words)
             " LEFT JOIN tasks ON tasks.id=messages.task_id WHERE messages.context_id=?"
-            f" AND COALESCE(message_type, 'text') NOT IN {_NOT_SPOKEN} ORDER BY seq DESC"
+            f" AND COALESCE(message_type, 'text') NOT IN {NOT_SPOKEN} ORDER BY seq DESC"
         )
         return [(message_of(row), row["step_id"]) for row in self._rows(sql, context_id)]
 

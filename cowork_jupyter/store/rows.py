@@ -71,8 +71,8 @@ def message_of(row: sqlite3.Row) -> Message:
     return Message.model_validate(decode(row))
 
 
-def event_of(row: sqlite3.Row, message: Message | None = None) -> Event:
-    """The event in a row; one that announces a message is stored without a second copy of it."""
+def event_of(row: sqlite3.Row, data: Message | Any) -> Event:
+    """The event in a row, with what it tells."""
     return Event(
         seq=row["seq"],
         type=row["type"],
@@ -80,5 +80,5 @@ def event_of(row: sqlite3.Row, message: Message | None = None) -> Event:
         job_id=row["job_id"],
         task_id=row["task_id"],
         created_at=row["created_at"],
-        data=message or json.loads(row["data"]),
+        data=data,
     )

@@ -16,7 +16,8 @@ from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.redaction import Mask
-from . import deleted
+from . import deleted, search
+from .folding import fold_job, fold_turn
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, to_json, upsert
@@ -78,12 +79,19 @@ class Transaction(Reader):
         return event
 
     def append_message(self, message: Message) -> Event:
-        """Store a message, whole, and the event that announces it."""
+        """Store a message, whole, and the event that announces it.
+
+        What streamed it is needed only by those who reconnect, and becomes one row.
+        """
         message, fields = self._masked(message)
+        if message.job_id:
+            stream = (message.context_id, message.job_id, message.task_id)
+            fold_turn(self._connection, self._mask, *stream)
         place = (message.job_id, message.task_id, message.created_at)
         event = self._event(message.context_id, message, *place)
         values = encode(fields)
         self._execute_in(message.context_id, _ADD_MESSAGE, (*values, event.seq))
+        search.add_message(self._connection, message.context_id, event.seq)
         self._add_event(event, None)
         self._connection.execute(
             "UPDATE contexts SET updated_at=? WHERE id=?", (now(), message.context_id)
@@ -150,6 +158,7 @@ class Transaction(Reader):
     def delete_context(self, context_id: str) -> None:
         """Remove a context and everything that belongs to it."""
         self.context(context_id)
+        search.forget_context(self._connection, context_id)
         self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
     def set_context_aside(self, context_id: str) -> None:
@@ -175,6 +184,8 @@ class Transaction(Reader):
         fields = job.model_dump(exclude={"tasks"})
         owner = None if job.status.is_final else self._owner
         self._execute_in(job.context_id, _SAVE_JOB, (*self._encoded(fields), owner))
+        if job.status.is_final:
+            fold_job(self._connection, self._mask, job.context_id, job.id)
 
     def save_usage(self, job_id: str, usage: Usage) -> None:
         """Store what a job has spent so far."""

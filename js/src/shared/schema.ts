@@ -733,7 +733,7 @@ export interface components {
          * @description Conversations, newest first.
          */
         ContextList: {
-            items: components["schemas"]["Context"][];
+            items: components["schemas"]["FoundContext"][];
             next: number | null;
         };
         /**
@@ -1284,6 +1284,29 @@ export interface components {
             cell_id?: string | null;
             /** @default  */
             text?: string;
+        };
+        /**
+         * FoundContext
+         * @description A conversation in a list, perhaps found by its words.
+         */
+        FoundContext: {
+            created_at: string;
+            id: string;
+            /** @default null */
+            model: string | null;
+            /** @default null */
+            notebook: string | null;
+            /** @default false */
+            pinned?: boolean;
+            /** @default actor */
+            role: components["schemas"]["AgentRole"];
+            /** @default  */
+            snippet?: string;
+            /** @default default */
+            system_prompt_id: string;
+            /** @default  */
+            title: string;
+            updated_at: string;
         };
         /**
          * Guidance

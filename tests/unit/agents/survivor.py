@@ -64,7 +64,7 @@ async def _work(service: CoworkService, context_id: str, told: Connection) -> No
     last = service.journal.store.last_seq(context_id)
     service.send_message(context_id, TASK)
     async for event in service.journal.bus.subscribe(context_id, last):
-        told.send((event.seq, event.type.value))
+        told.send((event.seq, event.type.value, getattr(event.data, "text", "")))
         if event.type is EventType.JOB_COMPLETED:
             break
     await service.close()

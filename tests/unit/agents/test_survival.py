@@ -26,6 +26,7 @@ from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.store import Store
+from cowork_jupyter.store.folding import pieces_of
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
 from tests.scripted.server import last_words
 
@@ -43,7 +44,8 @@ PATIENCE = 120.0
 MAX_LATER = 0.02
 """Seconds between an event and the kill, at most: longer than most that happens in between."""
 
-Seen = list[tuple[int, str]]
+Seen = list[tuple[int, str, str]]
+"""Of each event its place, its kind, and what it says where it is a piece of text."""
 
 
 def script() -> Callable[[dict[str, Any]], Scripted]:
@@ -77,7 +79,7 @@ def progress(seen: Seen) -> tuple[int, int]:
     Of pieces there are as many as the machine is quick, so they are not counted with the rest:
     a place that one run comes to, the others come to or go past.
     """
-    kinds = [kind for _, kind in seen]
+    kinds = [kind for _, kind, _ in seen]
     pieces = list(takewhile(EventType.TEXT_DELTA.value.__eq__, reversed(kinds)))
     return len(kinds) - kinds.count(EventType.TEXT_DELTA.value), len(pieces)
 
@@ -130,13 +132,23 @@ class Lane:
 
     def check(self, seen: Seen) -> None:
         """What was seen is stored; what was there before the last start is in order again."""
+        assert seen
         with Store(self.settings.database) as store:
             events = store.events(self.context.id)
+            places = stored_places(store)
+            after = seen[0][0] - 1
+            for seq, kind, text in seen:
+                (stored,) = store.events(self.context.id, after, limit=1)
+                assert stored.type.value == kind
+                # Pieces may have become one since, which then stands where the last one stood.
+                if kind == EventType.TEXT_DELTA:
+                    assert stored.data.model_dump()["text"].startswith(text)
+                else:
+                    assert stored.seq == seq
+                after = seq
             messages = store.messages(self.context.id).items
             *earlier, _ = store.jobs(self.context.id)
-        assert seen
-        assert set(seen) <= {(event.seq, event.type.value) for event in events}
-        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        assert places == list(range(1, len(places) + 1))
         in_order = {job.id for job in earlier}
         assert all(job.status.is_final for job in earlier)
         ends = [event.job_id for event in events if event.type is EventType.JOB_COMPLETED]
@@ -153,6 +165,16 @@ class Lane:
             for kind in (MessageType.TOOL_CALL, MessageType.TOOL_RESULT)
         )
         assert called == answered
+
+
+def stored_places(store: Store) -> list[int]:
+    """The places of all events, and of all pieces that have become one."""
+    rows = store._rows("SELECT seq, data, pieces FROM events")
+    return sorted(
+        seq
+        for row in rows
+        for seq in ([seq for seq, _ in pieces_of(row)] if row["pieces"] else [row["seq"]])
+    )
 
 
 def received(pipe: Connection) -> Iterator[Any]:

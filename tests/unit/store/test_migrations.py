@@ -13,7 +13,7 @@ from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import Store, StoreError, migrations
 from cowork_jupyter.store.migrations import MIGRATIONS
-from cowork_jupyter.store.rows import insert
+from cowork_jupyter.store.rows import encode, insert
 
 from .appending import append_message
 
@@ -168,15 +168,8 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
         patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:4])
         with Store(path) as store:
             context = old_context(store)
-            with store.transaction() as tx:
-                for text in said:
-                    message = Message(
-                        context_id=context.id,
-                        job_id="j",
-                        role="user",
-                        content=[TextPart(text=text)],
-                    )
-                    tx.append_message(message)
+            for seq, text in enumerate(said, 1):
+                old_message(store, context.id, seq, text)
             ask(path, context.id, "questions", "q", asked, "answered", {"value": "b"})
     with Store(path) as store:
         first, *others = store.job_messages("j")
@@ -195,6 +188,21 @@ def old_context(store: Store) -> Context:
     with store._database.transaction() as connection:
         connection.execute(insert("contexts", [*values]), (*values.values(),))
     return context
+
+
+def old_message(store: Store, context_id: str, seq: int, text: str, role: str = "user") -> None:
+    """A message as versions 2 to 11 stored it."""
+    content = [TextPart(text=text)]
+    message = Message(context_id=context_id, job_id="j", role=role, content=content)  # type: ignore[arg-type]
+    values = encode(message.model_dump())
+    columns = [*Message.model_fields, "seq"]
+    with store._database.transaction() as connection:
+        connection.execute(insert("messages", columns), (*values, seq))
+        connection.execute(
+            "INSERT INTO events (context_id, seq, type, job_id, created_at)"
+            " VALUES (?, ?, 'message', 'j', ?)",
+            (context_id, seq, message.created_at),
+        )
 
 
 def ask(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.domain.contexts import Context
+from cowork_jupyter.domain.contexts import Context, FoundContext
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
-from cowork_jupyter.store import Store
+from cowork_jupyter.store import Store, migrations, reading
+from cowork_jupyter.store.search import grams_of, query
 
 from .appending import append_message
+from .test_migrations import old_context, old_message
 
 
 def conversation(store: Store, title: str = "", *said: str, notebook: str | None = None) -> Context:
@@ -39,6 +42,83 @@ def test_all_words_have_to_be_in_it_wherever_they_stand(store: Store) -> None:
 def test_letters_of_every_language_are_the_same_in_either_case(store: Store) -> None:
     conversation(store, "ÜBERSICHT", "Größe der ΣΤΉΛΗ")
     assert found(store, "übersicht GRÖSSE στήλη") == ["ÜBERSICHT"]
+
+
+def test_accents_make_no_difference(store: Store) -> None:
+    conversation(store, "one", "Un résumé für François, 한국어 und 東京都")
+    for search in ("resume", "RÉSUMÉ", "fur francois", "fu\u0308r", "한국", "京都", "京"):
+        assert found(store, search) == ["one"]
+    assert found(store, "都京") == []
+
+
+def test_words_are_found_inside_of_others_whatever_their_length(store: Store) -> None:
+    conversation(store, "one", "A DataFrame of Q4")
+    assert found(store, "frame") == found(store, "q4") == found(store, "4") == ["one"]
+    assert found(store, "framed") == found(store, "q5") == []
+
+
+def test_what_only_looks_like_the_word_is_not_it(store: Store) -> None:
+    conversation(store, "one", "abcdef", "xabc bcd cdex")
+    assert found(store, "abcdef") == ["one"]
+    assert found(store, "abcde bcdef") == ["one"]
+    conversation(store, "two", "xabc bcd cdex")  # has all that the index knows of `abcde`
+    assert found(store, "abcde") == ["one"]
+
+
+def test_a_common_short_word_is_found_in_old_messages_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation(store, "old", "to be", *["x"] * 100)
+    conversation(store, "never", *["x"] * 5)
+    monkeypatch.setattr(reading, "FEW_MESSAGES", 0)
+    assert found(store, "to") == ["old"]
+
+
+def test_a_hit_comes_with_the_words_around_it(store: Store) -> None:
+    long = "word " * 50
+    conversation(store, "Sales", f"{long}Straße nach\n\n*München* {long}", "Nothing of it.")
+    (hit,) = store.contexts(search="munchen sales").items
+    assert isinstance(hit, FoundContext)
+    assert "Straße nach *München* word" in hit.snippet
+    assert hit.snippet.startswith("…word ")
+    assert hit.snippet.endswith(" word…")
+    assert len(hit.snippet) < 130
+    assert [one.model_dump().get("snippet") for one in store.contexts(search="sales").items] == [
+        None
+    ]
+
+
+def test_deleted_ones_are_not_in_the_index_until_they_are_back(store: Store) -> None:
+    keep, drop = conversation(store, "keep", "needle one"), conversation(store, "drop", "needle")
+    with store.transaction() as tx:
+        tx.set_context_aside(drop.id)
+    assert found(store, "needle") == ["keep"]
+    assert indexed(store, "needle") == 1
+    with store.transaction() as tx:
+        tx.restore_context(drop.id)
+    assert found(store, "needle") == ["drop", "keep"]
+    for one in (keep, drop):
+        store.delete_context(one.id)
+    assert indexed(store, "needle") == 0
+    assert store._rows("SELECT * FROM said_grams") == []
+
+
+def indexed(store: Store, word: str) -> int:
+    """How many messages the index finds."""
+    asked = query(grams_of(word), "AND")
+    return len(store._rows("SELECT rowid FROM said WHERE said MATCH ?", asked))
+
+
+def test_an_older_file_can_be_searched_once_it_is_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:11])
+        with Store(path) as store:
+            old_message(store, old_context(store).id, 1, "Where is the needle?")
+    with Store(path) as store:
+        (hit,) = store.contexts(search="needle").items
+        assert hit.model_dump()["snippet"] == "Where is the needle?"
 
 
 @pytest.mark.parametrize(

@@ -421,7 +421,7 @@ def test_the_type_of_a_message_survives(store: Store, context: Context) -> None:
     [
         ("contexts", Context, {"position"}),
         ("messages", Message, {"seq"}),
-        ("events", Event, set()),
+        ("events", Event, {"pieces"}),
         ("jobs", Job, {"owner"}),
         ("tasks", Task, set()),
         ("inquiries", Inquiry, set()),

@@ -26,7 +26,8 @@ import {
 } from './state';
 
 /**
- * Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says.
+ * Events that were seen are ignored, so they may come twice. Numbers may be missing between two:
+ * the server joins what was streamed, and channels promise that nothing else is left out.
  */
 export function reduce(state: RunState, event: Event): RunState {
   if (event.seq <= state.seq) {
@@ -35,11 +36,6 @@ export function reduce(state: RunState, event: Event): RunState {
   const next = { ...state, seq: event.seq };
   const isFollowed = event.job_id === null || state.follows.includes(event.job_id);
   return ofTheContext(next, event) ?? (isFollowed ? ofAJob(next, event) : next);
-}
-
-/** True when something between the state and this event has not arrived. */
-export function hasGap(state: RunState, event: Event): boolean {
-  return event.seq > state.seq + 1;
 }
 
 /** What concerns a card whoever's job it was: the conversation has one role and one running job. */

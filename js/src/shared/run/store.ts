@@ -15,7 +15,7 @@ import {
   withPlan,
   withWholeRecord
 } from './load';
-import { hasGap, reduce } from './reduce';
+import { reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
 
@@ -197,18 +197,7 @@ export class RunStore {
     if (this.answer && events.some(({ seq }) => seq > (this.answer?.state.seq ?? 0))) {
       this.answer = null;
     }
-    let state = this.state;
-    for (const event of events) {
-      if (hasGap(state, event)) {
-        // Channels promise that nothing is missing. Should one break that, ask again from the last
-        // good place.
-        this.change(state);
-        this.listen();
-        return;
-      }
-      state = reduce(state, event);
-    }
-    this.change(state);
+    this.change(events.reduce(reduce, this.state));
   }
 }
 

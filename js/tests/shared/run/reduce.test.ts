@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { hasGap, reduce } from '../../../src/shared/run/reduce';
+import { reduce } from '../../../src/shared/run/reduce';
 import { fromCard } from '../../../src/shared/run/snapshot';
 import {
   isPlanReady,
@@ -54,12 +54,6 @@ describe('the order of events', () => {
     ];
     const repeated = events.flatMap((_, at) => events.slice(0, at + 1));
     expect(after(running(), ...repeated)).toEqual(after(running(), ...events));
-  });
-
-  it('notices that one is missing', () => {
-    expect(hasGap(running(), event(11, 'usage'))).toBe(false);
-    expect(hasGap(running(), event(12, 'usage'))).toBe(true);
-    expect(hasGap(running(), event(10, 'usage'))).toBe(false);
   });
 
   it('goes on over kinds of event that it does not know', () => {
