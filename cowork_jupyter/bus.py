@@ -20,7 +20,7 @@ from typing import Protocol
 
 from .domain.events import Event, EventData
 from .domain.messages import Message
-from .store import Store, Streamed, StreamedText, Transaction
+from .store import Store, StreamBuffer, Streamed, Transaction
 
 QUEUE_SIZE = 256
 PAGE_SIZE = 256
@@ -184,7 +184,7 @@ class Journal:
         self._queue_size = queue_size
         self._on_open = on_open
         self._one_at_a_time = threading.RLock()
-        self._streamed = StreamedText(self.transaction)
+        self._streamed = StreamBuffer(self.transaction)
 
     @cached_property
     def _opened(self) -> tuple[Store, EventBus]:

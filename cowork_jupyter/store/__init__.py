@@ -15,7 +15,7 @@ from .records import (
     PlanRevision,
 )
 from .store import Store
-from .streamed import Streamed, StreamedText
+from .stream_buffer import StreamBuffer, Streamed
 from .writing import Transaction
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "PlanRevision",
     "Store",
     "StoreError",
+    "StreamBuffer",
     "Streamed",
-    "StreamedText",
     "Transaction",
 ]

@@ -41,7 +41,7 @@ class _Piece:
         return mine == (other.kind, other.job_id, other.task_id)
 
 
-class StreamedText:
+class StreamBuffer:
     """What was written by models and is not stored yet."""
 
     def __init__(self, transaction: Callable[[], AbstractContextManager[Transaction]]) -> None:

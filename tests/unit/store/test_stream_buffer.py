@@ -13,7 +13,7 @@ import pytest
 from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.events import Event, ReasoningStreamed, TextStreamed
-from cowork_jupyter.store import Store, StoreError, streamed
+from cowork_jupyter.store import Store, StoreError, stream_buffer
 
 from .appending import notice
 
@@ -65,7 +65,7 @@ def test_what_comes_within_a_moment_becomes_one_event(
 ) -> None:
     write(journal, "first")
     wait_until(lambda: text_of(journal) == "first")
-    monkeypatch.setattr(streamed, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
     write(journal, *"abc")
     journal.stream(ReasoningStreamed, "hm", "c", "j", None)
     write(journal, *"def")
@@ -78,7 +78,7 @@ def test_what_comes_within_a_moment_becomes_one_event(
 def test_the_log_keeps_the_order_in_which_things_were_said(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streamed, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
     for number in range(50):
         write(journal, f"{number} ")
         journal.record("c", notice())
@@ -90,7 +90,7 @@ def test_the_log_keeps_the_order_in_which_things_were_said(
 def test_a_transaction_that_fails_loses_no_text(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streamed, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
     write(journal, "a")
     wait_until(lambda: text_of(journal) == "a")
     write(journal, "b")
@@ -128,7 +128,7 @@ def test_many_threads_write_and_each_word_is_stored_once(journal: Journal) -> No
 def test_while_another_process_writes_the_text_waits_and_reading_goes_on(
     journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streamed, "_TRY_AGAIN", 0.01)
+    monkeypatch.setattr(stream_buffer, "_TRY_AGAIN", 0.01)
     journal.record("c", notice())
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -146,7 +146,7 @@ def test_while_another_process_writes_the_text_waits_and_reading_goes_on(
 def test_who_writes_on_is_told_that_the_disk_is_full(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streamed, "_TRY_AGAIN", 0.01)
+    monkeypatch.setattr(stream_buffer, "_TRY_AGAIN", 0.01)
     with journal.store._database.alone() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count={pages + 1}")
@@ -170,7 +170,7 @@ def test_closing_stores_what_is_left(
 ) -> None:
     write(journal, "a")
     wait_until(lambda: text_of(journal) == "a")
-    monkeypatch.setattr(streamed, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
     write(journal, "b")
     journal.close()
     with Store(path) as store:
