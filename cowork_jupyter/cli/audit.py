@@ -41,7 +41,8 @@ def run(config: Cowork, arguments: Namespace) -> int:
     path = config.settings(workspace=Path.cwd()).database
     if path.exists():
         with Store(path) as store:
-            jobs = activity(store, arguments.since, arguments.until, arguments.user)
+            since, until = arguments.since or "", arguments.until or ""
+            jobs = activity(store, since, until, arguments.user)
     else:
         jobs = []
     for line in _as_json(jobs) if arguments.json else _as_text(jobs):
@@ -69,7 +70,7 @@ def _as_text(jobs: list[JobActivity]) -> Iterable[str]:
 
 
 def _add_time(parser: ArgumentParser, name: str, text: str) -> None:
-    parser.add_argument(name, metavar="TIME", type=_time, default="", help=text)
+    parser.add_argument(name, metavar="TIME", type=_time, help=text)
 
 
 def _time(text: str) -> str:

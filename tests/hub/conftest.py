@@ -53,7 +53,6 @@ def connected(hub: Hub, model: ScriptedServer, name: str) -> User:
     """A user who has connected the model with a key of their own."""
     user = hub.user(name)
     connection = {"base_url": model.base_url, "model": "scripted", "api_key": key_of(name)}
-    model.add()
     user.call("PUT", "models/connection", connection)
     return user
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.agents.jobs import Jobs
-from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.domain.contexts import Usage
+from cowork_jupyter.domain.errors import Forbidden
+from cowork_jupyter.domain.settings import Price, Settings
+from cowork_jupyter.llm.chunks import ModelRequest
+from cowork_jupyter.policy import administrator
 from cowork_jupyter.wiring import build_service
 
 
@@ -48,3 +53,44 @@ def test_building_imports_no_client_and_no_protocol() -> None:
         "assert not {'openai', 'mcp', 'acp', 'httpx', 'distributed'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+@pytest.mark.asyncio
+async def test_what_an_administrator_settles_reaches_every_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(administrator, "is_beyond_user", lambda path: True)
+    above = tmp_path / "administrator.json"
+    said = {
+        "permissions": {"deny": ["network(example.org)"]},
+        "prices": {"m": {"input": 3, "output": 4}},
+        "models": ["m"],
+        "limits": {"tokens_per_day": 1},
+    }
+    above.write_text(json.dumps(said))
+    service = build_service(
+        Settings(
+            workspace=tmp_path,
+            data_dir=tmp_path / "data",
+            base_url="http://127.0.0.1:9/v1",
+            model="m",
+            sandbox_network="allow",
+            prices={"m": Price(), "mine": Price(1, 1)},
+            administrator_settings=(above,),
+        )
+    )
+    assert service.settings.prices == {"m": Price(3, 4), "mine": Price(1, 1)}
+    sandbox = service.factory.tools.sandbox
+    assert sandbox
+    assert not sandbox.allows_network(may_write=True, asked=False)
+    for model, code in (("other", "model_not_allowed"), ("m", "day_limit")):
+        with pytest.raises(Forbidden) as refusal:
+            service.current_model.check_direct(model)
+        assert refusal.value.code == code
+    with pytest.raises(Forbidden, match="does not allow the model 'other'"):
+        service.current_model.stream(ModelRequest([], "other"))
+    context = service.conversations.create()
+    service.day.add(Usage(total_tokens=1), "m")
+    with pytest.raises(Forbidden, match="1 tokens per day is reached"):
+        service.send_message(context.id, "Hello")
+    await service.close()

@@ -3424,7 +3424,7 @@ export interface components {
          * @description How far a rule reaches.
          * @enum {string}
          */
-        Scope: "session" | "workspace" | "global";
+        Scope: "session" | "workspace" | "global" | "admin";
         /**
          * Shortfall
          * @description One thing that was planned and is not so, as the audit says it of the step.

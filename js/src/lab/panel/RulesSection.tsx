@@ -13,7 +13,7 @@ import { Section } from './Section';
 const DECIDED = ['permission-resolved'];
 
 type Effect = 'allow' | 'ask' | 'deny';
-type RuleScope = 'session' | 'workspace' | 'global';
+type RuleScope = 'session' | 'workspace' | 'global' | 'admin';
 
 interface Rule {
   id: string;
@@ -84,13 +84,15 @@ function Row({ rule, onGone }: { rule: Rule; onGone: () => void }): VNode {
         <span class="cw-chip">{oneLine(rule.rule, 300)}</span>
         <p class="cw-dim">{why(rule)}</p>
       </div>
-      <Button
-        busy={revoking.busy}
-        label={t('Revoke the rule %1', oneLine(rule.rule, 120))}
-        onClick={revoke}
-      >
-        {t('Revoke')}
-      </Button>
+      {rule.scope !== 'admin' && (
+        <Button
+          busy={revoking.busy}
+          label={t('Revoke the rule %1', oneLine(rule.rule, 120))}
+          onClick={revoke}
+        >
+          {t('Revoke')}
+        </Button>
+      )}
       <Failure error={revoking.error} />
     </li>
   );
@@ -112,7 +114,8 @@ function why({ scope, source, problem, active }: Rule): string {
   const where = {
     session: t('In one conversation, until it ends.'),
     workspace: t('In this workspace.'),
-    global: t('In every workspace.')
+    global: t('In every workspace.'),
+    admin: t('Your administrator has set it.')
   }[scope];
   const off = active === false ? t('It does not count: this workspace is not trusted.') : '';
   return [where, source && t('From %1.', oneLine(source, 120)), problem && visible(problem), off]

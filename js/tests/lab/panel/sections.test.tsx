@@ -356,6 +356,13 @@ describe('rules', () => {
     expect(server.asked.filter(({ method }) => method === 'GET')).toHaveLength(2);
   });
 
+  it('of an administrator cannot be revoked', async () => {
+    const theirs = { 'GET rules': list({ ...RULE, scope: 'admin', source: null, active: true }) };
+    const { screen } = await opened(await drawIn(<RulesSection />, theirs), 'Rules');
+    expect(screen.textContent).toContain('Your administrator has set it.');
+    expect(screen.textContent).not.toContain('Revoke');
+  });
+
   it('can be added', async () => {
     const drawn = await opened(
       await opened(await drawIn(<RulesSection />, answers), 'Rules'),
