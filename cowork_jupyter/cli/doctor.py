@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,12 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of lines"
     )
+    parser.add_argument(
+        "--bundle",
+        metavar="FILE.zip",
+        type=Path,
+        help="write an archive for a bug report instead, without anything of yours in it",
+    )
     parser.set_defaults(run=run)
 
 
@@ -33,6 +40,13 @@ def run(config: Cowork, arguments: Namespace) -> int:
     from .promises import promises_here
 
     findings = examine(config, config.config)
-    promises = promises_here(config.settings(workspace=Path.cwd()))
+    settings = config.settings(workspace=Path.cwd())
+    promises = promises_here(settings)
+    if arguments.bundle:
+        from .bundle import write_bundle
+
+        write_bundle(arguments.bundle, settings, config.config, findings, promises)
+        sys.stdout.write(f"Written to {arguments.bundle}. Look through it before you send it.\n")
+        return SUCCESS
     print_findings(findings, promises, as_json=arguments.json)
     return SUCCESS if all(finding.ok for finding in findings) else FAILED
