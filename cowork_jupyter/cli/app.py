@@ -20,7 +20,22 @@ from traitlets import TraitError
 from .._version import __version__
 from ..config import Cowork
 from ..domain.errors import CoworkError, InvalidInput
-from . import acp, act, check, doctor, export, init, mcp, memory, model, plan, review, save, skills
+from . import (
+    acp,
+    act,
+    check,
+    doctor,
+    export,
+    init,
+    mcp,
+    memory,
+    model,
+    plan,
+    review,
+    save,
+    skills,
+    storage,
+)
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -34,6 +49,7 @@ COMMANDS = (
     memory,
     model,
     skills,
+    storage,
     acp,
     mcp,
     doctor,
