@@ -9,7 +9,7 @@ from .agents.jobs import Jobs
 from .agents.run.steering import clear_queue
 from .bus import Journal
 from .deleted_conversations import DeletedConversations
-from .domain.contexts import Context, Initiator
+from .domain.contexts import Context, FoundContext, Initiator
 from .domain.errors import Conflict, InvalidInput
 from .domain.identity import now
 from .domain.message_data import RoleChangeData
@@ -65,7 +65,7 @@ class Conversations:
 
     def page(
         self, after: int | None = None, limit: int = 100, **which: Unpack[ContextFilter]
-    ) -> Page[Context]:
+    ) -> Page[FoundContext]:
         """Conversations, newest first; with an owner, only theirs and nobody's."""
         return self.journal.store.contexts(after, limit, **which)
 

@@ -62,6 +62,7 @@ from .policy.trust import Trust
 from .record import Redactor
 from .record.changes import compare
 from .record.memory import MemoryProposals
+from .retention import Retention
 from .roles import RoleCatalog
 from .roles.plugins import plugin_roles
 from .service import CoworkService
@@ -114,7 +115,7 @@ def build_service(
         """
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
             loop = asyncio.get_running_loop()
-            for work in (checkpoints.recorder.recover, deleted.remove_in_time):
+            for work in (checkpoints.recorder.recover, deleted.remove_in_time, retention.begin):
                 closing.callback(loop.call_soon(work).cancel)
 
     journal = Journal(
@@ -127,6 +128,8 @@ def build_service(
     closing.push_async_callback(checkpoints.close)
     deleted = DeletedConversations(journal, checkpoints.lazy_store)
     closing.push_async_callback(deleted.close)
+    retention = Retention(journal, checkpoints.lazy_store, settings.retention_days)
+    closing.push_async_callback(retention.close)
 
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     folder = settings.workspace

@@ -42,6 +42,17 @@ def use(store: CheckpointStore) -> CheckpointUse:
     return CheckpointUse(bytes=store.objects.used(), limit=store.limits.total, oldest=oldest)
 
 
+def by_context(store: CheckpointStore) -> dict[str, int]:
+    """Bytes of the contents that the checkpoints of each conversation need."""
+    sql = (
+        "SELECT context_id, sum(size) FROM (SELECT DISTINCT context_id, digest FROM checkpoints"
+        " JOIN needs ON needs.checkpoint=checkpoints.position) JOIN objects USING (digest)"
+        " GROUP BY context_id"
+    )
+    with store.database.reading() as connection:
+        return dict(connection.execute(sql).fetchall())
+
+
 def tidy(store: CheckpointStore, *, grace: int = GRACE) -> list[str]:
     """Drop the oldest checkpoints past the limit and sweep; gives the ids of those dropped."""
     dropped: list[str] = []

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .exclude import Exclusions
-from .housekeeping import Report, sweep, tidy, use, verify
+from .housekeeping import Report, by_context, sweep, tidy, use, verify
 from .scan import CheckpointLimits
 from .store import CheckpointStore, WorkspaceState
 from .views import CheckpointUse
@@ -81,16 +81,21 @@ class LazyCheckpointStore:
         """Drop what is past the limit; gives the ids of the checkpoints that went."""
         return await self.ask(lambda state: tidy(state.store))
 
-    async def forget_context(self, context_id: str) -> None:
-        """A conversation was deleted: its checkpoints go too, with what nobody else needs."""
-        if self.is_empty:
+    async def forget_context(self, *context_ids: str) -> None:
+        """Conversations were deleted: their checkpoints go too, with what nobody else needs."""
+        if self.is_empty or not context_ids:
             return
 
         def forget(state: WorkspaceState) -> None:
-            state.store.forget_context(context_id)
+            for context_id in context_ids:
+                state.store.forget_context(context_id)
             sweep(state.store)
 
         await self.ask(forget)
+
+    async def by_context(self) -> dict[str, int]:
+        """What the checkpoints of each conversation take; what two share counts for both."""
+        return {} if self.is_empty else await self.ask(lambda state: by_context(state.store))
 
     async def move_file(self, old: str, new: str) -> None:
         """A file, or a folder, has another path: what was there can be brought back there."""

@@ -36,6 +36,7 @@ from . import (
     review,
     save,
     skills,
+    storage,
 )
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
@@ -51,6 +52,7 @@ COMMANDS = (
     memory,
     model,
     skills,
+    storage,
     acp,
     mcp,
     doctor,

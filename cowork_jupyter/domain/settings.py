@@ -146,6 +146,12 @@ class Settings:
     db_path: Path | None = setting(
         None, "File that stores the conversations. Default: a file in Jupyter's data directory."
     )
+    retention_days: int = setting(
+        0,
+        "Days after which a conversation that nobody has used is deleted, with its checkpoints. "
+        "Never one that is pinned, runs, or waits for you. 0: keep all.",
+        least=0,
+    )
     max_iterations: int = setting(30, "Model turns for each message or task.", least=1)
     max_seconds: float = setting(
         300.0,

@@ -137,8 +137,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys=ON")
-    # SQLite's own `lower` knows only the letters of English.
-    connection.create_function("casefold", 1, str.casefold, deterministic=True)
+    if not path.stat().st_size:  # later it would need the whole file to be written anew
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
     return connection
 
 

@@ -22,6 +22,7 @@ from ..domain.roles import AgentRole
 from . import deleted
 from .folding import data_after
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
+from .room import BY_CONTEXT, UNUSED, ContextRoom
 from .rows import decode, event_of, message_of, to_json
 from .search import (
     FEW_GRAMS,
@@ -91,7 +92,7 @@ class Reader(ABC):
         notebook: str | None = None,
         pinned: bool | None = None,
         search: str = "",
-    ) -> Page[Context]:
+    ) -> Page[FoundContext]:
         """Contexts, newest first; with an owner, only theirs and nobody's.
 
         A search finds those with each of its words in the title, the notebook's path, or what was
@@ -113,7 +114,7 @@ class Reader(ABC):
             FoundContext.model_validate({**decode(row), "snippet": snippet})
             for row, snippet in page[:limit]
         ]
-        return Page([*items], page[limit - 1][0]["position"] if len(page) > limit else None)
+        return Page(items, page[limit - 1][0]["position"] if len(page) > limit else None)
 
     def _found(
         self, rows: Iterable[sqlite3.Row], words: list[str]
@@ -162,6 +163,24 @@ class Reader(ABC):
         """What can still be brought back, each with when it was deleted; newest first."""
         rows = self._rows(deleted.LIST)
         return [(Context.model_validate_json(row["row"]), row["deleted_at"]) for row in rows]
+
+    def unused_contexts(self, since: str, limit: int = _ALL) -> list[str]:
+        """Those that nobody has used since then, the oldest first; none that may still be needed:
+        pinned, at work, or waiting for the user.
+        """
+        return [row["id"] for row in self._rows(UNUSED, since, limit)]
+
+    def room(self) -> list[ContextRoom]:
+        """What each conversation takes, the largest first."""
+        rows = self._rows(BY_CONTEXT)
+        return [ContextRoom(**{**dict(row), "pinned": bool(row["pinned"])}) for row in rows]
+
+    def free_bytes(self) -> int:
+        """How much of the file holds nothing."""
+        (pages,), (size,) = (
+            self._rows(f"PRAGMA {name}")[0] for name in ("freelist_count", "page_size")
+        )
+        return int(pages) * int(size)
 
     # Events and messages
 

@@ -16,7 +16,7 @@ from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.redaction import Mask
-from . import deleted, search
+from . import deleted, room, search
 from .folding import fold_job, fold_turn
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
@@ -174,6 +174,10 @@ class Transaction(Reader):
             )
         deleted.put_back(self._connection, context_id)
         return self.context(context_id)
+
+    def give_back(self) -> bool:
+        """Give some of the file's free room back; says whether there is more."""
+        return room.give_back(self._connection)
 
     def remove_deleted(self, deadline: str) -> list[str]:
         """Forget for good what was set aside before this time; gives the ids of the contexts."""

@@ -49,7 +49,7 @@ def call(desk: McpGuests, tool: str, guest: str = "visitor", **given: Any) -> An
 
 
 def conversations(service: CoworkService) -> list[Context]:
-    return service.conversations.page().items
+    return [*service.conversations.page().items]
 
 
 async def waiting(service: CoworkService) -> Inquiry:
