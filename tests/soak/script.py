@@ -32,8 +32,10 @@ WHOLE = re.compile(r"Begin (\d+): .* end (\d+)\.", re.DOTALL)
 
 IN_STEPS = ("say", "write", "ask", "fail", "long")
 TROUBLES = ("cut", "error", "limited", "garbage", "quiet")
-KINDS = ("say", "say", "long", "slow", "read", "write", "command", "ask", "plan", "plan", "hang")
-KINDS += TROUBLES
+KINDS = (
+    *("say", "say", "long", "slow", "read", "write", "command", "ask", "plan", "plan", "hang"),
+    *TROUBLES,
+)
 
 
 def words(number: str, count: int = 20) -> str:
