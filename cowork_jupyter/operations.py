@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .domain import events
 from .domain.contexts import JobStatus
-from .domain.operations import JobEnded, JobStarted, Observe, Operation
+from .domain.operations import JobBegun, JobEnded, Observe, Operation
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class JobWatch:
         match event.data:
             case events.JobStarted() as told:
                 self._running[told.job_id] = _Running(told, time.monotonic())
-                self._observe(JobStarted(told.job_id, told.kind, told.role, event.context_id))
+                self._observe(JobBegun(told.job_id, told.kind, told.role, event.context_id))
             case events.UsageCharged(total_tokens=tokens):
                 if running := self._running.get(event.job_id or ""):
                     running.tokens += tokens

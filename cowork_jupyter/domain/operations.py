@@ -75,7 +75,7 @@ def unobserved(operation: Operation) -> None:
 
 
 @dataclass(frozen=True)
-class JobStarted(Operation):
+class JobBegun(Operation):
     """A job begins, or goes on."""
 
     words = "job {id} started"

@@ -18,8 +18,8 @@ from ..domain.operations import (
     UNKNOWN_TOOL,
     CheckpointTaken,
     Decided,
+    JobBegun,
     JobEnded,
-    JobStarted,
     McpSampled,
     McpServerChanged,
     ModelCalled,
@@ -70,7 +70,7 @@ class Metrics:
     def count(self, operation: Operation) -> None:
         """One operation."""
         match operation:
-            case JobStarted(id=job_id):
+            case JobBegun(id=job_id):
                 self._running.add(job_id)
                 JOBS_RUNNING.set(len(self._running))
             case JobEnded() as job:

@@ -14,9 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.metrics import MetricWrapperBase
 from tornado.websocket import WebSocketClientConnection
 
 from cowork_jupyter.domain.operations import UNKNOWN_TOOL
+from cowork_jupyter.server import metrics as module
 from cowork_jupyter.server.metrics import Metrics
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.replies import server_error
@@ -247,3 +249,11 @@ async def test_delivery_is_measured_for_what_happens_while_a_page_looks(
             pass
     socket.close()
     assert (await metrics(api))["cowork_event_delivery_seconds_count"] > before
+
+
+def test_the_docs_list_every_metric() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "operate.md").read_text()
+    rows = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `cowork_")]
+    listed = {name.removesuffix("_total") for row in rows for name in re.findall(r"`(\w+)`", row)}
+    collectors = [one for one in vars(module).values() if isinstance(one, MetricWrapperBase)]
+    assert listed == {family.name for one in collectors for family in one.collect()}
