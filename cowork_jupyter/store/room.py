@@ -62,7 +62,10 @@ def give_back(connection: sqlite3.Connection) -> bool:
     """
     if connection.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
         return False
-    connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+    for _ in range(min(STEP_PAGES, free_pages(connection))):
+        connection.execute(
+            "PRAGMA incremental_vacuum(1)"
+        )  # one call frees one page, whatever it says
     return free_pages(connection) > 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
-from cowork_jupyter.domain.messages import Message, TextPart
+from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, Store
@@ -84,10 +84,15 @@ async def test_free_room_goes_back_to_the_disk(tmp_path: Path) -> None:
         context = store.save_context(Context())
         with store.transaction() as tx:
             for _ in range(20):
-                said = TextPart(text="word " * 40_000)
-                tx.append_message(Message(context_id=context.id, role="user", content=[said]))
+                output = Message(
+                    context_id=context.id,
+                    role="tool",
+                    message_type=MessageType.TOOL_RESULT,
+                    content=[TextPart(text="word " * 40_000)],
+                )
+                tx.append_message(output)
         store.delete_context(context.id)
-        assert store.free_bytes() > 4_000_000
+        assert store.free_bytes() > 3_900_000
     before = settings.database.stat().st_size
     service = build_service(settings)
     async with asyncio.timeout(60):

@@ -223,6 +223,7 @@ function Row({ conversation, waits, onChanged, onDeleted }: RowProps): VNode {
           ⋯
         </button>
       </div>
+      {conversation.snippet && <div class="cw-dim">{oneLine(conversation.snippet, 160)}</div>}
       {open && (
         <ConversationTools
           conversation={conversation}

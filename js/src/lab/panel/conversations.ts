@@ -11,6 +11,8 @@ export interface Conversation {
   model: string | null;
   /** Whether it stays on top of the list; said only of those that do. */
   pinned?: boolean;
+  /** What was said around a word that was looked for. */
+  snippet?: string;
   updated_at: string;
   created_at: string;
 }
