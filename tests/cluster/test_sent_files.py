@@ -14,10 +14,10 @@ from cowork_jupyter.agents.pools.sent_files import keep
 from cowork_jupyter.domain.contexts import JobStatus
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
 from tests.unit.agents.conftest import Bench
-from tests.unit.agents.helpers import ended
 from tests.unit.agents.test_coordinator import execute, make_plan
 
 from .conftest import Cluster
+from .test_plans import ended
 
 pytestmark = pytest.mark.asyncio
 TOOLS = ["execute_command", "read_file", "create_file", "query_table", "run_code"]
@@ -155,15 +155,14 @@ async def test_tables_and_scratch_get_their_files_and_what_is_about_the_workspac
     for number in range(3):
         (parts / f"{number}.csv").write_text(f"n\n{number}\n")
     (bench.workspace / ".env").write_text("KEY=very-secret")
-    scratch = {"where": "scratch"}
     await run_step(
         *(bench, scripted),
         calls(
             ("query_table", {"paths": ["parts"], "sql": "SELECT sum(n) AS total FROM parts"}),
             ("query_table", {"paths": ["p*/2.csv"], "sql": "SELECT n AS two FROM 'p*/2.csv'"}),
         ),
-        call("run_code", code="import os\nfound = sorted(os.listdir())\nfound", **scratch),
-        call("run_code", code="open('a.py').read(), found", **scratch),
+        call("run_code", code="import os\nfound = sorted(os.listdir())\nfound", where="scratch"),
+        call("run_code", code="open('a.py').read(), found", where="scratch"),
         call("read_file", path="parts/1.csv"),
         call("create_file", path="made.txt", content="here"),
         files=["a.py", ".env"],
