@@ -289,26 +289,18 @@ async def test_a_worker_killed_while_it_only_reads_costs_nothing_but_time(
     assert "worker_lost" in notices
 
 
-async def test_workers_that_do_not_see_the_workspace_are_not_used(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
-    job = await ended(bench, await start(bench, "a"))
-    assert job.status is JobStatus.FAILED
-    assert f"does not see the workspace {bench.workspace}" in (job.error or "")
-    assert bench.events(EventType.TASK_STARTED) == []
-
-
-async def test_a_worker_that_came_later_must_see_the_workspace_too(
+async def test_what_needs_the_workspace_does_not_run_at_a_worker_that_came_later_without_it(
     bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripted.add(call("read_file", path="a.py"), result("failed", "I cannot read"))
+    read = call("read_file", path="a.py")
+    scripted.add(read, read, text("Done."))
     monkeypatch.setattr(pool_cluster.Cluster, "check", pool_cluster.Cluster.connected)
     monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
-    job_id = await start(bench, "a")
-    await until(bench, asks("failed"))
-    assert bench.results()[0]["error"]["code"] == "workspace_not_shared"
-    await bench.service.cancel(job_id)
+    assert (await ended(bench, await start(bench, "a"))).status is JobStatus.COMPLETED
+    refused, at_home = bench.results()
+    assert refused["error"]["code"] == "workspace_not_shared"
+    assert at_home["ok"]
+    assert "worker" not in at_home["facts"]
 
 
 async def test_a_scheduler_that_does_not_answer_fails_the_job_at_once(

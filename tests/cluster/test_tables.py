@@ -14,10 +14,10 @@ from cowork_jupyter.tools.registry import ToolRegistry, default_tools
 from cowork_jupyter.tools.tables.tools import TABLE_TOOLS
 from tests.scripted import ScriptedServer, calls, text
 from tests.unit.agents.conftest import Bench
-from tests.unit.agents.helpers import ended
 from tests.unit.agents.test_coordinator import execute, make_plan
 
 from .conftest import Cluster
+from .test_plans import ended
 
 pytestmark = pytest.mark.asyncio
 

@@ -316,7 +316,7 @@ class Execution:
                 external = ExternalTask(factory.tools, externals, agent, log, step)
                 outcome = await external.run(text, self.budget)
             else:
-                registry = self.pool.tools(factory.tools.registry, log)
+                registry = self.pool.tools(factory.tools.registry, log, step.files)
                 place = (self.context, step.runs_as, self.job.id)
                 try:
                     outcome = await factory.run(

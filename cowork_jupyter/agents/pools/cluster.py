@@ -19,12 +19,17 @@ from ...domain.errors import CoworkError, Unavailable
 from ...domain.identity import new_id
 from ...domain.settings import Settings
 from ...tools.base import ToolResult
-from .worker import Proof, WorkerOrder, grant, perform, sees
+from .attempt import Attempt, Lost
+from .parcels import Parcel
+from .sent_files import Brought
+from .worker import Proof, grant, perform, sees
 
 Dask = Any
 """An object of Dask's: most of its methods have no types."""
 
 CONNECT = 10.0
+SEND = 60.0
+"""Seconds for one piece of a file."""
 STOP = 10.0
 """Seconds that a cancelled call may take to end its command."""
 
@@ -32,55 +37,6 @@ _NOT_INSTALLED = (
     "Cowork.workers is 'dask', but Dask is not installed here. "
     "Run: pip install cowork-jupyter[dask]"
 )
-
-
-class Lost(Exception):
-    """The worker is gone, and nobody knows how far it came."""
-
-
-class Attempt:
-    """One call on its way: who claimed it, and what came of it."""
-
-    def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
-        self.order = order
-        self._show = show
-        self.only_at: str | None = None
-        """The worker that has what the call needs; None if any will do."""
-        self.claimed: Callable[[str], None] = lambda _worker: None
-        """Told who runs it, before it begins."""
-        self.worker: str | None = None
-        """Who runs it; None as long as nothing has begun."""
-        self.outcome: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
-        self.ended = asyncio.Event()
-
-    def claim(self, worker: str) -> bool:
-        """Whether this worker may run it: the first one that asks, and nobody else.
-
-        That somebody asks again means that Dask runs it again, because the first is gone.
-        """
-        if self.outcome.done() or self.worker is not None:
-            self.lose()
-            return False
-        self.worker = worker
-        self.claimed(worker)
-        return True
-
-    def hear(self, output: str) -> None:
-        """Show what it has written; what cannot be shown must not go on unseen."""
-        try:
-            self._show(output)
-        except CoworkError as error:
-            self.fail(error)
-
-    def fail(self, error: Exception) -> None:
-        """There will be no result, unless there is one already."""
-        if not self.outcome.done():
-            self.outcome.set_exception(error)
-
-    def lose(self) -> None:
-        """Its worker is gone."""
-        self.ended.set()
-        self.fail(Lost())
 
 
 class Cluster:
@@ -93,8 +49,9 @@ class Cluster:
         self._client: Dask = None
         self._own: Dask = None
         self._attempts: dict[str, Attempt] = {}
-        self._proven: set[str] = set()
-        """Workers that have shown that they see the workspace."""
+        self._seen: dict[str, Any] = {}
+        """Whether a worker sees the workspace; an exception where it cannot work for us at all."""
+        self._is_shared = True
         self._background: set[asyncio.Task[None]] = set()
 
     async def check(self) -> None:
@@ -103,8 +60,14 @@ class Cluster:
         A cluster without any workers is fine: some start them when there is work.
         """
         seen = await self._prove(await self.connected())
-        if seen and not self._proven & set(seen):
-            raise self._not_shared(*next(iter(seen.items())))
+        if seen and all(isinstance(answer, Exception) for answer in seen.values()):
+            raise self._unfit(*next(iter(seen.items())))
+
+    async def is_shared(self) -> bool:
+        """Whether all workers see the workspace, as far as anybody knows."""
+        if not self._seen:
+            await self.check()
+        return self._is_shared
 
     async def connected(self) -> Dask:
         """The client of the cluster; raises `CoworkError` that says why there is none."""
@@ -119,7 +82,8 @@ class Cluster:
         """Leave the cluster; one that was started here ends."""
         client, self._client = self._client, None
         own, self._own = self._own, None
-        self._proven.clear()
+        self._seen.clear()
+        self._is_shared = True
         if client is not None:
             if client.status == "running":
                 client.unsubscribe_topic("all")  # it would be told of its own leaving
@@ -127,7 +91,7 @@ class Cluster:
         if own is not None:
             await own.close()
 
-    async def run(self, attempt: Attempt) -> ToolResult:
+    async def run(self, attempt: Attempt) -> ToolResult | Brought:
         """Let a worker run this. Raises `Lost`.
 
         Cancelling ends what runs there, and waits until it has ended.
@@ -214,10 +178,11 @@ class Cluster:
             ) from error
         finally:
             await asyncio.to_thread(proof.remove)
-        self._proven |= {worker for worker, answer in seen.items() if answer is True}
+        self._seen |= seen
+        self._is_shared = all(answer is not False for answer in self._seen.values())
         return seen
 
-    def _not_shared(self, worker: str, answer: Any) -> CoworkError:
+    def _unfit(self, worker: str, answer: Any) -> CoworkError:
         if isinstance(answer, Exception):
             return CoworkError(
                 f"The Dask worker {worker} cannot run Cowork's tools ({answer}). Install the "
@@ -225,9 +190,10 @@ class Cluster:
                 code="worker_unfit",
             )
         return CoworkError(
-            f"The Dask worker {worker} does not see the workspace {self._settings.workspace}. "
-            "All workers need the same folder under the same path.",
+            f"The Dask worker {worker} does not see the workspace {self._settings.workspace}, "
+            "which this call needs. Try again: now that this is known, it runs here.",
             code="workspace_not_shared",
+            retryable=True,
         )
 
     # What comes from the cluster
@@ -236,7 +202,7 @@ class Cluster:
         """What happens to the cluster itself."""
         if event.get("action") != "remove-worker":
             return
-        self._proven.discard(event["worker"])
+        self._seen.pop(event["worker"], None)
         for attempt in self._attempts.values():
             if event["worker"] in (attempt.worker, attempt.only_at):
                 attempt.lose()
@@ -254,19 +220,42 @@ class Cluster:
                 attempt.hear(message["text"])
 
     async def _answer(self, client: Dask, message: dict[str, Any], attempt: Attempt | None) -> None:
-        """Tell a worker whether to begin; it must see the workspace if it is to."""
+        """Tell a worker whether to begin; it must have the files if it is to."""
         worker, claim = message["worker"], message["claim"]
         try:
+            parcel = await self._supplied(client, attempt, worker, claim) if attempt else None
+            granted = attempt is not None and not attempt.outcome.done()
             async with asyncio.timeout(CONNECT):
-                if attempt and worker not in self._proven:
-                    seen = await self._prove(client, [worker])
-                    if seen.get(worker) is not True:
-                        attempt.fail(self._not_shared(worker, seen.get(worker)))
-                granted = attempt is not None and not attempt.outcome.done()
-                await client.run(grant, claim, granted, workers=[worker])
+                layout = parcel.layout if parcel else None
+                await client.run(grant, claim, granted, layout, workers=[worker])
         except Exception:  # whatever keeps us from telling it, it is out of reach
             if attempt:
                 attempt.lose()
+
+    async def _supplied(
+        self, client: Dask, attempt: Attempt, worker: str, claim: str
+    ) -> Parcel | None:
+        """What was sent to a worker that does not see the workspace."""
+        if worker not in self._seen:
+            async with asyncio.timeout(CONNECT):
+                await self._prove(client, [worker])
+        sees_it = self._seen.get(worker)
+        if sees_it is True:
+            return None
+        if attempt.pack is None or sees_it is not False:
+            attempt.fail(self._unfit(worker, sees_it))
+            return None
+
+        async def at_worker(function: Callable[..., Any], *arguments: Any) -> Any:
+            async with asyncio.timeout(SEND):
+                return (await client.run(function, *arguments, workers=[worker]))[worker]
+
+        try:
+            attempt.parcel = await attempt.pack()
+            await attempt.parcel.deliver(claim, at_worker)
+        except CoworkError as error:
+            attempt.fail(error)
+        return attempt.parcel
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -285,7 +274,7 @@ async def _follow(future: Dask, attempt: Attempt) -> None:
         begun = attempt.worker is not None
         attempt.fail(Lost() if begun else Unavailable(f"The cluster could not run it: {error}"))
         return
-    if isinstance(answer, ToolResult):
+    if isinstance(answer, ToolResult | Brought):
         if not attempt.outcome.done():
             attempt.outcome.set_result(answer)
     elif isinstance(answer, CoworkError):

@@ -7,10 +7,13 @@ of it, and a task that waits for the model or the user holds no worker.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import PurePosixPath
 
-from ...domain.errors import Interrupted, Unavailable
+from ...domain.errors import CoworkError, Interrupted, Unavailable
 from ...domain.identity import new_id
 from ...domain.notices import Notice
 from ...domain.settings import Settings
@@ -27,16 +30,26 @@ from ...tools.kernel.scratch import ScratchCode, run_code_in_scratch
 from ...tools.kernel.state import NoKernels, no_sandbox
 from ...tools.notebook.stored import NotebookFiles
 from ...tools.registry import ToolRegistry, default_tools
+from ...tools.shell import execute_command
 from ...tools.tables.sources import are_large
-from ...tools.tables.tools import table_tools
+from ...tools.tables.tools import TABLE_TOOLS, table_tools
 from ..log import RunLog
-from .cluster import Attempt, Cluster, Lost
+from .attempt import Attempt, Lost
+from .cluster import Cluster
+from .parcels import Parcel, bring_home, pack
 from .scratch_host import end_scratch
+from .sent_files import Brought, remove_tree
 from .taken_along import TakenAlong, taken_along
 from .worker import WorkerOrder
 
 MAX_ATTEMPTS = 3
 """Workers that may die during one harmless call, before it is given up."""
+MAX_LISTED = 10
+MAX_REPEATED = 2_000
+"""Characters of a call's output that are told although what it wrote was refused."""
+WORK_ON_COPIES = TABLE_TOOLS | {execute_command.name}
+"""Tools that do as well on copies of the files that they are about, beside code in scratch. All
+others are about the workspace itself, and run where it is."""
 QUEUED = 5.0
 """Seconds without a free worker after which that is said."""
 
@@ -53,12 +66,12 @@ class DaskPool:
         """Connect to the cluster, or say why that cannot be."""
         await self._cluster.check()
 
-    def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
+    def tools(self, registry: ToolRegistry, log: RunLog, files: Sequence[str] = ()) -> ToolRegistry:
         """Those that need nothing but the workspace are sent out, and code that runs in scratch;
         the others stay here.
         """
         portable = default_tools()
-        task = _TaskAtWork(self._cluster, self._settings, log)
+        task = _TaskAtWork(self._cluster, self._settings, log, dict.fromkeys(files))
         self._tasks[log.task_id or ""] = task
         sent = [
             task.sent_out(tool)
@@ -73,6 +86,7 @@ class DaskPool:
         task = self._tasks.pop(task_id, None)
         if task and task.kernel_at:
             await self._cluster.tell(task.kernel_at, end_scratch, self._settings, task_id)
+            await self._cluster.tell(task.kernel_at, remove_tree, task_id)
 
     def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
         """Questions about tables are sent out if they are about folders, or about large files."""
@@ -90,6 +104,8 @@ class _TaskAtWork:
     cluster: Cluster
     settings: Settings
     log: RunLog
+    files: dict[str, None] = field(default_factory=dict)
+    """Those that it is about, and what its calls have written; in order."""
     kernel_at: str | None = None
     """The worker that has its scratch kernel, once code has run there."""
 
@@ -97,7 +113,9 @@ class _TaskAtWork:
         """The same tool, run at a worker."""
 
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
-            return await self._run(tool, parameters, context)
+            if tool.name in WORK_ON_COPIES or await self.cluster.is_shared():
+                return await self._run(tool, parameters, context)
+            return await tool.run(parameters, context)
 
         return replace(tool, run=run)
 
@@ -106,7 +124,8 @@ class _TaskAtWork:
 
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             paths = paths_of(parameters.model_dump(mode="json"))
-            if await asyncio.to_thread(are_large, context.workspace, paths):
+            is_large = await asyncio.to_thread(are_large, context.workspace, paths)
+            if is_large and await self.cluster.is_shared():  # to send it all would take longer
                 return await self._run(tool, parameters, context)
             return await tool.run(parameters, context)
 
@@ -137,16 +156,47 @@ class _TaskAtWork:
             attempt = Attempt(order, context.output)
             if in_scratch:
                 attempt.only_at, attempt.claimed = self.kernel_at, self._keep_kernel_at
+            if in_scratch or tool.name in WORK_ON_COPIES:
+                attempt.pack = partial(asyncio.to_thread, self._pack, tool, order, context)
             waiting = asyncio.get_running_loop().call_later(QUEUED, self._tell_queued, attempt)
             try:
-                result = await self.cluster.run(attempt)
+                outcome = await self.cluster.run(attempt)
             except Lost:
                 self._face_loss(tool, attempt, in_scratch=in_scratch)
             else:
+                result = await self._at_home(outcome, attempt, context)
                 return replace(result, data={**result.data, "worker": attempt.worker})
             finally:
                 waiting.cancel()
         raise Unavailable(f"{MAX_ATTEMPTS} workers were lost during {tool.name}.")
+
+    def _pack(self, tool: Tool, order: WorkerOrder, context: ToolContext) -> Parcel:
+        tables = paths_of(order.parameters) if tool.name in TABLE_TOOLS else ()
+        # A question about tables needs no other files.
+        cwd = order.parameters.get("cwd") or PurePosixPath(context.notebook or "").parent
+        return pack(context.workspace, () if tables else self.files, tables, str(cwd))
+
+    async def _at_home(
+        self, outcome: ToolResult | Brought, attempt: Attempt, context: ToolContext
+    ) -> ToolResult:
+        """What came of it, once what a worker changed in its copies is written here, too."""
+        if isinstance(outcome, ToolResult):
+            return outcome
+        assert attempt.parcel
+        layout, result = attempt.parcel.layout, outcome.result
+        # Not to what was pinned: with the first file that is written, that is another one.
+        workspace = replace(context.clearance, pins={}).guard(context.workspace)
+        try:
+            written = await asyncio.to_thread(bring_home, workspace, layout, outcome.changes)
+        except CoworkError as error:
+            said = f"{error.message}\nIt had said:\n{result.text[-MAX_REPEATED:]}"
+            raise CoworkError(said, code=error.code, retryable=error.retryable) from error
+        self.files |= dict.fromkeys(written)
+        there = _listed([file.path for file in layout.files]) or "no files"
+        note = f"[It ran at a worker that had only {there} of the workspace."
+        note += f" Brought back: {_listed(written)}.]" if written else "]"
+        data = {**result.data, "brought_back": written}
+        return replace(result, text=f"{result.text}\n{note}", data=data)
 
     def _keep_kernel_at(self, worker: str) -> None:
         """Also of code that fails or is cancelled: it leaves variables, and a process."""
@@ -191,6 +241,11 @@ class _TaskAtWork:
         if attempt.worker is None:
             what = "Waiting for a free worker of the Dask cluster."
             self.log.event(Notice(code="waiting_for_worker", message=what))
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - MAX_LISTED:,} more" if len(paths) > MAX_LISTED else ""
+    return f"{', '.join(paths[:MAX_LISTED])}{more}"
 
 
 def _nowhere(_text: str) -> None:

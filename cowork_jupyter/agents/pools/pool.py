@@ -9,6 +9,7 @@ the one call that it was running.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ...domain.settings import Settings
@@ -22,9 +23,10 @@ class WorkerPool(Protocol):
     async def prepare(self) -> None:
         """Make sure that work can be done; raises `CoworkError` that says why it cannot."""
 
-    def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
+    def tools(self, registry: ToolRegistry, log: RunLog, files: Sequence[str] = ()) -> ToolRegistry:
         """The same tools for one task, run by the workers of this pool.
 
+        `files` are those that the task is about, for workers that do not see the workspace.
         A call that was cut off is repeated if that can do no harm; else it raises `Interrupted`.
         """
 
@@ -44,7 +46,12 @@ class AsyncioPool:
     async def prepare(self) -> None:
         """Nothing to prepare."""
 
-    def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:  # noqa: ARG002
+    def tools(
+        self,
+        registry: ToolRegistry,
+        log: RunLog,  # noqa: ARG002
+        files: Sequence[str] = (),  # noqa: ARG002
+    ) -> ToolRegistry:
         """The tools as they are."""
         return registry
 

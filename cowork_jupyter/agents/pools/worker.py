@@ -26,9 +26,11 @@ from ...tools.kernel.scratch import run_code_in_scratch
 from ...tools.kernel.state import ConfinedKernel
 from ...tools.registry import ToolRegistry, default_tools
 from ...tools.tables.tools import TABLE_TOOLS
+from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.tool_runner import MAX_SHOWN_OUTPUT
 from .scratch_host import scratch_host
+from .sent_files import Brought, Layout, tree_at
 
 LOOK = 0.05
 """Seconds between two looks whether anybody still wants this."""
@@ -85,19 +87,33 @@ def sees(proof: Proof) -> bool:
 _here = threading.local()
 """The sandboxes of one thread: to find out what a machine can do takes a moment."""
 
-_claims: dict[str, Future[bool]] = {}
+
+@dataclass(frozen=True)
+class _Go:
+    """The coordinator's answer to a claim."""
+
+    granted: bool
+    layout: Layout | None = None
+    """The files that were sent, where this process does not see the workspace."""
+
+
+_claims: dict[str, Future[_Go]] = {}
 """Runs in this process that wait for their go."""
 
 
-def grant(claim: str, granted: bool) -> None:
+def grant(claim: str, granted: bool, layout: Layout | None = None) -> None:
     """The coordinator's answer to a claim, given in this process."""
     waiting = _claims.get(claim)
     if waiting is not None and not waiting.done():
-        waiting.set_result(granted)
+        waiting.set_result(_Go(granted, layout))
 
 
-def perform(order: WorkerOrder, topic: str) -> ToolResult | CoworkError | None:
-    """The task that Dask runs. None if it was not to be run, or not to its end."""
+Outcome = ToolResult | Brought | CoworkError | None
+"""None if it was not to be run, or not to its end."""
+
+
+def perform(order: WorkerOrder, topic: str) -> Outcome:
+    """The task that Dask runs."""
     from distributed import Status, get_worker
 
     worker = get_worker()
@@ -114,14 +130,12 @@ def perform(order: WorkerOrder, topic: str) -> ToolResult | CoworkError | None:
         return open_ and task is not None and task.state in ("executing", "long-running")
 
     try:
-        return asyncio.run(_while(wanted, _perform(order, send)))
+        return asyncio.run(_while(wanted, _perform(order, send, worker.local_directory)))
     finally:
         send({"kind": "ended"})
 
 
-async def _while(
-    wanted: Callable[[], bool], work: Coroutine[Any, Any, ToolResult | CoworkError | None]
-) -> ToolResult | CoworkError | None:
+async def _while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome]) -> Outcome:
     """Do the work, but stop it when nobody wants it any more."""
     doing = asyncio.create_task(work)
     stopped = False
@@ -132,20 +146,42 @@ async def _while(
     return None if doing.cancelled() else doing.result()
 
 
-async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError | None:
-    if not await _granted(send):
+async def _perform(order: WorkerOrder, send: Send, folder: str = "") -> Outcome:
+    """`folder` is this worker's own."""
+    go = await _granted(send)
+    if not go.granted:
         return None
     output = _Output(send)
     try:
         tools = _tools_for(order)
         context = replace(order.context, output=output.add, sandbox=_sandbox_for(order, tools))
-        if order.tool == run_code_in_scratch.name:
-            return await _run_in_scratch(order, tools, context)
-        return await tools.call(order.tool, order.parameters, context)
+        if go.layout is None:
+            return await _call(order, tools, context)
+        return await _call_on_copies(order, tools, context, go.layout, folder)
     except CoworkError as error:
         return error  # returned, because Dask writes what is raised into its log, with all inputs
     finally:
         output.flush()
+
+
+async def _call(order: WorkerOrder, tools: ToolRegistry, context: ToolContext) -> ToolResult:
+    if order.tool == run_code_in_scratch.name:
+        return await _run_in_scratch(order, tools, context)
+    return await tools.call(order.tool, order.parameters, context)
+
+
+async def _call_on_copies(
+    order: WorkerOrder, tools: ToolRegistry, context: ToolContext, layout: Layout, folder: str
+) -> Brought:
+    """The same in a folder that has the files of the step; the coordinator writes what changes."""
+    in_scratch = order.tool == run_code_in_scratch.name
+    tree = tree_at(folder, order.task if in_scratch else None, order.settings)
+    await asyncio.to_thread(tree.lay_out, layout)
+    # Paths were pinned to where they lead at home, and checked there when the files were read.
+    clearance = replace(context.clearance, pins={})
+    workspace = clearance.guard(Workspace(tree.folder))
+    result = await _call(order, tools, replace(context, clearance=clearance, workspace=workspace))
+    return Brought(result, await asyncio.to_thread(tree.changes))
 
 
 async def _run_in_scratch(
@@ -195,7 +231,7 @@ def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     return sandbox
 
 
-async def _granted(send: Send) -> bool:
+async def _granted(send: Send) -> _Go:
     claim = new_id("claim")
     answer = _claims[claim] = Future()
     try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.pools.cluster import Attempt, Lost
+from cowork_jupyter.agents.pools.attempt import Attempt, Lost
 from cowork_jupyter.agents.pools.pool import AsyncioPool, pool_for
 from cowork_jupyter.agents.pools.worker import WorkerOrder
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
@@ -47,7 +48,7 @@ class Changing:
     async def prepare(self) -> None:
         pass
 
-    def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
+    def tools(self, registry: ToolRegistry, log: RunLog, files: Sequence[str] = ()) -> ToolRegistry:
         return ToolRegistry([*registry.values(), self.tool])
 
     with_large_tables = tools

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from cowork_jupyter.agents.pools.cluster import Attempt, Lost
+from cowork_jupyter.agents.pools.attempt import Attempt, Lost
 from cowork_jupyter.agents.pools.dask import MAX_ATTEMPTS, DaskPool
 from cowork_jupyter.domain.errors import Interrupted, Unavailable
 from cowork_jupyter.domain.notices import Notice
@@ -31,6 +31,9 @@ class DyingCluster:
         self.deaths = deaths
         self.begun = begun
         self.attempts: list[Attempt] = []
+
+    async def is_shared(self) -> bool:
+        return True
 
     async def run(self, attempt: Attempt) -> ToolResult:
         self.attempts.append(attempt)
@@ -133,7 +136,7 @@ async def test_scratch_stays_with_its_worker_and_what_is_lost_with_it_is_said(
     await sent.tools.call("run_code", code, context)
     assert cluster.attempts[-1].only_at is None
     await sent.pool.end_task("task")
-    assert cluster.told == [WORKER]
+    assert set(cluster.told) == {WORKER}
 
 
 class ClaimingCluster(DyingCluster):

@@ -10,6 +10,7 @@ import pytest
 
 from cowork_jupyter.agents.pools.worker import (
     LOOK,
+    Outcome,
     Proof,
     WorkerOrder,
     _perform,
@@ -37,7 +38,7 @@ class Coordinator:
         if message["kind"] == "claim":
             grant(message["claim"], self.granted)
 
-    async def order(self, order: WorkerOrder) -> ToolResult | CoworkError | None:
+    async def order(self, order: WorkerOrder) -> Outcome:
         return await _while(lambda: True, _perform(order, self.hear))
 
 

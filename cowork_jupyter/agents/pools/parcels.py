@@ -1,0 +1,148 @@
+"""The coordinator's side of files that are sent: what goes out, and what is written at home."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from ...domain.errors import Conflict, CoworkError, InvalidInput
+from ...tools.sizes import size_text
+from ...tools.tables.sources import find_source
+from ...workspace import IgnoreRules, Place, Workspace, kind_of, visible_files
+from .sent_files import ChangedFile, Layout, SentFile, keep, lacking
+
+MAX_FILES = 5_000
+MAX_SENT = 1_000_000_000
+"""Bytes of the files of one call, sent or there already."""
+PIECE = 4 * 1024 * 1024
+
+At = Callable[..., Awaitable[Any]]
+"""Runs a function in the worker's process."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Files of the workspace as a worker gets them."""
+
+    workspace: Workspace
+    """As the call may see it."""
+    layout: Layout
+
+    async def deliver(self, sender: str, at: At) -> None:
+        """Send what the worker lacks."""
+        by_digest = {file.digest: file for file in self.layout.files}
+        for digest in await at(lacking, sorted(by_digest)):
+            path = by_digest[digest].path
+            with self.workspace.locate(path) as place, place.open() as file:
+                while piece := await asyncio.to_thread(file.read, PIECE):
+                    await at(keep, sender, digest, piece, False)
+            if not await at(keep, sender, digest, b"", True):
+                raise Conflict(
+                    f"'{path}' was changed while it was sent to a worker. Try again.",
+                    code="changed_at_home",
+                    retryable=True,
+                )
+
+
+def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd: str) -> Parcel:
+    """What these paths stand for; what is not there, or may not be read, is not sent."""
+    found = dict.fromkeys([*_named(workspace, paths), *_tables(workspace, tables)])
+    if len(found) > MAX_FILES:
+        raise InvalidInput(
+            f"The workers do not see the workspace, and these are more than {MAX_FILES:,} files "
+            "to send. Name fewer.",
+            code="too_large",
+        )
+    _refuse_beyond(sum(_size(workspace, path) for path in found))
+    files = []
+    for path in found:
+        with suppress(CoworkError), workspace.locate(path) as place:
+            files.append(_sent(path, place))
+    folders = (cwd,) if _is_folder(workspace, cwd) else ()
+    return Parcel(workspace, Layout(tuple(files), folders))
+
+
+def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[ChangedFile]) -> list[str]:
+    """Write what a call changed, all of it or nothing; gives the paths.
+
+    Whatever is not as it was sent was changed here meanwhile, and that counts.
+    """
+    sent = {file.path: file.digest for file in layout.files}
+    changed = [one.path for one in changes if _digest(workspace, one.path) != sent.get(one.path)]
+    if changed:
+        raise Conflict(
+            f"{', '.join(map(repr, changed[:10]))} was changed here, or is not among the files of "
+            "the step, while a worker worked on a copy. Nothing that it wrote was kept. Read the "
+            "file as it is now, then try again.",
+            code="changed_at_home",
+        )
+    for one in changes:
+        with workspace.locate(one.path) as place:
+            _write(place, one.data)
+    return [one.path for one in changes]
+
+
+def _write(place: Place, data: bytes | None) -> None:
+    if data is None:
+        place.unlink()
+    elif place.exists():
+        place.replace(data)
+    else:
+        place.create(data)
+
+
+def _digest(workspace: Workspace, path: str) -> str | None:
+    """Of what is there now; None if nothing is."""
+    with workspace.locate(path) as place:
+        return _sent(path, place).digest if place.exists() else None
+
+
+def _sent(path: str, place: Place) -> SentFile:
+    with place.open() as file:
+        opened: Any = file  # typed as if it could not be read into a buffer
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return SentFile(path, digest, bool(place.stat().st_mode & 0o100))
+
+
+def _named(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        if _is_folder(workspace, path):
+            below = visible_files(workspace, path, IgnoreRules(workspace))
+            yield from islice(below, MAX_FILES + 1)
+        else:
+            yield path
+
+
+def _tables(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
+    """Whatever is wrong with them is said here: at the worker nobody could know."""
+    for path in paths:
+        for file in find_source(workspace, path)["files"]:
+            yield file["path"]
+
+
+def _is_folder(workspace: Workspace, path: str) -> bool:
+    try:
+        with workspace.locate(path) as place:
+            return kind_of(place.stat().st_mode) == "folder"
+    except CoworkError:
+        return False
+
+
+def _size(workspace: Workspace, path: str) -> int:
+    with suppress(CoworkError), workspace.locate(path) as place:
+        return place.stat().st_size
+    return 0
+
+
+def _refuse_beyond(size: int) -> None:
+    if size > MAX_SENT:
+        raise InvalidInput(
+            f"The workers do not see the workspace, and these files are {size_text(size)} to send, "
+            f"more than {size_text(MAX_SENT)}. Name fewer, or let the workers share the folder.",
+            code="too_large",
+        )
