@@ -35,6 +35,7 @@ STREAMS = 20
 LOCKED_SECONDS = 13.0
 SECONDS = 10.0
 LIMIT = 50.0
+PATIENCE = 120.0
 GIVE_UP = 20.0
 """Seconds after which a server counts as frozen, and is asked again."""
 
@@ -93,10 +94,12 @@ def serving(folder: Path, model: str, *arguments: str) -> AbstractContextManager
 
 def during(server: LiveServer, trouble: AbstractContextManager[None], seconds: float) -> Answers:
     """Ask while conversations stream and something is wrong."""
-    stream(server, STREAMS)
+    jobs = stream(server, STREAMS)
     with trouble:
         answers = ask(server, lambda: time.sleep(seconds))
-    time.sleep(3)  # what waited is done
+    with client_of(server) as client:  # or what waited would be counted with the next trouble
+        for job in jobs:
+            until_over(client, job)
     return answers
 
 
@@ -108,26 +111,36 @@ def locked(database: Path) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def stream(server: LiveServer, count: int) -> None:
-    """So many conversations begin to stream, each for twelve seconds."""
-    with httpx.Client(base_url=server.api, headers=HEADERS, timeout=60) as client:
-        for _ in range(count):
-            context = client.post("context", json={}).json()["id"]
-            client.post(f"context/{context}/messages", json={"content": "paced"})
+def client_of(server: LiveServer) -> httpx.Client:
+    return httpx.Client(base_url=server.api, headers=HEADERS, timeout=PATIENCE)
+
+
+def stream(server: LiveServer, count: int) -> list[str]:
+    """So many conversations begin to stream, each for twelve seconds; gives their jobs."""
+    with client_of(server) as client:
+        return [send(client, "paced") for _ in range(count)]
 
 
 def run_job(server: LiveServer, words: str) -> None:
     """An actor's job, before which all files are looked at."""
-    with httpx.Client(base_url=server.api, headers=HEADERS, timeout=120) as client:
-        context = client.post("context", json={"role": "actor"}).json()["id"]
-        job = client.post(f"context/{context}/messages", json={"content": words}).json()["job_id"]
-        give_up = time.monotonic() + 120
-        while time.monotonic() < give_up:
-            for one in client.get(f"context/{context}/permissions").json()["items"]:
-                client.post(f"permissions/{one['id']}", json={"decision": "allow"})
-            if client.get(f"jobs/{job}").json()["status"] not in ("running", "waiting"):
-                return
-            time.sleep(0.2)
+    with client_of(server) as client:
+        until_over(client, send(client, words))
+
+
+def send(client: httpx.Client, words: str) -> str:
+    context = client.post("context", json={"role": "actor"}).json()["id"]
+    sent = client.post(f"context/{context}/messages", json={"content": words}).json()
+    return str(sent["job_id"])
+
+
+def until_over(client: httpx.Client, job: str) -> None:
+    """Wait for the end of a job, allowing what it asks for."""
+    give_up = time.monotonic() + PATIENCE
+    while (found := client.get(f"jobs/{job}").json())["status"] in ("running", "waiting"):
+        assert time.monotonic() < give_up, found
+        for one in client.get(f"context/{found['context_id']}/permissions").json()["items"]:
+            client.post(f"permissions/{one['id']}", json={"decision": "allow"})
+        time.sleep(0.2)
 
 
 def ask(server: LiveServer, meanwhile: Callable[[], None]) -> Answers:

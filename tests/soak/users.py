@@ -299,6 +299,7 @@ class User:
                 self._diary.events += 1
                 if wrong := one.seen.take(frame["event"]):
                     self._diary.blame(f"over the socket, {wrong}")
+        page.close()
         if self._page is page:
             self._page = None
             self._following.clear()
