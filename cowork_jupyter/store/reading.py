@@ -150,13 +150,13 @@ class Reader(ABC):
     ) -> str | None:
         """The newest message of a context with this word."""
         newest = _END if places is None else places.get(context["position"], 0) + 1
-        size = 1 if places is not None else _FIRST_PAGE
+        size = 1 if places is not None else 4  # where it is common, it is in one of these
         while rows := self._rows(_SAID, context["id"], newest, size):
             for row in rows:
                 text = text_of(row["content"])
                 if word in fold(text):
                     return text
-            newest, size = rows[-1]["seq"], _MAX_PAGE_SIZE
+            newest, size = rows[-1]["seq"], min(size * 8, _MAX_PAGE_SIZE)
         return None
 
     def deleted_contexts(self) -> list[tuple[Context, str]]:

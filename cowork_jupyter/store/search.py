@@ -91,7 +91,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower().replace("\0", " ")
     letters = unicodedata.normalize("NFKD", text).replace("\0", " ")
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    accents = [ord(letter) for letter in set(letters) if unicodedata.combining(letter)]
+    plain = letters.translate(dict.fromkeys(accents)) if accents else letters
     return plain.casefold().encode(errors="replace").decode()
 
 

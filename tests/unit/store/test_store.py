@@ -74,7 +74,8 @@ def test_the_next_message_goes_to_who_worked_last_or_was_chosen_since(
 
 def test_the_contexts_of_one_notebook_are_listed(store: Store) -> None:
     here, _there = (store.save_context(Context(notebook=one)) for one in ("a.ipynb", "b.ipynb"))
-    assert store.contexts(notebook="a.ipynb").items == [here]
+    (listed,) = store.contexts(notebook="a.ipynb").items
+    assert listed.model_dump() == here.model_dump()
 
 
 def test_a_context_comes_back_as_it_was_stored(store: Store) -> None:
@@ -370,6 +371,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     store.delete_context(gone.id)
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(f"{named} AND name<>'deleted_rows'")]
+    tables = [name for name in tables if not name.startswith("said")]  # see test_search
     assert len(tables) == 12
     for table in tables:
         key = "id" if table == "contexts" else "context_id"

@@ -78,9 +78,11 @@ describe('the list of conversations', () => {
   });
 
   it('shows what the server finds, and says so', async () => {
-    const { screen } = await show([MARCH, SALES], { [FIND_MARCH]: list(MARCH) });
+    const hit = { ...MARCH, snippet: '…because March had fewer days…' };
+    const { screen } = await show([MARCH, SALES], { [FIND_MARCH]: list(hit) });
     await write(one<HTMLInputElement>(screen, 'input[type=search]'), ' march ');
     await vi.waitFor(() => expect(names(screen)).toEqual(['Why is March low?']), PATIENCE);
+    expect(one(screen, 'li').textContent).toContain('…because March had fewer days…');
     expect(one(screen, '[role=status]').textContent).toBe('1 conversation found');
   });
 
