@@ -14,7 +14,7 @@ from ...domain.errors import Conflict, CoworkError, InvalidInput
 from ...tools.sizes import size_text
 from ...tools.tables.sources import find_source
 from ...workspace import IgnoreRules, Place, Workspace, kind_of, visible_files
-from .sent_files import Layout, ReturnedFile, SentFile, keep, lacking
+from .sent_files import Layout, LeftFile, SentFile, keep, lacking
 
 MAX_FILES = 5_000
 MAX_SENT = 1_000_000_000
@@ -67,7 +67,7 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
     return Parcel(workspace, Layout(tuple(files), folders))
 
 
-def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[ReturnedFile]) -> list[str]:
+def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[LeftFile]) -> list[str]:
     """Write what a call changed, all of it or nothing; gives the paths.
 
     Whatever is not as it was sent was changed here meanwhile, and that counts.

@@ -48,7 +48,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class ReturnedFile:
+class LeftFile:
     """What a call left there."""
 
     path: str
@@ -61,7 +61,7 @@ class Brought:
     """What came of a call at a worker that does not see the workspace."""
 
     result: ToolResult
-    changes: tuple[ReturnedFile, ...]
+    changes: tuple[LeftFile, ...]
 
 
 class FileStore:
@@ -114,7 +114,7 @@ def _used_last(entry: tuple[os.stat_result, Path]) -> float:
     return entry[0].st_mtime
 
 
-class SentTree:
+class CopiedTree:
     """A folder that stands for the workspace, for one call after the other."""
 
     def __init__(self, folder: Path, store: FileStore, left_out: Collection[str]) -> None:
@@ -141,12 +141,12 @@ class SentTree:
         self._sent = wanted
         self._marks = {path: _mark(self.folder / path) for path in wanted}
 
-    def changes(self) -> tuple[ReturnedFile, ...]:
+    def changes(self) -> tuple[LeftFile, ...]:
         """What is not any more as it was laid out: regular files only."""
         found = dict(self._files())
-        removed = [ReturnedFile(path, None) for path in sorted(self._sent.keys() - found.keys())]
+        removed = [LeftFile(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [
-            ReturnedFile(path, file.read_bytes())
+            LeftFile(path, file.read_bytes())
             for path, file in self._bounded(found)
             if self._marks.get(path) != _mark(file)
         ]
@@ -161,7 +161,7 @@ class SentTree:
             return known == file and self._marks[file.path] == _mark(self.folder / file.path)
         return False
 
-    def _is_new(self, changed: ReturnedFile) -> bool:
+    def _is_new(self, changed: LeftFile) -> bool:
         sent, data = self._sent.get(changed.path), changed.data or b""
         return sent is None or sent.digest != hashlib.sha256(data).hexdigest()
 
@@ -221,17 +221,17 @@ def store_of(folder: str) -> FileStore:
     return FileStore(Path(folder, FOLDER, "contents"))
 
 
-_trees: dict[Path, SentTree] = {}
+_trees: dict[Path, CopiedTree] = {}
 
 
-def tree_at(folder: str, task: str | None, settings: Settings) -> SentTree:
+def tree_at(folder: str, task: str | None, settings: Settings) -> CopiedTree:
     """A tree for the calls of this thread, which has one at a time; for code in scratch, that of
     its task, because its process stays in it.
     """
     name = f"task-{task}" if task is not None else f"thread-{threading.get_ident()}"
     path = Path(folder, FOLDER, name)
     if path not in _trees:
-        _trees[path] = SentTree(path, store_of(folder), settings.checkpoint_exclude)
+        _trees[path] = CopiedTree(path, store_of(folder), settings.checkpoint_exclude)
     return _trees[path]
 
 

@@ -225,7 +225,7 @@ def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     runs_programs = Permission.EXECUTE_COMMANDS in tool.permissions or tool.name in TABLE_TOOLS
     if runs_programs and order.confined and sandbox.kind == "none":
         raise Forbidden(
-            f"{tool.name} runs only in a sandbox, and this worker has none, so it did not run.",
+            "This runs only in a sandbox, and this worker has none, so it did not run.",
             code="sandbox_missing",
         )
     return sandbox

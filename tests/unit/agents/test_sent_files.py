@@ -12,7 +12,7 @@ import pytest
 
 from cowork_jupyter.agents.pools import parcels, sent_files
 from cowork_jupyter.agents.pools.parcels import bring_home, pack
-from cowork_jupyter.agents.pools.sent_files import FileStore, Layout, ReturnedFile, SentTree
+from cowork_jupyter.agents.pools.sent_files import CopiedTree, FileStore, Layout, LeftFile
 from cowork_jupyter.domain.errors import Conflict, CoworkError, Forbidden, InvalidInput
 from cowork_jupyter.tools.base import Clearance
 from cowork_jupyter.workspace import Workspace
@@ -23,7 +23,7 @@ class There:
 
     def __init__(self, folder: Path) -> None:
         self.store = FileStore(folder / "contents")
-        self.tree = SentTree(folder / "tree", self.store, {"__pycache__"})
+        self.tree = CopiedTree(folder / "tree", self.store, {"__pycache__"})
         self.taken: list[str] = []
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -115,9 +115,9 @@ async def test_only_what_differs_counts_as_changed(home: Workspace, there: There
 async def test_what_comes_back_is_written(home: Workspace, there: There) -> None:
     layout = await there.get(home, "a.txt", "data")
     changes = [
-        ReturnedFile("a.txt", b"b"),
-        ReturnedFile("data/1.csv", None),
-        ReturnedFile("new/n.txt", b"n"),
+        LeftFile("a.txt", b"b"),
+        LeftFile("data/1.csv", None),
+        LeftFile("new/n.txt", b"n"),
     ]
     assert bring_home(home, layout, changes) == ["a.txt", "data/1.csv", "new/n.txt"]
     assert (home.root / "a.txt").read_text() == "b"
@@ -133,7 +133,7 @@ async def test_what_was_changed_here_or_was_not_sent_is_not_overwritten(
     layout = await there.get(home, "a.txt")
     (home.root / "a.txt").write_text("mine")
     with pytest.raises(Conflict, match=path) as raised:
-        bring_home(home, layout, [ReturnedFile("new.txt", b"n"), ReturnedFile(path, b"b")])
+        bring_home(home, layout, [LeftFile("new.txt", b"n"), LeftFile(path, b"b")])
     assert raised.value.code == "changed_at_home"
     assert (home.root / "a.txt").read_text() == "mine"
     assert (home.root / "run.sh").read_text() == "echo"
@@ -147,7 +147,7 @@ async def test_nothing_is_written_where_a_call_may_not(
 ) -> None:
     layout = await there.get(home, "a.txt")
     with pytest.raises(Forbidden):
-        bring_home(home, layout, [ReturnedFile(path, b"x")])
+        bring_home(home, layout, [LeftFile(path, b"x")])
     assert (home.root / ".env").read_text() == "KEY=1"
     assert not (home.root.parent / "out.txt").exists()
 
