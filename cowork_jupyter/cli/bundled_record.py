@@ -120,7 +120,9 @@ def _calls(connection: sqlite3.Connection, place: tuple[str, str]) -> list[dict[
 
 
 def _rows(connection: sqlite3.Connection) -> dict[str, int]:
-    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    # The rows of an index for searching cannot be counted.
+    sql = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    names = connection.execute(sql).fetchall()
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for (name,) in names}
     return {
         name: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608

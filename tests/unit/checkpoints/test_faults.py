@@ -281,7 +281,7 @@ def test_reflinks_are_used_where_the_filesystem_can(
     def no_copy(*_: object) -> tuple[bytes, int]:
         raise AssertionError("it was copied")
 
-    monkeypatch.setattr("cowork_jupyter.checkpoints.objects.fcntl.ioctl", cloning)
+    monkeypatch.setattr("fcntl.ioctl", cloning)
     monkeypatch.setattr("cowork_jupyter.checkpoints.objects._copied", no_copy)
     content = os.urandom(LARGE)
     site.write("a.bin", content)
