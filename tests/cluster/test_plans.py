@@ -296,7 +296,8 @@ async def test_what_needs_the_workspace_does_not_run_at_a_worker_that_came_later
     scripted.add(read, read, text("Done."))
     monkeypatch.setattr(pool_cluster.Cluster, "check", pool_cluster.Cluster.connected)
     monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
-    assert (await ended(bench, await start(bench, "a"))).status is JobStatus.COMPLETED
+    job = await ended(bench, await start(bench, "a", tools=READING))
+    assert job.status is JobStatus.COMPLETED
     refused, at_home = bench.results()
     assert refused["error"]["code"] == "workspace_not_shared"
     assert at_home["ok"]
