@@ -72,7 +72,8 @@ async def test_conversations_work_side_by_side(bench: Bench, scripted: ScriptedS
         await one.answer("a")
         assert (await ended(one, job_id)).status is JobStatus.COMPLETED
         assert {event.job_id for event in one.events()} == {job_id}
-        assert [event.seq for event in one.events()] == list(range(1, len(one.events()) + 1))
+        places = [event.seq for event in one.events()]
+        assert places == sorted(set(places))
 
 
 async def test_events_come_in_the_order_in_which_things_happen(
