@@ -51,11 +51,32 @@ class ServiceThread:
 async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
     """Do work in the loop that it belongs to, whichever thread that has, and wait in this one.
 
-    Whoever waits may go: the work is then cancelled.
+    As with a plain `await`, whoever is cancelled meanwhile waits until the work has ended, too.
     """
     if asyncio.get_running_loop() is loop:
         return await work
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+    ended: Future[T] = Future()
+    tasks: list[asyncio.Task[None]] = []
+
+    async def run() -> None:
+        try:
+            ended.set_result(await work)
+        except BaseException as error:
+            ended.set_exception(error)
+
+    try:
+        loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(run())))
+    except RuntimeError:
+        work.close()
+        raise
+    waiting = asyncio.wrap_future(ended)
+    while True:
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            if waiting.done():
+                raise
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
 
 
 async def _cancel_others() -> None:

@@ -70,6 +70,7 @@ class CoworkExtension(ExtensionApp):
     activity: ActivityFeed
     tabs: Tabs
     _service: CoworkService | None = None
+    _is_loaded = False
     _making = threading.Lock()
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
@@ -111,8 +112,9 @@ class CoworkExtension(ExtensionApp):
             from ..api import api  # noqa: F401 (its endpoints register themselves)
 
             assert self.service
+            self._is_loaded = True
 
-        if self._service is None:
+        if not self._is_loaded:
             await self.thread.run(load())
 
     @property

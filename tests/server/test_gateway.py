@@ -35,6 +35,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, Any], gateway: LiveServer) -> dict[str, Any]:
     """Our server, started with the gateway's address."""
+    GatewayClient.clear_instance()  # that of an earlier test's server
     client = {"url": gateway.url, "auth_token": TOKEN, "request_timeout": PATIENCE}
     return {**jp_server_config, "GatewayClient": client}
 
