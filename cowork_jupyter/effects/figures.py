@@ -12,8 +12,10 @@ something *is* that number.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from .numerals import Reading, is_german, readings_of
@@ -159,15 +161,18 @@ class WrittenFigure:
         return (self.scale, *(two for key, two in _OF_BYTES.items() if _SCALES[key] == self.scale))
 
 
-def find_figures(text: str) -> list[WrittenFigure]:
+@lru_cache(maxsize=32)  # whoever looks for any of them soon wants them all
+def find_figures(text: str) -> tuple[WrittenFigure, ...]:
     """The figures of a text, in its order."""
     text = _NO_WORDS.sub(lambda run: "\n\n" if run[0][0] == "\n" else " ", text[:MAX_TEXT])
     plain = _without_names(text)
-    german = is_german(text)
+    german, losses = is_german(text), [match.span() for match in _LOSS.finditer(plain)]
     found = [
-        figure for match in _FIGURE.finditer(plain) if (figure := _figure(match, plain, german))
+        figure
+        for match in _FIGURE.finditer(plain)
+        if (figure := _figure(match, plain, german, losses))
     ]
-    return list(_with_common_unit(found, plain))
+    return tuple(_with_common_unit(found, plain))
 
 
 def _without_names(text: str) -> str:
@@ -178,7 +183,9 @@ def _without_names(text: str) -> str:
     return text
 
 
-def _figure(match: re.Match[str], text: str, german: bool) -> WrittenFigure | None:
+def _figure(
+    match: re.Match[str], text: str, german: bool, losses: list[tuple[int, int]]
+) -> WrittenFigure | None:
     sign, number, power = match["sign"] or "", match["number"], match["power"] or ""
     percent = bool(match["percent"]) or _is_in_percent_column(text, match.start())
     currency = match["before"] or match["after"]
@@ -195,16 +202,21 @@ def _figure(match: re.Match[str], text: str, german: bool) -> WrittenFigure | No
         widths = 2 * (1.0 if percent else _trailing_unit(number))
     read = readings_of(number, german=german)
     readings = tuple(one.times(factor, widths) for one in (read[:1] if widths > 1 else read))
-    around = text[max(0, match.start() - _SENTENCE) : match.end() + _SENTENCE]
     return WrittenFigure(
         match[0].strip(),
         readings,
         percent,
         scale,
-        not sign and bool(_LOSS.search(around)),
+        not sign and _is_near(losses, match),
         match.start() + len(match[0]) - len(match[0].lstrip()),
         match.end(),
     )
+
+
+def _is_near(losses: list[tuple[int, int]], match: re.Match[str]) -> bool:
+    begin, end = match.start() - _SENTENCE, match.end() + _SENTENCE
+    following = bisect_left(losses, (begin, 0))
+    return following < len(losses) and losses[following][1] <= end
 
 
 def _is_no_figure(number: int, match: re.Match[str], text: str, before: str) -> bool:

@@ -13,6 +13,7 @@ Fields that are not known here are left alone, as is `metadata`: they are for ot
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Annotated, Any
 
 import yaml
@@ -57,6 +58,7 @@ class SkillText(BaseModel):
         return _WISH.findall(wishes) if isinstance(wishes, str) else wishes
 
 
+@lru_cache(maxsize=256)
 def parse_skill(data: bytes, folder: str) -> SkillText:
     """What the SKILL.md in a folder of that name says; `InvalidInput` tells what is wrong."""
     front_matter, body = _divided(_decoded(data))

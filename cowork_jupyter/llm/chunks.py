@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from ..domain.contexts import Usage
@@ -104,8 +105,28 @@ class NotAChunk(ValueError):
     """The server sent JSON that is no part of a chat completion."""
 
 
+class ErrorEvent(Exception):
+    """The server sent an error in the middle of the stream."""
+
+    def __init__(self, body: object) -> None:
+        super().__init__()
+        self.body = body
+        self.code = _get(body, "code")
+
+
+def merged(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """The same chunks, with text that came together in one."""
+    for kind, group in groupby(chunks, type):
+        if kind is TextChunk:
+            yield TextChunk("".join(_text(chunk, "text") for chunk in group))
+        else:
+            yield from group
+
+
 def chunks_of(event: Any) -> Iterator[Chunk]:
     """Read one event of the stream. Servers differ, so nothing is taken for granted."""
+    if error := _get(event, "error"):
+        raise ErrorEvent(error)
     choices, usage = _get(event, "choices"), _get(event, "usage")
     if not isinstance(choices, list) and usage is None:
         raise NotAChunk

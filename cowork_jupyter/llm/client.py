@@ -7,17 +7,21 @@ are one typed error with one clear sentence.
 from __future__ import annotations
 
 import asyncio
+import gc
+import json
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urlsplit
 
 from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.surrogates import without_surrogates
-from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of
+from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of, merged
 from .failures import Failure, FailureClassifier, NotAStream, Refused, ToolsRefused, Unreachable
 from .protocols import refused_option
 from .retries import RetryPolicy
+from .server_events import read_events
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -132,8 +136,8 @@ class Model:
         reason, wrote = "", False
         try:
             async with (
-                aclosing(self._events(request, classifier.model)) as events,
-                aclosing(self._chunks(events, classifier)) as chunks,
+                aclosing(self._reads(request, classifier.model)) as reads,
+                aclosing(self._chunks(reads, classifier)) as chunks,
             ):
                 async for chunk in chunks:
                     self._has_answered = True
@@ -152,33 +156,36 @@ class Model:
             raise _Failed(Failure(Refused("The provider's content filter withheld the answer.")))
 
     async def _chunks(
-        self, events: AsyncGenerator[Any, None], classifier: FailureClassifier
+        self, reads: AsyncGenerator[list[bytes], None], classifier: FailureClassifier
     ) -> AsyncGenerator[Chunk, None]:
         """Read events under the clock, and turn exceptions into failures."""
         limit, ended = self._retries.first, False
         while True:
+            chunks, failure = list[Chunk](), None
             try:
                 async with asyncio.timeout(limit):
-                    event = await anext(events)
-                chunks = list(chunks_of(event))
+                    events = await anext(reads)
+                for event in events:
+                    chunks += chunks_of(json.loads(event))
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise _Failed(classifier.stalled(limit)) from None
+                failure = classifier.stalled(limit)
             except Exception as error:
                 failure = classifier.explain(error)
                 if failure is None:
                     raise
-                raise _Failed(failure) from None
-            for chunk in chunks:
+            for chunk in merged(chunks):
                 ended = ended or isinstance(chunk, Finished)
                 limit = min(self._retries.idle, _LAST_WORDS) if ended else self._retries.idle
                 yield chunk
+            if failure:
+                raise _Failed(failure)
 
-    async def _events(self, request: ModelRequest, model: str) -> AsyncGenerator[Any, None]:
+    async def _reads(self, request: ModelRequest, model: str) -> AsyncGenerator[list[bytes], None]:
+        """The events of the answer. The library would make an object of each, at many times the cost."""
         from openai import AsyncStream
 
-        # Events as plain JSON: making the library's own objects of them costs four times as much.
         client = await self._connected()
         stream = await client.post(
             "/chat/completions",
@@ -192,11 +199,12 @@ class Model:
             stream=True,
             stream_cls=AsyncStream[object],
         )
+        response = stream.response
         try:
-            if stream.response.headers.get("content-type", "").startswith(_NOT_A_STREAM):
+            if response.headers.get("content-type", "").startswith(_NOT_A_STREAM):
                 raise NotAStream
-            async for event in stream:
-                yield event
+            async for events in read_events(response.aiter_bytes()):
+                yield events
         finally:
             await stream.close()
 
@@ -226,14 +234,26 @@ class Model:
             return self._client
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, Timeout
+        from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
+        gc.freeze()  # the library's thousand modules stay, and hold no garbage
+        address, sign_in = _apart(self.base_url)
         return AsyncOpenAI(
-            base_url=self.base_url,
+            base_url=address,
             api_key=self._key or _NO_KEY,
             max_retries=0,
             timeout=Timeout(None, connect=self._retries.connect),
+            http_client=DefaultAioHttpClient(auth=sign_in),
         )
 
     def _classifier(self, model: str) -> FailureClassifier:
         return FailureClassifier(self.base_url, model or self.name, self._key, self._fields)
+
+
+def _apart(base_url: str) -> tuple[str, tuple[str, str] | None]:
+    """An address, and the name and password that stood in it."""
+    parts = urlsplit(base_url)
+    if not parts.username:
+        return base_url, None
+    address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return address, (unquote(parts.username), unquote(parts.password or ""))

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.errors import CoworkError
 from ..domain.redaction import without_credentials
+from .chunks import ErrorEvent
 
 
 class ModelError(CoworkError):
@@ -124,6 +125,9 @@ _NO_MODEL = re.compile(
 )
 _NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
 _FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
+_NOT_CONNECTED = ("ConnectError", "ConnectTimeout", "UnsupportedProtocol")
+_LOST = ("ServerDisconnectedError", "ClientOSError", "ClientConnectionResetError")
+"""What aiohttp says of a connection that was there, and its transport calls one that was not."""
 _MAX_QUOTE_LENGTH = 300
 _MIN_SECRET_LENGTH = 4
 """Made-up keys for local servers can be a letter or two, which words contain as well."""
@@ -163,7 +167,7 @@ class FailureClassifier:
             return self._status(error.status_code, _words(error), error.response.headers)
         if isinstance(error, APIConnectionError) or _is_transport(error):
             return self._connection(error.__cause__ or error)
-        if isinstance(error, APIError):
+        if isinstance(error, (APIError, ErrorEvent)):
             # An error in the middle of the stream has a code in its body, or none at all.
             code = str(error.code)
             return self._status(int(code) if code.isdecimal() else 500, _words(error), {})
@@ -253,7 +257,7 @@ class FailureClassifier:
         )
 
     def _connection(self, cause: BaseException) -> Failure:
-        if type(cause).__name__ not in ("ConnectError", "ConnectTimeout", "UnsupportedProtocol"):
+        if type(cause).__name__ not in _NOT_CONNECTED or type(cause.__cause__).__name__ in _LOST:
             return self.dropped()
         return Failure(self.unreachable(), again=True)
 

@@ -30,10 +30,14 @@ class RunOnDetector:
 
 def unit_of(text: str) -> int | None:
     """The length of what a text consists of copies of, the last one maybe cut; None if of none."""
-    return next(
-        (size for size in range(1, MAX_UNIT + 1) if text[size:] == text[:-size]),
-        None,
-    )
+    # Whatever repeats itself holds its own beginning again, one unit later.
+    beginning = text[:-MAX_UNIT]
+    size = text.find(beginning, 1)
+    while 0 < size <= MAX_UNIT:
+        if text[size:] == text[:-size]:
+            return size
+        size = text.find(beginning, size + 1)
+    return None
 
 
 def said_once(text: str) -> str:

@@ -47,10 +47,13 @@ GIVE_UP = 60.0
 
 
 class StampedTokens(list[str]):
-    """Tokens that say when they are sent: each is made one pause before it goes out."""
+    """Tokens that say when they are sent: each is made one pause before it goes out.
+
+    No figures, of which no answer has hundreds: each would be looked for in the outputs.
+    """
 
     def __iter__(self) -> Iterator[str]:
-        return (f"{time.time() + PAUSE:.6f} " for _ in range(STAMPS))
+        return (f"at-{time.time() + PAUSE:.6f} " for _ in range(STAMPS))
 
 
 def script(body: dict[str, Any]) -> Scripted:
