@@ -183,7 +183,7 @@ class Model:
                 raise _Failed(failure)
 
     async def _reads(self, request: ModelRequest, model: str) -> AsyncGenerator[list[bytes], None]:
-        """The events of the answer. The library would make an object of each, at many times the cost."""
+        """The events of the answer; the library would make an object of each, at a high price."""
         from openai import AsyncStream
 
         client = await self._connected()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
+import sys
 import threading
 import time
 from typing import Any
@@ -78,3 +80,9 @@ async def test_while_another_process_writes_one_reads_and_what_is_said_waits(
     await api.ended((await sending)["job_id"])
     (_, said) = (await api.get(f"context/{context}/messages"))["items"]
     assert said["content"][0]["text"] == "one two three"
+
+
+async def test_threads_take_short_turns_and_the_collector_leaves_what_is_loaded(api: Api) -> None:
+    await api.new_context()
+    assert sys.getswitchinterval() <= 0.001
+    assert gc.get_freeze_count() > 10_000

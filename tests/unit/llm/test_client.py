@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 import subprocess
@@ -427,6 +428,17 @@ async def test_what_does_not_pass_is_told_in_the_end(
     error = await bench.fail()
     assert error.code == code
     assert bench.server.base_url in error.message
+
+
+@pytest.mark.asyncio
+async def test_a_name_and_password_in_the_address_sign_in(bench: Bench) -> None:
+    bench.server.add(play.text("Hi"))
+    address = bench.server.base_url.replace("//", "//ann%40lab:p%3Aw@")
+    model = Model(base_url=address, model="scripted", api_key=KEY)
+    assert texts([chunk async for chunk in model.stream(ASK)]) == "Hi"
+    await model.aclose()
+    signed = base64.b64encode(b"ann@lab:p:w").decode()
+    assert bench.server.requests[-1].headers["authorization"] == f"Basic {signed}"
 
 
 @pytest.mark.asyncio
