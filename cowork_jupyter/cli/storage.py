@@ -53,6 +53,11 @@ def add_to(commands: Commands) -> None:
         action="store_true",
         help="with --free: only the checkpoints of these, or of all; the conversations stay",
     )
+    parser.add_argument(
+        "--copies",
+        action="store_true",
+        help="with --free: the copies that were kept when a newer version opened the file",
+    )
     parser.add_argument("--yes", action="store_true", help="delete without asking")
     parser.add_argument("--workspace", metavar="DIR", help="folder; default: the current one")
     parser.set_defaults(run=run)
@@ -62,8 +67,8 @@ def run(config: Cowork, arguments: Namespace) -> int:
     """Free what is named, then show what is there."""
     from .screen import Screen
 
-    chosen = arguments.older_than is not None or arguments.context or arguments.checkpoints
-    if chosen and not arguments.free:
+    by_name = arguments.context or arguments.checkpoints or arguments.copies
+    if (by_name or arguments.older_than is not None) and not arguments.free:
         raise InvalidInput("Add --free to delete what you name.")
     if arguments.older_than is not None and arguments.context:
         raise InvalidInput("Name either --older-than or --context.")
@@ -81,6 +86,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
 
 async def _measured(settings: Settings) -> dict[str, Any]:
+    from ..store.migrations import copies_of
     from ..wiring import build_service
 
     service = build_service(settings, interactive=False)
@@ -97,6 +103,7 @@ async def _measured(settings: Settings) -> dict[str, Any]:
             "path": str(settings.database),
             "bytes": settings.database.stat().st_size,
             "free": free,
+            "copies": sum(copy.stat().st_size for copy in copies_of(settings.database)),
         },
         "checkpoints": use.model_dump(),
         "conversations": [{**asdict(one), "checkpoint_bytes": kept.get(one.id, 0)} for one in room],
@@ -117,6 +124,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         "",
         f"Conversations: {_size(database['bytes'])} in {database['path']}",
         *([f"  {_size(database['free'])} of it are free: --free"] if database["free"] else []),
+        *([f"Copies of older versions: {_size(database['copies'])}"] if database["copies"] else []),
         f"Checkpoints: {_size(checkpoints['bytes'])} of at most {_size(checkpoints['limit'])}",
     ]
 
@@ -130,6 +138,7 @@ def _size(count: float) -> str:
 
 
 async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> None:
+    from ..store.migrations import copies_of
     from ..store.room import rewrite
     from ..wiring import build_service
 
@@ -137,13 +146,19 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
     try:
         chosen = _chosen(service, arguments)
         if chosen:
-            _confirm(screen, len(chosen), arguments)
+            _confirm(screen, _words_for(len(chosen), arguments), arguments)
+            # What was used while you thought about it stays.
+            chosen = [one for one in _chosen(service, arguments) if one in chosen]
             removing = _remove(service, chosen, only_checkpoints=arguments.checkpoints)
             await _with_progress(screen, "Deleting", removing)
         elif arguments.older_than is not None:
             screen.line(f"Nothing was unused for {arguments.older_than:g} days.")
     finally:
         await service.close()
+    if arguments.copies and (copies := copies_of(settings.database)):
+        _confirm(screen, "the copies of older versions", arguments)
+        for copy in copies:
+            copy.unlink(missing_ok=True)
     await _with_progress(screen, "Shrinking", asyncio.to_thread(rewrite, settings.database))
 
 
@@ -161,14 +176,18 @@ def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
     return [one.id for one in store.room()] if arguments.checkpoints else []
 
 
-def _confirm(screen: Screen, count: int, arguments: Namespace) -> None:
+def _words_for(count: int, arguments: Namespace) -> str:
+    what = f"{count} conversation{'s' if count > 1 else ''}"
+    if arguments.checkpoints:
+        return f"the checkpoints of {what}, so that nothing they did can be taken back"
+    return what
+
+
+def _confirm(screen: Screen, what: str, arguments: Namespace) -> None:
     from .asking import somebody_is_there
 
     if arguments.yes:
         return
-    what = f"{count} conversation{'s' if count > 1 else ''}"
-    if arguments.checkpoints:
-        what = f"the checkpoints of {what}, so that nothing they did can be taken back"
     if not somebody_is_there():
         raise InvalidInput(f"Add --yes to delete {what}.")
     screen.prompt(f"Delete {what}, for good? [y/N] ")

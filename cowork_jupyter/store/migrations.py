@@ -7,6 +7,7 @@ old file at once the second finds the work done. Steps are only ever added.
 
 from __future__ import annotations
 
+import glob
 import json
 import logging
 import secrets
@@ -219,6 +220,11 @@ def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
     except (OSError, sqlite3.Error) as error:
         part.unlink(missing_ok=True)
         logger.warning("The record at %s is upgraded without a copy (%s).", path, error)
+
+
+def copies_of(path: Path) -> list[Path]:
+    """The files of older versions that were kept."""
+    return sorted(path.parent.glob(f"{glob.escape(path.name)}.v*.bak"))
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.contexts import Context, Job
+from cowork_jupyter.domain.identity import now
 from cowork_jupyter.domain.messages import Message, TextPart
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.store import CheckpointRecord, Store
@@ -100,10 +101,41 @@ def test_checkpoints_can_go_alone(settings: Settings, capsys: pytest.CaptureFixt
         assert len(store.messages(one.id).items) == 1
 
 
+def test_copies_of_older_versions_are_counted_and_can_go(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made(settings, "one")
+    copy = settings.database.with_name(f"{settings.database.name}.v7.bak")
+    copy.write_bytes(b"old" * 100)
+    assert shown(capsys)["database"]["copies"] == 300
+    assert run("storage") == 0
+    assert "Copies of older versions: 300 B" in capsys.readouterr().out
+    assert run("storage", "--free", "--copies") == 2
+    assert "Add --yes to delete the copies of older versions." in capsys.readouterr().err
+    assert shown(capsys, "--free", "--copies", "--yes")["database"]["copies"] == 0
+    assert not copy.exists()
+    assert settings.database.exists()
+
+
+def test_what_was_used_meanwhile_stays(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = made(settings, "old", "2020-01-01T00:00:00.000Z")
+    made(settings, "older", "2019-01-01T00:00:00.000Z")
+
+    def use_it(*_: object) -> None:
+        with Store(settings.database) as store, store.transaction() as tx:
+            tx.save_context(store.context(old.id).model_copy(update={"updated_at": now()}))
+
+    monkeypatch.setattr("cowork_jupyter.cli.storage._confirm", use_it)
+    assert titles(shown(capsys, "--free", "--older-than", "30")) == ["old"]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--older-than", "3"), "Add --free"),
+        (("--copies",), "Add --free"),
         (("--free", "--older-than", "-3"), "number of days"),
         (("--free", "--older-than", "3", "--context", "c"), "either"),
     ],
