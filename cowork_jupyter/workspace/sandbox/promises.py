@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from ...domain.settings import Settings
@@ -74,13 +75,17 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
     return said
 
 
-def missing(powers: Powers) -> list[str]:
+def missing(powers: Powers, system: str = sys.platform) -> list[str]:
     """What does not hold here."""
     if powers.kind == "none":
+        remedy = (
+            "Install bubblewrap, or use Linux 5.13 or newer with Landlock."
+            if system == "linux"
+            else "Only Linux has a sandbox that Cowork can use."
+        )
         return [
             "This machine has no sandbox, so every command asks, each time, the tester can run "
-            "none, and code runs only in your kernel. Install bubblewrap, or use Linux 5.13 or "
-            "newer with Landlock."
+            f"none, and code runs only in your kernel. {remedy}"
         ]
     gaps = {
         "Commands can change the permissions and timestamps of files elsewhere, but not their "

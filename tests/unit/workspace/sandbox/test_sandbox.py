@@ -70,6 +70,13 @@ def test_nothing_is_promised_without_a_sandbox() -> None:
     assert "every command asks" in missing(powers("none", 0))[0]
 
 
+@pytest.mark.parametrize(("system", "remedy"), [("linux", "bubblewrap"), ("darwin", "Only Linux")])
+def test_only_what_would_help_is_advised(system: str, remedy: str) -> None:
+    (said,) = missing(powers("none", 0), system)
+    assert remedy in said
+    assert ("bubblewrap" in said) == (system == "linux")
+
+
 def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
     assert missing(powers(own=True)) == []
 
