@@ -48,5 +48,5 @@ def _share_kept(plan: Plan, template: Template) -> float:
     return kept / len(telling) if telling else 0.0
 
 
-def _said(action: str) -> set[str]:
+def _said(action: str) -> frozenset[str]:
     return words(PLACE.sub(" ", action))

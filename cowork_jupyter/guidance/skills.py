@@ -88,7 +88,10 @@ class SkillListing:
 
 @dataclass
 class Skills:
-    """The skills as they are on disk now, so that an edit counts from the next message."""
+    """The skills as they are on disk now, so that an edit counts from the next message.
+
+    Only the package's own are read once: nobody edits those.
+    """
 
     workspace: Path | None = None
     """The workspace's top folder."""
@@ -112,15 +115,26 @@ class Skills:
                 continue
             for name in names:
                 try:
-                    found = self._read(source, root, f"{folder}/{name}".removeprefix("./"), name)
-                    if found is None or any(_is_same(one, found) for one in listing.items):
-                        continue
-                    if listing.has(found.name, source):
-                        raise InvalidInput("Another one already has that name.")
-                    listing.items.append(found)
+                    found = _read(source, root, f"{folder}/{name}".removeprefix("./"), name)
+                    if found:
+                        self._add(found, listing)
                 except CoworkError as error:
                     listing.problems.append(_problem(f"The {source}'s skill '{name}'", error))
+        for one in _shipped():
+            try:
+                self._add(one, listing)
+            except CoworkError as error:
+                listing.problems.append(_problem(f"The package's skill '{one.name}'", error))
         return listing
+
+    def _add(self, skill: Skill, listing: SkillListing) -> None:
+        if any(_is_same(one, skill) for one in listing.items):
+            return
+        if listing.has(skill.name, skill.source):
+            raise InvalidInput("Another one already has that name.")
+        trusted = skill.source != "workspace" or self.trusts(skill.offer)
+        enabled = self.switches.is_on(skill.name)
+        listing.items.append(replace(skill, trusted=trusted, enabled=enabled))
 
     def usable(self) -> list[Skill]:
         """Those that are trusted and on."""
@@ -128,7 +142,7 @@ class Skills:
 
     def has_usable(self) -> bool:
         """Whether there are any; asked often, so what comes with the package is asked first."""
-        return any(map(self.switches.is_on, _shipped_names())) or bool(self.usable())
+        return any(self.switches.is_on(one.name) for one in _shipped()) or bool(self.usable())
 
     def open(self, name: str) -> Skill:
         """The skill that an agent may follow; else why there is none."""
@@ -167,29 +181,27 @@ class Skills:
             folders += [("workspace", files, folder) for folder in WORKSPACE_FOLDERS]
         if self.user:
             folders.append(("user", SkillFiles(Workspace(self.user)), "."))
-        return [*folders, ("package", SkillFiles(Workspace(SHIPPED)), ".")]
+        return folders
 
-    def _read(
-        self, source: GuidanceSource, root: SkillFiles, folder: str, name: str
-    ) -> Skill | None:
-        """The skill in a folder, if there is one; the folder may be a link within its root."""
-        try:
-            with root.root.locate(f"{folder}/{SKILL_FILE}") as place:
-                data, found = place.read(MAX_SIZE + 1), place.path
-        except NotFound:
-            return None
-        about = parse_skill(data, name)
-        skill = Skill(
-            about=about,
-            source=source,
-            place=found.removesuffix(f"/{SKILL_FILE}"),
-            text=data.decode("utf-8-sig"),
-            files=root.of(found.removesuffix(f"/{SKILL_FILE}")),
-            root=root,
-            enabled=self.switches.is_on(about.name),
-        )
-        is_trusted = source != "workspace" or self.trusts(skill.offer)
-        return replace(skill, trusted=is_trusted)
+
+def _read(source: GuidanceSource, root: SkillFiles, folder: str, name: str) -> Skill | None:
+    """The skill in a folder, if there is one; the folder may be a link within its root."""
+    try:
+        with root.root.locate(f"{folder}/{SKILL_FILE}") as place:
+            data, found = place.read(MAX_SIZE + 1), place.path
+    except NotFound:
+        return None
+    place_of = found.removesuffix(f"/{SKILL_FILE}")
+    about = parse_skill(data, name)
+    return Skill(about, source, place_of, data.decode("utf-8-sig"), root.of(place_of), root)
+
+
+@cache
+def _shipped() -> tuple[Skill, ...]:
+    """The package's own, which stay as they are."""
+    root = SkillFiles(Workspace(SHIPPED))
+    found = [_read("package", root, name, name) for name in _names(root, ".")]
+    return tuple(one for one in found if one)
 
 
 def _is_same(one: Skill, other: Skill) -> bool:
@@ -205,11 +217,6 @@ def _names(root: SkillFiles, folder: str) -> list[str]:
     if len(names) > MAX_SKILLS:
         raise InvalidInput(f"It has more than {MAX_SKILLS} skills.")
     return names
-
-
-@cache
-def _shipped_names() -> tuple[str, ...]:
-    return tuple(_names(SkillFiles(Workspace(SHIPPED)), "."))
 
 
 def _problem(what: str, error: CoworkError) -> Problem:

@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 MIN_SHARED = 2
 """Words that a text must share with a request to be about the same; one may be chance."""
@@ -30,13 +31,14 @@ def closest(texts: Sequence[str], request: str, most: int) -> list[str]:
     return [text for _, text in sorted(by_fitness, key=lambda pair: -pair[0])[:most]]
 
 
-def words(text: str) -> set[str]:
+@lru_cache(maxsize=1024)
+def words(text: str) -> frozenset[str]:
     """The words in text or in names like `create_issue` and `createIssue`, plurals as singulars."""
     found = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", text)
-    return {word.lower().rstrip("s") for word in found if len(word) > 2}
+    return frozenset(word.lower().rstrip("s") for word in found if len(word) > 2)
 
 
-def _telling(text: str) -> set[str]:
+def _telling(text: str) -> frozenset[str]:
     return words(text) - _SAY_LITTLE
 
 
