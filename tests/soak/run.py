@@ -178,14 +178,17 @@ class _Soak:
         return found
 
     async def _watch(self) -> None:
-        """Memory three times a minute, a line each minute."""
-        lines = 0
+        """Memory three times a minute, a line each minute, and what went wrong at once."""
+        lines, said = 0, set[str]()
         while True:
             await asyncio.sleep(EVERY)
             if self._house.serving.is_set() and not self._house.is_full:
                 with suppress(httpx.HTTPError):  # killed just now
                     await self._house.weigh()
             self._model.requests.clear()
+            for problem in self.diary.problems.keys() - said:
+                said.add(problem)
+                self._say(f"  ✗ {problem}")
             if (minutes := int((time.monotonic() - self._began) // 60)) > lines:
                 lines = minutes
                 self._say(self._line(minutes))
