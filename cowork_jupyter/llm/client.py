@@ -7,7 +7,6 @@ are one typed error with one clear sentence.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 from collections.abc import AsyncGenerator, Mapping
@@ -236,7 +235,6 @@ class Model:
     def _connect(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
-        gc.freeze()  # the library's thousand modules stay, and hold no garbage
         address, sign_in = _apart(self.base_url)
         return AsyncOpenAI(
             base_url=address,

@@ -7,10 +7,8 @@ models and all they need come with the first request (a test pins this).
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os.path
-import sys
 import threading
 from dataclasses import replace
 from functools import cached_property
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_SWITCH_SECONDS = 0.001
-"""How long a thread may compute while others wait; Python's own 5 ms add up where several do."""
 
 
 class CoworkExtension(ExtensionApp):
@@ -116,7 +112,6 @@ class CoworkExtension(ExtensionApp):
             from ..api import api  # noqa: F401 (its endpoints register themselves)
 
             assert self.service
-            _share_the_interpreter()
             self._is_loaded = True
 
         if not self._is_loaded:
@@ -130,6 +125,7 @@ class CoworkExtension(ExtensionApp):
 
     def _made(self) -> CoworkService:
         from ..wiring import build_service
+        from .interpreter import SharedInterpreter
         from .keep_awake import KeepAwake
         from .kernels import ServerKernels
         from .metrics import Metrics
@@ -157,7 +153,7 @@ class CoworkExtension(ExtensionApp):
                 *(Telemetry(app.event_logger, loop), self.activity, self.marks),
                 metrics.count_event,
             ],
-            operators=[metrics.count],
+            operators=[metrics.count, SharedInterpreter().hear],
         )
         self._awake = KeepAwake(app, self._service, loop)
         self._tell_pages()
@@ -306,11 +302,3 @@ class CoworkExtension(ExtensionApp):
         asked = self.serverapp.config.ServerApp.get("port", None)
         by_default: Any = self.serverapp.trait_defaults("port")
         return int(asked or by_default), self.serverapp.port
-
-
-def _share_the_interpreter() -> None:
-    """Have Jupyter's loop wait less for ours, and for threads that read files."""
-    sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_SECONDS))
-    # What was loaded stays. To look for garbage in it, now and then, took a fifth of a second in
-    # which no thread went on.
-    gc.freeze()
