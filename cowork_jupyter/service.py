@@ -111,6 +111,7 @@ class CoworkService:
     def job_ended(self, job: Job) -> None:
         """What the user said while it ran, and no turn of it has read, begins the next job."""
         self.proposals.job_ended(job)
+        self.checkpoints.recorder.job_ended(job.id)
         queued = self.journal.store.queued_messages(job.context_id)
         if not queued or self.jobs.closing:
             return

@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -65,6 +66,12 @@ class JobMarks:
             self._marks.pop(job_id, None)  # the next tool tries again
             raise
 
+    def forget(self, job_id: str) -> None:
+        """The job has ended. If it is resumed, its mark is in the record."""
+        for kept in (self._looks, self._marks):
+            if task := kept.get(job_id):
+                task.add_done_callback(partial(_drop, kept, job_id))
+
     async def close(self) -> None:
         """Wait until nothing is done any more; with the store closed that is soon."""
         if rest := [*self._looks.values(), *self._marks.values()]:
@@ -86,6 +93,10 @@ class JobMarks:
         label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
         spent = time.monotonic() - began
         await self._writer.record(Origin(context_id, job_id, label=label), [], spent=spent)
+
+
+def _drop(kept: dict[str, asyncio.Task[None]], job_id: str, _ended: asyncio.Task[None]) -> None:
+    kept.pop(job_id, None)
 
 
 logger = logging.getLogger(__name__)
@@ -159,6 +170,10 @@ class Recorder:
             yield
         finally:
             await self.settled(job_id)
+
+    def job_ended(self, job_id: str) -> None:
+        """Nothing more will be changed by this job, unless it is resumed."""
+        self._marks.forget(job_id)
 
     def recover(self) -> None:
         """The same as `finish_interrupted`, in the background."""

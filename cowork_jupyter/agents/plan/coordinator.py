@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...bus import Journal
-from ...domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
+from ...domain.contexts import DONE, JobStatus, StepStatus, Task
 from ...domain.errors import CoworkError, Interrupted
-from ...domain.events import TaskCompleted, TaskStarted
+from ...domain.events import TaskCompleted
 from ...domain.figures import Figure, reopened
 from ...domain.identity import now
 from ...domain.message_data import TaskAssignmentData, TaskResultData
@@ -26,7 +25,6 @@ from ...domain.replies import Question, Review, StepResult
 from ...domain.roles import AgentRole
 from ...domain.team import agent_of
 from ...effects.assumptions import assumptions_in
-from ...store import PlanRevision, Transaction
 from ..agent import AgentFactory
 from ..external.run import ExternalTask
 from ..log import RunLog
@@ -46,6 +44,7 @@ from .choices import (
     about_half_done,
 )
 from .locks import FileLocks
+from .plan_progress import PlanProgress
 from .rounds import findings_text, is_due, sent_back, tasks_again
 from .step_check import (
     StepCheck,
@@ -54,10 +53,6 @@ from .step_check import (
     half_done_tool,
     review_shortfalls,
 )
-
-LARGE_PLAN = 50
-"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
-PLAN_PAUSE = 0.25
 
 
 class StopExecution(Exception):
@@ -83,56 +78,47 @@ class Execution:
 
     factory: AgentFactory
     pool: WorkerPool
-    context: Context
-    job: Job
-    revision: PlanRevision
+    progress: PlanProgress
     max_parallel: int
     when_cancelled: Callable[[], StepStatus]
     """What becomes of running steps when the job is cancelled: that depends on by whom."""
     locks: FileLocks = field(default_factory=FileLocks)
-    tasks: dict[str, Task] = field(default_factory=dict)
-    """By step id."""
-    _steps: dict[str, PlanStep] = field(default_factory=dict)
-    _taken_up: set[str] = field(default_factory=set)
-    """Steps that an earlier run of this job, or a worker that was lost, had begun or ended."""
     _one_round: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _storing: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
+        self.context, self.job = self.progress.context, self.progress.job
+        self.journal, self.tasks = self.progress.journal, self.progress.tasks
         self.budget = self.factory.budget(self.job, AgentRole.ACTOR)
         self.expectations = self.factory.held_expectations()
 
     @property
     def plan(self) -> Plan:
-        """The plan with the present statuses of its steps."""
-        return self.revision.plan
-
-    @property
-    def journal(self) -> Journal:
-        """Where everything is written down."""
-        return self.factory.journal
+        """With the present statuses of its steps."""
+        return self.progress.plan
 
     async def run_execution_phase(self) -> Outcome:
         """Run the plan to its end, or to where the user stops it."""
         await self.pool.prepare()
-        self._prepare_tasks()
-        if not self._taken_up:  # else what is broken may be what an earlier run of this job did
+        self.progress.prepare()
+        if (
+            not self.progress.taken_up
+        ):  # else what is broken may be what an earlier run of this job did
             await self.expectations.look_before(self._log())
         try:
             return await self._run_to_the_end()
         finally:
-            self._store_later()
+            self.progress.store_now()
 
     async def _run_to_the_end(self) -> Outcome:
         try:
             await self._run_steps()
         except StopExecution as stop:
-            self._end_running_steps(StepStatus.CANCELLED)
+            self.progress.end_running(StepStatus.CANCELLED)
             if stop.choice == REPLAN:
                 return await self._replan(str(stop))
             return Outcome(JobStatus.FAILED, str(stop))
         except asyncio.CancelledError:
-            self._end_running_steps(self.when_cancelled())
+            self.progress.end_running(self.when_cancelled())
             raise
         return Outcome()
 
@@ -144,7 +130,7 @@ class Execution:
         try:
             while True:
                 for step_id in schedule.get_ready():
-                    work = self._see_through(self._steps[step_id], places)
+                    work = self._see_through(self.progress.steps[step_id], places)
                     task = asyncio.create_task(work)
                     task.add_done_callback(ended.put_nowait)
                     running[task] = step_id
@@ -172,13 +158,13 @@ class Execution:
             if self._settle(step, choice, asked.context):
                 return
         while not await self._give_up_half_done(step):
-            self._taken_up.discard(step.id)
+            self.progress.taken_up.discard(step.id)
             try:
                 async with places:
                     end = await self.execute_task(step, hint, problem)
             except Interrupted as lost:
-                self._taken_up.add(step.id)
-                self.update_plan(step.id, StepStatus.WAITING, error=lost.message)
+                self.progress.taken_up.add(step.id)
+                self.progress.update(step.id, StepStatus.WAITING, error=lost.message)
                 continue
             if end.is_done and end.review and is_due(step, self.tasks[step.id], end.review):
                 # Two reviews may send back the same step; one after the other.
@@ -187,11 +173,11 @@ class Execution:
                 hint = problem = ""
                 continue
             if end.is_done:
-                self.update_plan(step.id, StepStatus.COMPLETED, result=end.result.text)
+                self.progress.update(step.id, StepStatus.COMPLETED, result=end.result.text)
                 return
             if self.budget.refusal:
                 raise StopExecution(STOP, self.budget.refusal)
-            self.update_plan(step.id, StepStatus.WAITING, error=end.text)
+            self.progress.update(step.id, StepStatus.WAITING, error=end.text)
             choice, hint = await self._ask_what_now(step, about_failure(step, end))
             problem = end.problem
             await self._take_as_expected(step, choice, end)
@@ -216,7 +202,7 @@ class Execution:
             for one in (*again, step):
                 one.status = StepStatus.PENDING
                 tx.save_task(self.tasks[one.id])
-            self._store_plan(tx)
+            self.progress.store_plan(tx)
         for one in again:
             await self._see_through(one, places, in_round=True)
 
@@ -235,11 +221,11 @@ class Execution:
         if choice in (RETRY, HINT):
             return False
         if choice in (ACCEPT, UPDATE):
-            self.update_plan(step.id, StepStatus.COMPLETED, result=result or error)
+            self.progress.update(step.id, StepStatus.COMPLETED, result=result or error)
         elif choice == SKIP:
-            self.update_plan(step.id, StepStatus.SKIPPED, error=error)
+            self.progress.update(step.id, StepStatus.SKIPPED, error=error)
         else:
-            self.update_plan(step.id, StepStatus.FAILED, error=error)
+            self.progress.update(step.id, StepStatus.FAILED, error=error)
             raise StopExecution(choice, f"Step {step.id} failed: {error}")
         return True
 
@@ -251,8 +237,8 @@ class Execution:
         task = self.tasks[step.id]
         log = self._log(task)
         async with self.locks.hold(step.files):
-            self.update_plan(step.id, StepStatus.RUNNING)
-            results = results_for(step, self._steps, self.tasks, self.factory.llm.counter)
+            self.progress.update(step.id, StepStatus.RUNNING)
+            results = results_for(step, self.progress.steps, self.tasks, self.factory.llm.counter)
             found = findings_text(step, task, self.factory.llm.counter)
             text = assignment_text(self._briefing, step, results, hint, problem, found)
             data = TaskAssignmentData(
@@ -284,7 +270,7 @@ class Execution:
     @cached_property
     def _briefing(self) -> str:
         """What all steps are told alike."""
-        store, revision = self.journal.store, self.revision
+        store, revision = self.journal.store, self.progress.revision
         answers = store.planning_answers(revision.plan_id)
         moves = store.moves(self.context.id, since=revision.made_at)
         return briefing_text(self.plan, self.job.request, answers, self.factory.llm.counter, moves)
@@ -351,7 +337,7 @@ class Execution:
 
         Looking again does no harm. For anything else the user decides; True if to skip it.
         """
-        if step.id not in self._taken_up:
+        if step.id not in self.progress.taken_up:
             return False
         registry, task = self.factory.tools.registry, self.tasks[step.id]
         tool = half_done_tool(task, registry, self.journal.store)
@@ -360,9 +346,9 @@ class Execution:
         question = about_half_done(step, tool)
         choice = await self.factory.tools.user.ask(question, self._log(self.tasks[step.id]))
         if choice == SKIP:
-            self.update_plan(step.id, StepStatus.SKIPPED)
+            self.progress.update(step.id, StepStatus.SKIPPED)
         elif choice != RETRY:
-            self.update_plan(step.id, StepStatus.FAILED, error=f"Interrupted during {tool}.")
+            self.progress.update(step.id, StepStatus.FAILED, error=f"Interrupted during {tool}.")
             raise StopExecution(STOP, f"Step {step.id} was interrupted during {tool}.")
         return choice == SKIP
 
@@ -385,115 +371,5 @@ class Execution:
         no_plan = f"\nThere is no new plan: {planned.error}" if planned.error else ""
         return Outcome(JobStatus.FAILED, f"{why}{no_plan}", planned.text)
 
-    def skip(self, task: Task) -> None:
-        """Mark a step of a job that has stopped as one to go on without."""
-        self._steps = {step.id: step for step in self.plan.steps}
-        self.tasks[task.step_id] = task
-        self.update_plan(task.step_id, StepStatus.SKIPPED)
-        self._store_later()
-
-    def update_plan(
-        self,
-        step_id: str,
-        status: StepStatus,
-        *,
-        result: str | None = None,
-        error: str | None = None,
-    ) -> None:
-        """Store a step's new status, its task's, and the events that tell of it."""
-        self._steps[step_id].status = status
-        ended = status not in (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
-        changes = {
-            "status": status,
-            "result": result,
-            "error": error,
-            "completed_at": now() if ended else None,
-        }
-        task = self.tasks[step_id].model_copy(update=changes)
-        self.tasks[step_id] = task
-        log = self._log(task)
-        with self.journal.transaction() as tx:
-            tx.save_task(task)
-            if status is StepStatus.RUNNING:
-                log.append(tx, TaskStarted.of(task))
-            elif ended:
-                log.append(tx, TaskCompleted.of(task))
-            if len(self._steps) <= LARGE_PLAN:
-                self._store_plan(tx)
-        if len(self._steps) > LARGE_PLAN and self._storing is None:
-            self._storing = asyncio.get_running_loop().call_later(PLAN_PAUSE, self._store_later)
-
-    def _store_plan(self, tx: Transaction) -> None:
-        """The whole plan as it stands now, and the event that shows it."""
-        tx.save_plan(self.revision)
-        self._log().append(tx, self.revision.as_event())
-
-    def _store_later(self) -> None:
-        """A large plan is stored a few times a second; its tasks are stored at once."""
-        if self._storing is not None:
-            self._storing.cancel()
-            self._storing = None
-            with self.journal.transaction() as tx:
-                self._store_plan(tx)
-
-    def _prepare_tasks(self) -> None:
-        """A task for each step; an earlier run's tasks are taken up again as they ended."""
-        known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
-        done, rounds = self._done_before(), self._rounds_before()
-        self._taken_up = set(known)
-        self._steps = {step.id: step for step in self.plan.steps}
-        with self.journal.transaction() as tx:
-            for step in self.plan.steps:
-                earlier = known.get(step.id)
-                reached = earlier.status if earlier else step.status
-                step.status = reached if reached in DONE else StepStatus.PENDING
-                before = done.get((step.id, step.action)) if step.status in DONE else None
-                task = earlier or Task(
-                    job_id=self.job.id,
-                    context_id=self.context.id,
-                    step_id=step.id,
-                    role=step.runs_as,
-                    description=step.action,
-                    dependencies=step.depends_on,
-                    status=step.status,
-                    result=before.result if before else None,
-                    completed_at=before.completed_at if before else None,
-                    **(rounds.get(step.id, {}) if step.status not in DONE else {}),
-                )
-                if task.status != step.status:  # it ended without success, and is to run again
-                    again = {"status": step.status, "error": None, "completed_at": None}
-                    task = task.model_copy(update=again)
-                self.tasks[step.id] = task
-                tx.save_task(task)
-            tx.save_plan(self.revision)
-
-    def _done_before(self) -> dict[tuple[str, str], Task]:
-        """What earlier jobs have finished of this plan, by step and what it was to do."""
-        jobs = self.journal.store.executions(self.revision.plan_id)
-        return {
-            (task.step_id, task.description): task
-            for job in jobs
-            for task in job.tasks
-            if task.status in DONE
-        }
-
-    def _rounds_before(self) -> dict[str, dict[str, Any]]:
-        """In which round, and why, the last job that executed this revision left its steps."""
-        jobs = self.journal.store.executions(self.revision.plan_id)
-        same = [one for one in jobs if one.plan_revision == self.revision.revision]
-        last = next((one for one in reversed(same) if one.id != self.job.id), None)
-        return {
-            task.step_id: task.model_dump(include={"round", "findings"})
-            for task in (last.tasks if last else [])
-            if task.status not in DONE
-        }
-
-    def _end_running_steps(self, status: StepStatus) -> None:
-        for step in self.plan.steps:
-            if step.status in (StepStatus.RUNNING, StepStatus.WAITING):
-                self.update_plan(step.id, status)
-
     def _log(self, task: Task | None = None) -> RunLog:
-        task_id = task.id if task else None
-        role = task.role if task else AgentRole.ACTOR
-        return RunLog(self.journal, self.context.id, self.job.id, role, task_id)
+        return self.progress.log(task)

@@ -30,6 +30,7 @@ from ..run.loop import Outcome
 from ..team import unfit_steps
 from .choices import SKIP
 from .coordinator import Execution
+from .plan_progress import PlanProgress
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Plans:
         is told beside the plan: what was approved stays the same revision.
         """
         for execution in self._under_way.values():  # which stores the plan again, from its copy
-            copy = execution.revision
+            copy = execution.progress.revision
             if (copy.plan_id, copy.revision) == (revision.plan_id, revision.revision):
                 revision = copy
         revision.plan.assumptions = assumed
@@ -199,7 +200,7 @@ class Plans:
         if approved is None:
             raise Conflict("Only a step of a plan can be skipped.")
         context = self.factory.journal.store.context(job.context_id)
-        self._execution(context, job, approved, None).skip(task)
+        self._progress(context, job, approved).skip(task)
 
     def _approved(self, job: Job) -> PlanRevision | None:
         """The revision that the user approved with this job, which must be the newest still.
@@ -215,7 +216,15 @@ class Plans:
     async def _carry_out(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None = None
     ) -> Outcome:
-        execution = self._execution(context, job, revision, max_parallel)
+        execution = Execution(
+            factory=self.factory,
+            pool=self.pool,
+            progress=self._progress(context, job, revision),
+            max_parallel=max_parallel or self.factory.settings.max_parallel,
+            when_cancelled=lambda: (
+                StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
+            ),
+        )
         self._under_way[job.id] = execution
         try:
             return await execution.run_execution_phase()
@@ -225,22 +234,11 @@ class Plans:
     def move_file(self, old: str, new: str) -> None:
         """The user has renamed or moved a file: the steps that are under way hear of it."""
         for execution in self._under_way.values():
-            execution.revision.move_file(old, new)
+            execution.progress.revision.move_file(old, new)
 
-    def _execution(
-        self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None
-    ) -> Execution:
-        return Execution(
-            factory=self.factory,
-            pool=self.pool,
-            context=context.model_copy(update={"role": AgentRole.ACTOR}),
-            job=job,
-            revision=revision,
-            max_parallel=max_parallel or self.factory.settings.max_parallel,
-            when_cancelled=lambda: (
-                StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
-            ),
-        )
+    def _progress(self, context: Context, job: Job, revision: PlanRevision) -> PlanProgress:
+        acting = context.model_copy(update={"role": AgentRole.ACTOR})
+        return PlanProgress(self.factory.journal, acting, job, revision)
 
     def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
         """The newest revision of a plan: of the current one, unless named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 
 import pytest
@@ -60,3 +61,20 @@ async def test_a_job_that_can_change_something_begins_with_a_look_and_others_do_
     await bench.tell("Hello?", AgentRole.ACTOR)
     await until(lambda: scans.count == 1)
     assert await bench.service.checkpoints.listing(bench.context.id) == []
+
+
+async def test_a_job_that_has_ended_leaves_no_task_behind(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    def ended() -> int:
+        gc.collect()
+        return sum(isinstance(one, asyncio.Task) and one.done() for one in gc.get_objects())
+
+    counts = []
+    for _ in range(3):
+        for _ in range(5):
+            scripted.add(call("create_file", path="a.txt", content="a"), text("Done."))
+            await bench.tell("Make it.", AgentRole.ACTOR)
+        await asyncio.sleep(0.01)
+        counts.append(ended())
+    assert counts[2] <= counts[1], counts
