@@ -81,7 +81,7 @@ async def test_a_fix_is_streamed_and_stored_with_what_became_of_it(
     api: Api, scripted: ScriptedServer
 ) -> None:
     context = await api.new_context()
-    scripted.add(replies.text(ANSWER, write_size=2))
+    scripted.add(replies.text(ANSWER, delay=0.02))
     lines = await suggested(api, context, **FIX)
     assert [lines[0]["type"], lines[0]["model"], lines[-1]["type"]] == [
         "started",
