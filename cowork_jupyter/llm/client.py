@@ -202,8 +202,9 @@ class Model:
         try:
             if response.headers.get("content-type", "").startswith(_NOT_A_STREAM):
                 raise NotAStream
-            async for events in read_events(response.aiter_bytes()):
-                yield events
+            async with aclosing(read_events(response.aiter_bytes())) as reads:
+                async for events in reads:
+                    yield events
         finally:
             await stream.close()
 

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 
 _FIELD, _DONE = b"data:", b"[DONE]"
+MAX_LINE = 32 * 1024 * 1024
+"""Bytes without the end of a line after which it is no stream of events."""
 _DRAIN_SECONDS = 0.1
 """What comes after the end is waited for so long: a connection that was read out is used again."""
 
@@ -17,13 +19,19 @@ class EventDecoder:
     def __init__(self) -> None:
         self.is_done = False
         """Whether the server has said that nothing follows."""
-        self._rest = b""
+        self._begun: list[bytes] = []
+        """A line that has not ended yet."""
         self._data: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
-        lines = (self._rest + data).splitlines(keepends=True)
-        # A carriage return may be half of the end of a line.
-        self._rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        """Raises `ValueError` where no line ever ends."""
+        self._begun.append(data)
+        if b"\n" not in data:  # a carriage return may be half of the end of a line
+            if sum(map(len, self._begun)) > MAX_LINE:
+                raise ValueError("a line without an end")
+            return []
+        lines = b"".join(self._begun).splitlines(keepends=True)
+        self._begun = [] if lines[-1].endswith(b"\n") else [lines.pop()]
         events = filter(None, [self._take(line.rstrip(b"\r\n")) for line in lines])
         return [event for event in events if not self._is_end(event)]
 

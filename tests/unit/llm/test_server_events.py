@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from cowork_jupyter.llm.server_events import EventDecoder, read_events
+from cowork_jupyter.llm.server_events import MAX_LINE, EventDecoder, read_events
 
 STREAM = (
     b': hello\nevent: message\ndata: {"a":\ndata:1}\n\nid: 3\ndata: "\xc3\xbc"\n\ndata: [DONE]\n\n'
@@ -32,6 +32,14 @@ def test_nothing_counts_after_the_end() -> None:
 
 def test_fields_that_only_begin_alike_are_no_data() -> None:
     assert EventDecoder().feed(b"database: 1\n\ndata\n\n:data: 2\n\n") == []
+
+
+def test_a_line_that_never_ends_is_given_up_soon() -> None:
+    decoder, piece = EventDecoder(), b"x" * 65_536
+    for _ in range(MAX_LINE // len(piece)):
+        assert decoder.feed(piece) == []
+    with pytest.raises(ValueError, match="without an end"):
+        decoder.feed(piece)
 
 
 @pytest.mark.asyncio
