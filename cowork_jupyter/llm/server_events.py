@@ -55,6 +55,8 @@ async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes]
     async for data in reads:
         if events := decoder.feed(data):
             yield events
+        if len(events) > 1:  # a flood must not hold up everybody else
+            await asyncio.sleep(0)
         if decoder.is_done:
             break
     with suppress(TimeoutError):

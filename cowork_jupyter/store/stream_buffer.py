@@ -19,7 +19,7 @@ from .writing import Transaction
 
 PIECE_SECONDS = 0.06
 """How much of one conversation's text becomes one event: what is written in so many seconds."""
-_APART = 0.005
+_APART = 0.02
 """Seconds between two commits, so that conversations share them."""
 _TRY_AGAIN = 0.5
 
