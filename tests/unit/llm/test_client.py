@@ -34,6 +34,7 @@ from cowork_jupyter.llm.chunks import (
     ToolCallChunk,
     UsageChunk,
     chunks_of,
+    merged,
 )
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.failures import ModelError, Refused, ToolsRefused, UnknownModel, Unreachable
@@ -108,16 +109,13 @@ def texts(chunks: list[Chunk]) -> str:
 
 
 @pytest.mark.asyncio
-async def test_text_comes_in_small_chunks(bench: Bench) -> None:
+async def test_text_comes_in_chunks(bench: Bench) -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
-    reply = Scripted(text="Hello, wörld 🎉", reasoning="Greet them.", usage=usage, delay=0.05)
-    bench.server.add(reply)
-    assert await bench.chunks() == [
+    bench.server.add(Scripted(text="Hello, wörld 🎉", reasoning="Greet them.", usage=usage))
+    assert list(merged(await bench.chunks())) == [
         ReasoningChunk("Greet"),
         ReasoningChunk(" them."),
-        TextChunk("Hello,"),
-        TextChunk(" wörld"),
-        TextChunk(" 🎉"),
+        TextChunk("Hello, wörld 🎉"),
         Finished("stop"),
         UsageChunk(Usage(prompt_tokens=3, completion_tokens=2, total_tokens=5)),
     ]
@@ -214,7 +212,12 @@ async def test_ten_thousand_tokens(bench: Bench) -> None:
         chunk.text async for chunk in bench.model.stream(ASK) if isinstance(chunk, TextChunk)
     ]
     assert "".join(written) == "word " * 10_000
-    assert len(written) < 5_000, "what comes together is read together"
+
+
+def test_text_that_came_together_is_one_chunk() -> None:
+    thought, end = ReasoningChunk("Hm."), Finished("stop")
+    came: list[Chunk] = [TextChunk("a"), TextChunk("b"), thought, thought, TextChunk("c"), end]
+    assert list(merged(came)) == [TextChunk("ab"), thought, thought, TextChunk("c"), end]
 
 
 @pytest.mark.asyncio
