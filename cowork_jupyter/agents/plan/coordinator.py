@@ -100,9 +100,7 @@ class Execution:
         """Run the plan to its end, or to where the user stops it."""
         await self.pool.prepare()
         self.progress.prepare()
-        if (
-            not self.progress.taken_up
-        ):  # else what is broken may be what an earlier run of this job did
+        if not self.progress.taken_up:  # else an earlier run of this job may have broken it
             await self.expectations.look_before(self._log())
         try:
             return await self._run_to_the_end()
