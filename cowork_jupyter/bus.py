@@ -232,10 +232,20 @@ class Journal:
             await self.store.until_free()
 
     def stream(
-        self, kind: Streamed, text: str, context_id: str, job_id: str, task_id: str | None
+        self,
+        kind: Streamed,
+        text: str,
+        context_id: str,
+        job_id: str,
+        task_id: str | None,
+        *,
+        at_once: bool = False,
     ) -> None:
-        """Make known what a model writes, soon and in pieces."""
-        self._streamed.add(kind, text, context_id, job_id, task_id)
+        """Make known what a model writes, soon and in pieces; `at_once` if nobody else writes."""
+        if at_once and self.store.is_free():
+            self.record(context_id, kind(text=text), job_id, task_id)
+        else:
+            self._streamed.add(kind, text, context_id, job_id, task_id)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

@@ -23,7 +23,7 @@ from ..guidance.skills import Skills
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
 from ..llm.known_models import KnownModels
-from ..llm.prompt import PromptParts, describe_tool, render_prompt, search_tools
+from ..llm.prompt import PromptParts, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
 from ..llm.vision import VisionSupport
 from ..mcp.client.servers import McpServers
@@ -290,7 +290,7 @@ class AgentFactory:
             grown = current.become(replace(current.parts, tools=[*current.parts.tools, *new]))
             # The prompt stays as it is, for servers that cache it.
             session.request_form = replace(grown, system=session.request_form.system)
-            return {one.spec.name: describe_tool(one.spec) for one in found}
+            return {one.spec.name: one.line for one in found}
 
         return registry.plus(find_tools_in(registry, search))
 

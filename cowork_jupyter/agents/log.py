@@ -37,9 +37,10 @@ class RunLog:
     def event(self, data: EventData) -> Event:
         return self.journal.record(self.context_id, data, self.job_id, self.task_id)
 
-    def stream(self, kind: Streamed, text: str) -> None:
+    def stream(self, kind: Streamed, text: str, *, at_once: bool = False) -> None:
         """Make known what the model writes, as it comes."""
-        self.journal.stream(kind, text, self.context_id, self.job_id, self.task_id)
+        whose = (self.context_id, self.job_id, self.task_id)
+        self.journal.stream(kind, text, *whose, at_once=at_once)
 
     def append(self, tx: Transaction, data: EventData) -> None:
         """Make something known together with other changes."""

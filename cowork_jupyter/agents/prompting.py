@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 from ..domain.contexts import Context
@@ -133,18 +133,15 @@ def _thin_order(tool: Tool) -> int:
 
 def described(tool: Tool) -> DescribedTool:
     """A tool as the prompt describes it."""
-    return DescribedTool(tool.category, spec_of(tool))
+    return _described(tool.category, tool.name, tool.description, tool.parameters)
 
 
-def spec_of(tool: Tool) -> ToolSpec:
-    """A tool as the model sees it."""
-    return ToolSpec(tool.name, tool.description, _schema_of(tool.parameters))
-
-
-@cache
-def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
-    """Made once, because making it takes milliseconds. Nobody changes it."""
-    return parameters.model_json_schema()
+@lru_cache(maxsize=1024)
+def _described(
+    category: str, name: str, description: str, parameters: type[ToolParameters]
+) -> DescribedTool:
+    """Made once, because making a schema takes milliseconds. Nobody changes it."""
+    return DescribedTool(category, ToolSpec(name, description, parameters.model_json_schema()))
 
 
 def request_for(parts: PromptParts, *, in_task: bool) -> dict[str, Any]:

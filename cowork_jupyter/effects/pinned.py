@@ -67,7 +67,7 @@ class PinnedExpectations:
 
     async def _read(self, notebook: str | None) -> list[Any]:
         if notebook is None:
-            return await asyncio.to_thread(self._read_file)
+            return await asyncio.to_thread(self._read_file) if self._has_file() else []
         state = await self.notebooks.glance(self.workspace, notebook)
         state = state or await self.notebooks.read(self.workspace, notebook)
         kept = state.cowork.get(KEY)
@@ -80,10 +80,13 @@ class PinnedExpectations:
             edit = Edit("metadata", metadata={KEY: kept})
             await self.notebooks.change(self.workspace, notebook, edit)
 
+    def _has_file(self) -> bool:
+        """Most workspaces have none, and are not worth a thread."""
+        with self.workspace.locate(FILE) as place:
+            return place.exists()
+
     def _read_file(self) -> list[Any]:
         with self.workspace.locate(FILE) as place:
-            if not place.exists():
-                return []
             try:
                 kept = json.loads(place.read(_MAX_SIZE))
             except ValueError:

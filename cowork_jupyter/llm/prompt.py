@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,12 @@ class DescribedTool:
 
     category: str
     spec: ToolSpec
+
+    @cached_property
+    def line(self) -> str:
+        """How it is called and what it does."""
+        called = f"{self.spec.name}({_signature(self.spec.parameters)})"
+        return f"- {called}: {' '.join(self.spec.description.split())}"
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ def choose_tools(
     for place in sorted(range(len(tools)), key=rank):
         tool = tools[place]
         heading = "" if tool.category in headings else f"{_heading(tool.category)}\n"
-        cost = count(f"{heading}{describe_tool(tool.spec)}\n")
+        cost = count(f"{heading}{tool.line}\n")
         if cost <= budget:
             chosen.add(place)
             headings.add(tool.category)
@@ -178,11 +184,6 @@ def search_tools(tools: Sequence[DescribedTool], query: str) -> list[DescribedTo
     fits = _fitness(tools, query)
     best = sorted(range(len(tools)), key=lambda place: -fits[place])
     return [tools[place] for place in best[:MAX_FOUND] if fits[place]]
-
-
-def describe_tool(tool: ToolSpec) -> str:
-    """One line: how it is called and what it does."""
-    return f"- {tool.name}({_signature(tool.parameters)}): {' '.join(tool.description.split())}"
 
 
 def _fitness(tools: Sequence[DescribedTool], request: str) -> list[float]:
@@ -204,8 +205,8 @@ def _tools(parts: PromptParts) -> str:
     lines = []
     described = () if parts.protocol == "native" else parts.tools
     for category in dict.fromkeys(tool.category for tool in described):
-        group = [tool.spec for tool in parts.tools if tool.category == category]
-        lines += [_heading(category), *map(describe_tool, group)]
+        group = [tool.line for tool in parts.tools if tool.category == category]
+        lines += [_heading(category), *group]
     if parts.others:
         lines.append(f"You have {parts.others} more tools. Look for them with find_tools.")
     return "\n".join(lines)

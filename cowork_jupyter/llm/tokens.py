@@ -25,6 +25,8 @@ _PIECE = re.compile(
     r"|[\u0800-\U0010ffff]"  # Thai, Hindi, Chinese, Japanese, Korean, symbols
     r"|[\x00-\x1f\x7f]"
 )
+_BETWEEN_PARAGRAPHS = re.compile(r"(?<=\S)\n\n(?=\S)")
+"""One token by the pattern, so that paragraphs can be counted one by one."""
 _RARE = re.compile(r"[\U00010000-\U0010ffff]")
 """Emoji and the like: models spell them with two tokens or more."""
 
@@ -34,7 +36,7 @@ _MIN, _MAX = 0.6, 3.0
 _TOO_SHORT_TO_LEARN = 100
 
 
-_REMEMBERED = 4_096
+_REMEMBERED = 16_384
 _counts: dict[tuple[int, int], int] = {}
 """By hash and length: the same history is counted at every turn, and no text is held here."""
 
@@ -42,17 +44,23 @@ _counts: dict[tuple[int, int], int] = {}
 def estimate_tokens(text: str) -> int:
     """About how many tokens a model makes of a text."""
     key = (hash(text), len(text))
-    if key not in _counts:
+    count = _counts.get(key)
+    if count is None:
+        count = _estimate(text)
         if len(_counts) >= _REMEMBERED:
             _counts.clear()
-        _counts[key] = _estimate(text)
-    return _counts[key]
+        _counts[key] = count
+    return count
 
 
 def _estimate(text: str) -> int:
     """Count a short text, judge a long one by samples."""
     if len(text) <= _WHOLE:
-        return _pieces(text)
+        paragraphs = _BETWEEN_PARAGRAPHS.split(text)
+        if len(paragraphs) == 1:
+            return _pieces(text)
+        # Prompts differ in a paragraph or two.
+        return sum(map(estimate_tokens, paragraphs)) + len(paragraphs) - 1
     step = len(text) // (_WHOLE // _SAMPLE)
     samples = [text[start : start + _SAMPLE] for start in range(0, len(text), step)]
     share = sum(map(len, samples)) / len(text)

@@ -78,10 +78,14 @@ class Store(Reader):
         with explained(self.path), self._database.transaction() as connection:
             yield Transaction(connection, self._owner.name, self.mask)
 
+    def is_free(self) -> bool:
+        """Whether nobody else writes this moment, so that a transaction need not wait."""
+        return self._database.is_free()
+
     async def until_free(self) -> None:
         """Wait while others write, as long as a transaction would; the loop goes on meanwhile."""
         deadline = time.monotonic() + BUSY_SECONDS
-        while not self._database.is_free():
+        while not self.is_free():
             if time.monotonic() > deadline:
                 return  # the transaction will say that it could not begin
             await asyncio.sleep(_LOOK_AGAIN)

@@ -14,12 +14,14 @@ class ReplyEvents:
 
     def __init__(self, log: RunLog) -> None:
         self.log = log
+        self._has_begun = False
 
     def show(self, deltas: list[Delta]) -> None:
-        """Show soon, not one by one."""
+        """Show the first words at once, the others soon and not one by one."""
         for delta in deltas:
             kind = TextStreamed if isinstance(delta, TextDelta) else ReasoningStreamed
-            self.log.stream(kind, delta.text)
+            self.log.stream(kind, delta.text, at_once=not self._has_begun)
+            self._has_begun = True
 
     def say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""

@@ -25,7 +25,6 @@ from cowork_jupyter.llm.prompt import (
     DescribedTool,
     PromptParts,
     choose_tools,
-    describe_tool,
     read_prompt,
     render_prompt,
     room_for_tools,
@@ -294,7 +293,7 @@ def test_tools_are_grouped_by_category(role: AgentRole, registry: ToolRegistry) 
     expected: dict[str, list[str]] = {}
     for tool in registry.permitted(role):
         heading = f"## {tool.category.capitalize()}"
-        expected.setdefault(heading, []).append(describe_tool(described(tool).spec))
+        expected.setdefault(heading, []).append(described(tool).line)
     assert groups == expected
 
 
@@ -307,7 +306,7 @@ def test_a_tool_is_one_line_with_its_parameters_and_their_types() -> None:
         },
         "required": ["path"],
     }
-    line = describe_tool(ToolSpec("look", "Look at\n  something.", schema))
+    line = DescribedTool("", ToolSpec("look", "Look at\n  something.", schema)).line
     assert line == "- look(path, lines?: integer, kind?: a|b): Look at something."
 
 

@@ -51,6 +51,12 @@ def test_no_text_is_more_tokens_than_bytes_or_less_than_a_sixteenth(text: str) -
     assert len(visible) / 16 <= estimate_tokens(text) <= len(text.encode())
 
 
+@given(st.lists(st.sampled_from(["word", "x_1", "()", "\n", "\n\n", " ", "   ", "é", "\t"])))
+def test_paragraphs_counted_one_by_one_are_what_the_whole_is(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert estimate_tokens(text) == len(tokens._PIECE.findall(text))
+
+
 def test_long_texts_are_judged_by_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (CODE * 10 + "数据" * 100) * 2_000
     looked_at: list[int] = []

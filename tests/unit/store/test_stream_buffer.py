@@ -60,6 +60,24 @@ def test_what_is_written_is_stored_soon_and_by_itself(journal: Journal) -> None:
     wait_until(lambda: text_of(journal) == "Hello")
 
 
+def test_the_first_words_wait_for_nobody_and_nobody_waits_for_them(
+    journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
+    journal.stream(TextStreamed, "now", "c", "j", None, at_once=True)
+    assert text_of(journal) == "now"
+    elsewhere = sqlite3.connect(path, isolation_level=None)
+    elsewhere.execute("BEGIN IMMEDIATE")
+    before = time.monotonic()
+    journal.stream(TextStreamed, " later", "c", "j", None, at_once=True)
+    assert time.monotonic() - before < PATIENCE / 6
+    assert text_of(journal) == "now"
+    elsewhere.execute("ROLLBACK")
+    elsewhere.close()
+    journal.record("c", notice())
+    assert text_of(journal) == "now later"
+
+
 def test_what_comes_within_a_moment_becomes_one_event(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
