@@ -439,7 +439,8 @@ class CoworkService:
 
         A `policy` holds rules for their calls only.
         """
-        return McpGuests(self.factory, self.jobs, role, owner, self.rules.read_policy(policy))
+        rules = self.rules.read_policy(policy)
+        return McpGuests(self.factory, self.jobs, self.inquiries, role, owner, rules)
 
     def plan(
         self, context_id: str, plan_id: str | None = None, revision: int | None = None

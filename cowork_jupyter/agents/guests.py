@@ -19,12 +19,14 @@ from ..domain.messages import Message, TextPart
 from ..domain.replies import ToolCall
 from ..domain.roles import AgentRole
 from ..llm.tokens import cut_middle, estimate_tokens
-from ..mcp.server.tool_host import Tell
+from ..mcp.server.tool_host import Caller
 from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
+from .ask.elicited import ElicitingApprover
+from .ask.inquiries import Inquiries
 from .ask.progress import ReportingApprover, Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
@@ -43,12 +45,14 @@ class McpGuests:
         self,
         factory: AgentFactory,
         jobs: Jobs,
+        inquiries: Inquiries,
         role: AgentRole,
         owner: str = "",
         policy: Sequence[Rule] = (),
     ) -> None:
         self.factory = factory
         self.jobs = jobs
+        self.inquiries = inquiries
         self.role = role
         self.owner = owner
         self.policy = list(policy)
@@ -64,13 +68,11 @@ class McpGuests:
         denied = self.factory.tools.gate.denied_tools("", [tool.name for tool in permitted])
         return [tool for tool in permitted if tool.name not in denied]
 
-    async def call(
-        self, guest: str, tool: str, parameters: dict[str, Any], tell: Tell
-    ) -> ToolResult:
+    async def call(self, caller: Caller, tool: str, parameters: dict[str, Any]) -> ToolResult:
         """Run one call, once it is allowed; `CoworkError` says why it was not or went wrong."""
-        name = visible(guest.strip())[:_MAX_NAME_LENGTH] or "another agent"
+        name = visible(caller.name.strip())[:_MAX_NAME_LENGTH] or "another agent"
         known = self._guests.setdefault(name, _Guest(self, name))
-        handled = await known.call(ToolCall(tool=tool, parameters=parameters), tell)
+        handled = await known.call(ToolCall(tool=tool, parameters=parameters), caller)
         if handled.error is not None:
             raise handled.error
         assert handled.result is not None
@@ -93,10 +95,10 @@ class _Guest:
     _stay: _GuestJob | None = None
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def call(self, call: ToolCall, tell: Tell) -> Handled:
+    async def call(self, call: ToolCall, caller: Caller) -> Handled:
         """Run one call. Whoever stops waiting for it stops it."""
         async with self._beginning:
-            running = (await self._staying()).begin(call, tell)
+            running = (await self._staying()).begin(call, caller)
         try:
             await asyncio.wait([running])
         except asyncio.CancelledError:
@@ -161,16 +163,16 @@ class _GuestJob:
         self.over = False
         """Whether it has no room for another call."""
 
-    def begin(self, call: ToolCall, tell: Tell) -> asyncio.Task[list[Handled]]:
+    def begin(self, call: ToolCall, caller: Caller) -> asyncio.Task[list[Handled]]:
         """Let a call run beside the others."""
-        running = asyncio.create_task(self._run(call, tell))
+        running = asyncio.create_task(self._run(call, caller))
         self._calls.add(running)
         running.add_done_callback(self._calls.discard)
         return running
 
-    async def _run(self, call: ToolCall, tell: Tell) -> list[Handled]:
-        async with reporting_progress(call.tool, tell) as say:
-            return await self._runner(say).run([call])
+    async def _run(self, call: ToolCall, caller: Caller) -> list[Handled]:
+        async with reporting_progress(call.tool, caller.tell) as say:
+            return await self._runner(say, caller).run([call])
 
     async def work(self, job: Job) -> Outcome:
         """The job: it ends with the last call, or ends them all when it is stopped."""
@@ -193,8 +195,11 @@ class _GuestJob:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _runner(self, say: Say) -> ToolRunner:
+    def _runner(self, say: Say, caller: Caller) -> ToolRunner:
         tools = self._guests.factory.tools
-        gate = replace(tools.gate, approver=ReportingApprover(tools.gate.approver, say))
+        approver = tools.gate.approver
+        if caller.ask is not None:
+            approver = ElicitingApprover(approver, self._guests.inquiries, caller.ask, caller.name)
+        gate = replace(tools.gate, approver=ReportingApprover(approver, say))
         offered = replace(tools, registry=self._guests.registry, gate=gate)
         return ToolRunner(offered, self.log, listener=say)

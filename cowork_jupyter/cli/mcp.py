@@ -26,8 +26,9 @@ def add_to(commands: Commands) -> None:
         "mcp",
         help="let other agents use the tools over MCP (stdin and stdout)",
         description="Offer the tools of this folder and its notebooks to other agents over the "
-        "Model Context Protocol (stdin and stdout). Nobody can be asked, so whatever no rule "
-        "allows is denied, with the reason. Everything is recorded and can be rolled back.",
+        "Model Context Protocol (stdin and stdout). What no rule allows asks you in the other "
+        "agent's client, or is denied where that cannot ask. Everything is recorded and can be "
+        "rolled back.",
     )
     parser.add_argument(
         "--role",

@@ -107,6 +107,8 @@ class PermissionResolved(Data):
     decision: Choice | None = None
     scope: ChosenScope | None = None
     feedback: str = ""
+    by: str = ""
+    """The client of another agent, if the user has decided there."""
 
 
 class QuestionAsked(QuestionData):

@@ -6,9 +6,12 @@ texts are the suite's.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+from jupyter_server.auth.identity import IdentityProvider, User
 from pydantic import BaseModel, ConfigDict, Field
+from tornado.web import RequestHandler
 
 from cowork_jupyter.agents.ask import progress
 from cowork_jupyter.domain.errors import CoworkError
@@ -72,7 +75,47 @@ async def json_schema_2020_12_tool(parameters: Person, context: ToolContext) -> 
     return ToolResult("", "did nothing")
 
 
+class Greeted(ToolParameters):
+    name: str = "you"
+
+
+class Seconds(ToolParameters):
+    seconds: float = 1.0
+    label: str = ""
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def greet(parameters: Greeted, context: ToolContext) -> ToolResult:
+    """Greets."""
+    return ToolResult(f"Hello, {parameters.name}!", "greeted")
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def slow_compute(parameters: Seconds, context: ToolContext) -> ToolResult:
+    """Takes its time."""
+    await asyncio.sleep(parameters.seconds)
+    return ToolResult("done", "took its time")
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def failing_job(parameters: Nothing, context: ToolContext) -> ToolResult:
+    """Fails after a while."""
+    await asyncio.sleep(1)
+    raise CoworkError("This job fails")
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def protocol_error_job(parameters: Nothing, context: ToolContext) -> ToolResult:
+    """Turns out not to be there."""
+    await asyncio.sleep(1)
+    raise CoworkError("This job is none", code="unknown_tool")
+
+
 TOOLS = (
+    greet,
+    slow_compute,
+    failing_job,
+    protocol_error_job,
     test_simple_text,
     test_image_content,
     test_error_handling,
@@ -81,8 +124,20 @@ TOOLS = (
 )
 
 
+class Anybody(IdentityProvider):
+    """The same user for every request: the suite brings no token along everywhere."""
+
+    token = ""
+
+    def get_user(self, handler: RequestHandler) -> User:
+        return User("suite")
+
+
 def _load_jupyter_server_extension(_app: Any) -> None:
+    from cowork_jupyter.mcp.server import protocol
+
     progress._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
+    protocol.PATIENCE = 0.5  # and to be given tasks soon
     ours = registry.tools_with_kernels
     registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(
         [*ours(confined=confined).values(), *TOOLS]

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from cowork_jupyter.domain.roles import AgentRole
@@ -31,8 +32,15 @@ from tests.unit.conftest import clean_environment as clean_environment
 
 HERE = Path(__file__).parent
 NPM = HERE / "node_modules" / "@modelcontextprotocol"
+SCORES: list[str] = []
+"""What the conformance suite says, for the end of the run."""
 PATIENCE = 120.0
 """Seconds after which a test calls it hanging."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for score in SCORES:
+        terminalreporter.write_line(score)
 
 
 def odd(*mode: str, **more: Any) -> dict[str, Any]:

@@ -119,6 +119,12 @@ class Inquiries:
             self.check(request_id, ruling)
         return [self.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
 
+    def resolve_call(self, call_id: str, ruling: Ruling, log: RunLog) -> None:
+        """The user's decision about a call that waits, if it still does."""
+        for one in self._journal.store.pending_inquiries(log.context_id, "permission"):
+            if one.data.get("call_id") == call_id:
+                self.resolve(one.id, ruling)
+
     def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
         """The user's decision about a call."""
         inquiry = self.check(request_id, ruling)

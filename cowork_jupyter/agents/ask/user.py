@@ -73,6 +73,8 @@ class Ruling(BaseModel):
     decision: Choice
     scope: ChosenScope = ONCE
     feedback: str = ""
+    by: str = ""
+    """The client through which it was decided, where that was not one of ours."""
 
 
 class Unasked(Ruling):

@@ -22,6 +22,7 @@ from .facts import MAX_TOOLS, McpToolFacts, facts_of
 from .secrets import Resolved
 from .stdio import Misbehaved, started
 from .tail import Tail
+from .tasks import Tasks
 
 MAX_ANSWER_SIZE = 64 * 2**20
 _MAX_PAGES = 50
@@ -129,6 +130,7 @@ def new_client(
         logging_callback=log,
         elicitation_callback=elicit,
         sampling_callback=sample,
+        extensions=[Tasks()],
         cache=None,
     )
 

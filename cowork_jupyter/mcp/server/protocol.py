@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import HandlerResult
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
@@ -15,20 +18,28 @@ from mcp_types import (
     CallToolResult,
     ContentBlock,
     ImageContent,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
     ToolAnnotations,
 )
 from mcp_types import Tool as McpTool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
 from ...tools.base import Tool, ToolParameters, ToolResult
-from .tool_host import Tell, ToolHost
+from .approvals import FORM, can_ask, verdict_of
+from .calls import OngoingCall, OngoingCalls
+from .tasks import Context, add_tasks, handle, takes_tasks
+from .tool_host import Ask, Caller, Tell, ToolHost, Verdict
 
-Context = ServerRequestContext[Any, Any]
+logger = logging.getLogger(__name__)
+
+PATIENCE = 5.0
+"""Seconds after which a call becomes a task, for clients that know them."""
 
 _ONLY_LOOKING = {Permission.READ_FILES}
 _ONLY_ADDING = {Permission.READ_FILES, Permission.CREATE_FILES}
@@ -41,30 +52,77 @@ _INSTRUCTIONS = (
 
 def server_for(host: ToolHost) -> Server[Any]:
     """A server that offers what the host does."""
+    calls = OngoingCalls()
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[described(tool) for tool in host.tools()])
+        # Always in the same order: clients keep what they have read.
+        return ListToolsResult(tools=sorted(map(described, host.tools()), key=lambda one: one.name))
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        session = context.session
-        given = params.arguments or {}
+    async def call_tool(context: Context, params: CallToolRequestParams) -> HandlerResult:
+        call = (
+            _taken_up(calls, params)
+            if params.request_state
+            else _begun(calls, host, context, params)
+        )
+        call.listener = _teller(context.session)
         try:
-            result = await host.call(_name_of(session), params.name, given, _teller(session))
+            await call.news(PATIENCE if takes_tasks(context) else None)
+        except asyncio.CancelledError:
+            call.cancel()  # nobody waits for it, and nobody can ask for it
+            raise
+        finally:
+            call.listener = None
+        if call.is_over:
+            calls.drop(call)
+            return call.result
+        if call.questions:
+            return InputRequiredResult(input_requests={**call.questions}, request_state=call.id)
+        return handle(call)
+
+    spec = host.role.spec
+    server = Server[Any](
+        "cowork-jupyter",
+        version=__version__,
+        title="Cowork for Jupyter",
+        instructions=_INSTRUCTIONS.format(role=spec.label, what=spec.description),
+        on_list_tools=list_tools,
+    )
+    server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
+    add_tasks(server, calls)
+    return server
+
+
+def _begun(
+    calls: OngoingCalls, host: ToolHost, context: Context, params: CallToolRequestParams
+) -> OngoingCall:
+    session, given = context.session, params.arguments or {}
+    is_asked = can_ask(session.client_capabilities)
+    # Older clients are asked while they wait, newer ones with a result that says so.
+    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    ask = _asker(session, context) if is_asked and not is_modern else None
+
+    async def run(caller: Caller) -> CallToolResult:
+        try:
+            by = replace(caller, ask=ask) if ask else caller
+            result = await host.call(by, params.name, given)
         except CoworkError as error:
             if error.code == "unknown_tool":
                 raise MCPError(code=INVALID_PARAMS, message=error.message) from None
             return CallToolResult(content=[TextContent(text=error.for_model)], is_error=True)
         return CallToolResult(content=_content(result))
 
-    spec = host.role.spec
-    return Server(
-        "cowork-jupyter",
-        version=__version__,
-        title="Cowork for Jupyter",
-        instructions=_INSTRUCTIONS.format(role=spec.label, what=spec.description),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
+    call = calls.new(params.name, given)
+    call.begin(run, _name_of(session), asks=is_asked and is_modern)
+    return call
+
+
+def _taken_up(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall:
+    """The call that a client comes back for, with what its user has answered."""
+    call = calls.find(params.request_state or "")
+    if (call.tool, call.arguments) != (params.name, params.arguments or {}):
+        raise MCPError(code=INVALID_PARAMS, message="This belongs to another call.")
+    call.answer(params.input_responses or {})
+    return call
 
 
 def described(tool: Tool) -> McpTool:
@@ -100,6 +158,20 @@ def _content(result: ToolResult) -> list[ContentBlock]:
 def _name_of(session: ServerSession) -> str:
     known = session.client_params
     return known.client_info.title or known.client_info.name if known else ""
+
+
+def _asker(session: ServerSession, context: Context) -> Ask:
+    """Puts a call to the client's user while the client waits for the call."""
+
+    async def ask(text: str) -> Verdict | None:
+        try:
+            answer = await session.elicit_form(text, FORM, related_request_id=context.request_id)
+        except Exception:  # the client says that it can, and cannot
+            logger.warning("A client could not ask its user about a call", exc_info=True)
+            return None
+        return verdict_of(answer)
+
+    return ask
 
 
 def _teller(session: ServerSession) -> Tell:

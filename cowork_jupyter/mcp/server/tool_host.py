@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -14,6 +15,28 @@ Tell = Callable[[str], Awaitable[None]]
 """Says to the caller how its call is getting on."""
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What the person in front of the caller's client has decided about a call."""
+
+    is_allowed: bool
+    reason: str = ""
+
+
+Ask = Callable[[str], Awaitable[Verdict | None]]
+"""Puts a call to the person in front of the client; None if they have not decided."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """An agent of somebody else's, as far as its client says who it is and what it can do."""
+
+    name: str
+    tell: Tell
+    ask: Ask | None = None
+    """None where the client cannot ask its user."""
+
+
 class ToolHost(Protocol):
     """Where agents of others call our tools, under one role."""
 
@@ -22,10 +45,8 @@ class ToolHost(Protocol):
     def tools(self) -> Sequence[Tool]:
         """What they can call."""
 
-    async def call(
-        self, guest: str, tool: str, parameters: dict[str, Any], tell: Tell
-    ) -> ToolResult:
-        """Run one call of the agent that calls itself `guest`; `CoworkError` says why not."""
+    async def call(self, caller: Caller, tool: str, parameters: dict[str, Any]) -> ToolResult:
+        """Run one call; `CoworkError` says why not."""
 
 
 def check_installed() -> None:

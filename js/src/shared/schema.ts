@@ -2371,6 +2371,8 @@ export interface components {
          * @description The user has decided, or the call is no longer waiting.
          */
         PermissionResolved: {
+            /** @default  */
+            by?: string;
             /** @default null */
             decision?: ("allow" | "deny") | null;
             /** @default  */

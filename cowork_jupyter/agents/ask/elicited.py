@@ -1,0 +1,70 @@
+"""The user of a guest, asked where the guest runs as well as here. The first answer counts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from ...mcp.server.tool_host import Ask, Verdict
+from ...policy.visible import spell_hidden
+from ..log import RunLog
+from .inquiries import Inquiries
+from .user import Approver, PermissionRequest, Ruling
+
+_MAX_SHOWN = 4_000
+"""Characters of a call that a form shows; the panel shows it whole."""
+
+
+@dataclass(frozen=True)
+class ElicitingApprover:
+    """Asks in the guest's client and in our panel."""
+
+    approver: Approver
+    """Who decides where the guest's user does not."""
+    inquiries: Inquiries
+    ask: Ask
+    guest: str
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        """The decision, however long it takes."""
+        here = asyncio.create_task(self.inquiries.decide(request, log))
+        there = asyncio.ensure_future(self.ask(in_words(request)))
+        try:
+            await asyncio.wait([here, there], return_when=asyncio.FIRST_COMPLETED)
+            if not here.done():
+                await self._take_over(there.result(), here, request, log)
+            return await here if not here.cancelled() else await self.approver.decide(request, log)
+        finally:
+            there.cancel()
+            here.cancel()
+
+    async def _take_over(
+        self,
+        verdict: Verdict | None,
+        here: asyncio.Task[Ruling],
+        request: PermissionRequest,
+        log: RunLog,
+    ) -> None:
+        """What was decided there is what is recorded here."""
+        if verdict is not None:
+            decision, reason = "allow" if verdict.is_allowed else "deny", verdict.reason
+            ruling = Ruling.model_validate(
+                {"decision": decision, "feedback": reason, "by": self.guest}
+            )
+            self.inquiries.resolve_call(request.call_id, ruling, log)
+        elif self.approver is not self.inquiries:  # nobody is here
+            here.cancel()
+            await asyncio.wait([here])
+
+
+def in_words(request: PermissionRequest) -> str:
+    """What the user is asked to allow, with all that is needed to judge it, or where that is."""
+    shown = request.shown.text
+    cut = shown[:_MAX_SHOWN]
+    lines = [f"{request.tool} {request.resource}".strip(), *request.why]
+    if request.uncovered:
+        lines.append(f"A rollback cannot undo: {', '.join(request.uncovered)}.")
+    lines += ["", cut]
+    if len(cut) < len(shown) or not request.shown.complete:
+        lines.append("… Not all of it is shown here. JupyterLab shows all of it.")
+    return spell_hidden("\n".join(lines))
