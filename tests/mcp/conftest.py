@@ -28,6 +28,7 @@ from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 from tests.scripted.fixtures import scripted as scripted
+from tests.server.live import LiveServer, live_server
 from tests.unit.conftest import clean_environment as clean_environment
 
 HERE = Path(__file__).parent
@@ -73,6 +74,20 @@ def http_server(kind: str, port: int = 0) -> Iterator[tuple[str, subprocess.Pope
             yield address, process
         finally:
             process.kill()
+
+
+@contextmanager
+def conformance_server(folder: Path) -> Iterator[LiveServer]:
+    """A Jupyter server that also has `conformance_tools`, and lets everybody in."""
+    both = {"cowork_jupyter": True, "tests.mcp.conformance_tools": True}
+    arguments = (
+        f"--ServerApp.jpserver_extensions={both}",
+        "--ServerApp.identity_provider_class=tests.mcp.conformance_tools.Anybody",
+        "--ServerApp.disable_check_xsrf=True",
+    )
+    here = {"PYTHONPATH": str(HERE.parent.parent)}
+    with live_server(folder, *arguments, token="", environment=here) as running:
+        yield running
 
 
 class House:

