@@ -12,6 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from .agents.agent import AgentFactory, ModelAccess
+from .agents.ask.attendance import WhenAttended
 from .agents.ask.gate import Gate
 from .agents.ask.inquiries import Inquiries
 from .agents.ask.user import Nobody, NobodyApproves
@@ -84,7 +85,7 @@ class NotebookHost(Notebooks, OpenDocuments, Protocol):
 def build_service(
     settings: Settings,
     *,
-    interactive: bool = True,
+    interactive: bool | Callable[[], bool] = True,
     notebooks: NotebookHost | None = None,
     kernels: Kernels | None = None,
     observers: Iterable[Callable[[Event], None]] = (),
@@ -92,8 +93,9 @@ def build_service(
 ) -> CoworkService:
     """The service of one workspace. No file is opened and nothing is started before it is needed.
 
-    `interactive` says whether somebody can be asked. If not, what would ask is denied, and
-    nothing waits. `observers` hear of every event, `operators` of what is logged and counted.
+    `interactive` says whether somebody can be asked, or how to find out each time. If not, what
+    would ask is denied, and nothing waits. `observers` hear of every event, `operators` of what
+    is logged and counted.
     """
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
 
@@ -168,6 +170,7 @@ def build_service(
     closing.push_async_callback(jobs.close)
     inquiries = Inquiries(journal, rules)
     closing.callback(inquiries.close)
+    somebody = WhenAttended(inquiries, interactive) if callable(interactive) else inquiries
 
     workspace = Workspace(settings.workspace)
     factory = AgentFactory(
@@ -177,7 +180,7 @@ def build_service(
             registry=tools.with_more(mcp.tools, mcp.prepare),
             workspace=workspace,
             gate=Gate(
-                *(workspace, rules, inquiries if interactive else NobodyApproves()),
+                *(workspace, rules, somebody if interactive else NobodyApproves()),
                 # Decisions are made for commands as bash reads them.
                 confined=confined and shutil.which("bash") is not None,
                 at_risk=checkpoints.recorder.at_risk if interactive else None,
@@ -185,7 +188,7 @@ def build_service(
                 pins=pins,
                 observe=observe,
             ),
-            user=inquiries if interactive else Nobody(),
+            user=somebody if interactive else Nobody(),
             sandbox=sandbox,
             recorder=checkpoints.recorder,
             kernels=kernels or NoKernels(),
@@ -223,7 +226,7 @@ def build_service(
     workflows = WorkflowCatalog(templates)
     service = CoworkService(
         settings=settings,
-        interactive=interactive,
+        interactive=bool(interactive),
         journal=journal,
         conversations=Conversations(journal, jobs, prompts, deleted, scratch),
         jobs=jobs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 Deliver = Callable[[Any], None]
@@ -17,6 +18,16 @@ class Link(Protocol):
     @property
     def kind(self) -> Literal["server", "kernel"]:
         """Who answers."""
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether a card of ours has answered, so that somebody can be asked on cards."""
+
+    def hear_of_card(self) -> None:
+        """A card has answered: a front end shows them, and a person can use it."""
+
+    def held_up(self) -> AbstractContextManager[None]:
+        """While a cell waits here, which keeps what cards say from being heard."""
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """Ask as one would over HTTP; raises a `CoworkError`. A file comes as bytes."""

@@ -2,6 +2,8 @@
 
 It has a thread and an event loop of its own, because the kernel's loop stands still while a
 cell waits. Nobody can press a button then, so nobody is asked: rules decide, or it is denied.
+The same holds until a card has answered, which only a front end with a person before it makes it
+do. From then on cells do not wait, and cards ask.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import aclosing
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..domain.contexts import Initiator, RequestOrigin
@@ -36,12 +38,32 @@ class OwnLink:
         from ..wiring import build_service
 
         self.settings = settings
+        self._has_cards = False
+        self._held_up = 0
         self._main = MainThread()
         self._thread = ServiceThread()
         self._service = build_service(
-            settings, interactive=False, kernels=_own_kernels(shell, self._main, settings)
+            settings,
+            interactive=lambda: self.is_attended,
+            kernels=_own_kernels(shell, self._main, settings),
         )
         atexit.register(self.close)
+
+    @property
+    def is_attended(self) -> bool:
+        return self._has_cards and not self._held_up
+
+    def hear_of_card(self) -> None:
+        self._has_cards = True
+
+    @contextmanager
+    def held_up(self) -> Iterator[None]:
+        is_cell = threading.current_thread() is threading.main_thread()
+        self._held_up += is_cell
+        try:
+            yield
+        finally:
+            self._held_up -= is_cell
 
     def close(self) -> None:
         """Store what runs as interrupted, and end the thread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
 from IPython.display import display
@@ -160,8 +161,15 @@ def _begin(
 
 
 def _begun(session: KernelSession, request: CellRequest, job_id: str) -> Run:
-    run = _watched(session, job_id, display=request.display)
-    return run.wait() if request.wait or session.link.kind == "kernel" else run.show()
+    run, is_here = _watched(session, job_id, display=request.display), session.link.kind == "kernel"
+    # A card that is not shown could not be answered either.
+    is_asked_about = session.link.is_attended and request.display
+    if request.wait or (is_here and not is_asked_about):
+        return run.wait()
+    run.show()
+    if is_here:  # nothing else would keep the output up to date
+        Thread(target=_keep_up, args=(run,), name="cowork-run", daemon=True).start()
+    return run
 
 
 def _unapproved(session: KernelSession, request: CellRequest, context: Context) -> Run:

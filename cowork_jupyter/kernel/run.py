@@ -65,8 +65,9 @@ class Run:
     def wait(self) -> Run:
         """Stay until it has ended. An interrupt stops a run that lives in this very kernel."""
         try:
-            self.show()
-            self._follow()
+            with self._link.held_up():
+                self.show()
+                self._follow()
         except KeyboardInterrupt:
             if self._link.kind == "server":
                 raise CellProblem(_STILL_RUNNING) from None

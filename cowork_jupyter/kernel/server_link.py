@@ -8,6 +8,7 @@ import ssl
 import threading
 import urllib.request
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Literal
 from urllib.error import HTTPError
@@ -48,6 +49,7 @@ class ServerLink:
     """Speaks HTTP."""
 
     kind: Literal["server"] = "server"
+    is_attended = True
 
     def __init__(self, url: str, token: str) -> None:
         self._root = f"{url.rstrip('/')}/cowork/"
@@ -57,6 +59,13 @@ class ServerLink:
         if urlsplit(url).scheme == "https":
             handlers.append(urllib.request.HTTPSHandler(context=_tls(url)))
         self._opener = urllib.request.build_opener(*handlers)
+
+    def hear_of_card(self) -> None:
+        """The server knows who is there."""
+
+    def held_up(self) -> AbstractContextManager[None]:
+        """The server hears cards, whatever waits here."""
+        return nullcontext()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(  # noqa: S310 (the address is the server's own)

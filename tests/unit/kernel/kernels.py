@@ -69,7 +69,8 @@ class Cells:
             if kind in ("display_data", "update_display_data", "execute_result"):
                 name = content.get("transient", {}).get("display_id")
                 if kind == "update_display_data":
-                    shown.outputs[places[name]] = content["data"]
+                    if name in places:  # else it is an earlier cell's
+                        shown.outputs[places[name]] = content["data"]
                 else:
                     places[name] = len(shown.outputs)
                     shown.outputs.append(content["data"])

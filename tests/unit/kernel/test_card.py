@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 import pytest
@@ -20,10 +21,17 @@ class FakeLink:
     """Answers what the tests ask."""
 
     kind: Literal["kernel"] = "kernel"
+    is_attended = False
 
     def __init__(self) -> None:
         self.deliver: Deliver | None = None
         self.stopped = threading.Event()
+
+    def hear_of_card(self) -> None:
+        self.is_attended = True
+
+    def held_up(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         match path:
