@@ -103,7 +103,7 @@ def test_a_person_switches_roles_answers_approves_and_executes_on_cards(
         until_completed(begun.card["job_id"])
         assert (tmp_path / "b.txt").read_text() == "b\n"
 
-        asked(cells, view, "PUT", here, {"role": "actor"})
+        asked(cells, view, "POST", f"{here}/role", {"role": "actor"})
         assert asked(cells, view, "GET", here)["role"] == "actor"
 
 
