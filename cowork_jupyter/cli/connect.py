@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from argparse import Namespace
@@ -89,7 +88,7 @@ def _access(config: Cowork, arguments: Namespace) -> Access:
     if not arguments.url:  # what is elsewhere has other packages and roles
         check_installed()
         folder = server.root if server else Path.cwd()
-        asyncio.run(_check_role(config.settings(workspace=folder), arguments.role))
+        _check_role(config.settings(workspace=folder), arguments.role)
     if server is None:
         return Access(command=("jupyter", "cowork", "mcp", "--role", arguments.role))
     token = server.token if arguments.token == _FOUND else arguments.token or ""
@@ -98,14 +97,15 @@ def _access(config: Cowork, arguments: Namespace) -> Access:
     return Access(f"{server.url}cowork/mcp?role={quote(arguments.role)}", token)
 
 
-async def _check_role(settings: Settings, role: str) -> None:
-    from ..wiring import build_service
+def _check_role(settings: Settings, role: str) -> None:
+    """Without a service, because the server may have one that works in the same folder."""
+    from ..policy.trust import Trust
+    from ..roles import RoleCatalog
+    from ..roles.plugins import plugin_roles
 
-    service = build_service(settings, interactive=False)
-    try:
-        service.role_catalog.chosen(role)
-    finally:
-        await service.close()
+    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
+    own = settings.data_dir / "roles"
+    RoleCatalog(own, settings.workspace, trust.is_trusted, plugin_roles).chosen(role)
 
 
 @dataclass(frozen=True)
