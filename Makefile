@@ -83,8 +83,8 @@ test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and insta
 lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, names, schema; tsc, eslint, prettier
 	$(BIN)/python -m tests.checks lint
 
-fmt: $(VENV)/.ready-to-test ## format all code; make the TypeScript types and the list of messages
-	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format . && $(BIN)/python -m tests.schema && $(BIN)/python -m tests.messages
+fmt: $(VENV)/.ready-to-test ## format all code; make the TypeScript types, the list of messages and integrations/
+	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format . && $(BIN)/python -m tests.schema && $(BIN)/python -m tests.messages && $(BIN)/python -m tests.integrations
 	cd js && npm run --silent fmt
 
 build: $(VENV)/.ready-to-test ## sdist and wheel in dist/

@@ -100,6 +100,7 @@ LINT = [
     Check("docs", (sys.executable, "-m", "docs.site")),
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
     Check("messages", (sys.executable, "-m", "tests.messages", "check")),
+    Check("integrations", (sys.executable, "-m", "tests.integrations", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
     Check("circles", (sys.executable, "-m", "tests.circles")),
     Check("js", ("npm", "run", "--silent", "lint"), folder="js"),

@@ -23,6 +23,7 @@ from ..mcp.server.tool_host import Caller
 from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
+from ..tools.kernel.named import naming_its_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
 from .ask.elicited import ElicitingApprover
@@ -56,9 +57,11 @@ class McpGuests:
         self.role = role
         self.owner = owner
         self.policy = list(policy)
-        # What servers of others offer to us is not ours to offer.
+        # What servers of others offer to us is not ours to offer; and a guest is in no notebook.
         self.registry = ToolRegistry(
-            one for one in factory.tools.registry.values() if not one.fingerprint
+            naming_its_notebook(one)
+            for one in factory.tools.registry.values()
+            if not one.fingerprint
         )
         self._guests: dict[str, _Guest] = {}
 

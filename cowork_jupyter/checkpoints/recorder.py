@@ -30,6 +30,7 @@ from .documents import OpenDocuments, captured
 from .entries import Change, FileEntry, Uncovered, same
 from .exclude import inside_git
 from .recovery import Recovery
+from .side_by_side import RunningCall, SideBySide
 from .store import WorkspaceState
 from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Origin
 
@@ -140,6 +141,7 @@ class _Open:
     before: dict[str, FileEntry | None] | None
     spent: float
     """Seconds that the look before it took."""
+    call: RunningCall
 
 
 class Recorder:
@@ -156,6 +158,7 @@ class Recorder:
         self._marks = JobMarks(writer)
         self._settling: dict[asyncio.Task[None], str | None] = {}
         """Looks at the workspace after tools, with the tools' jobs."""
+        self._side_by_side = SideBySide()
 
     @asynccontextmanager
     async def during(self, job_id: str, permissions: frozenset[Permission]) -> AsyncIterator[None]:
@@ -194,6 +197,7 @@ class Recorder:
         try:
             yield
         finally:
+            opened.call.over = True
             work = asyncio.create_task(self._after(use, opened))
             self._settling[work] = use.job_id
             work.add_done_callback(self._settling.pop)
@@ -234,6 +238,7 @@ class Recorder:
         return [*shown, f"and {more:,} more"] if more else shown
 
     async def _open(self, use: ToolUse) -> _Open:
+        call = self._side_by_side.begin(use.context_id)
         try:
             await self._recovery.finish()
             if use.job_id is not None:
@@ -241,10 +246,14 @@ class Recorder:
             if self._settling:
                 await asyncio.wait(self._settling)
             began = time.monotonic()
-            before = await self._before(use)
-            opened = _Open(new_id("cp"), before, time.monotonic() - began)
+            call.named = await asyncio.to_thread(self._named_paths, use)
+            before = await self._before(use, call)
+            opened = _Open(new_id("cp"), before, time.monotonic() - began, call)
             await self._written_down(opened, use.origin)
-        except (OSError, sqlite3.Error) as error:
+        except BaseException as error:
+            self._side_by_side.end(call)
+            if not isinstance(error, OSError | sqlite3.Error):
+                raise
             raise Unavailable(
                 f"{use.tool} did not run, because no checkpoint can be taken: {error}. "
                 "Free some disk space, or lower Cowork.checkpoint_total_limit.",
@@ -253,13 +262,13 @@ class Recorder:
             ) from error
         return opened
 
-    async def _before(self, use: ToolUse) -> dict[str, FileEntry | None] | None:
+    async def _before(self, use: ToolUse, call: RunningCall) -> dict[str, FileEntry | None] | None:
         """The state of what the call names; None if it may change anything, and all is kept."""
-        paths = await asyncio.to_thread(self._named_paths, use)
-        if paths is None:
-            await self._lazy_store.ask(WorkspaceState.scan)
-            return None
-        return await captured(self._lazy_store, self._documents, paths)
+        call.brief = bool(_named(use)) and Permission.EXECUTE_COMMANDS not in use.permissions
+        if call.brief:
+            return await captured(self._lazy_store, self._documents, call.named)
+        await self._lazy_store.ask(WorkspaceState.scan)
+        return None
 
     async def _written_down(self, opened: _Open, origin: Origin) -> None:
         """From here on nothing that the tool does is lost. Who is cancelled leaves nothing open."""
@@ -282,7 +291,8 @@ class Recorder:
     async def _after(self, use: ToolUse, opened: _Open) -> None:
         began = time.monotonic()
         try:
-            changes, uncovered = await self._changes(opened)
+            found, uncovered = await self._changes(opened)
+            changes = await self._side_by_side.own(opened.call, found)
             if changes:
                 spent = opened.spent + time.monotonic() - began
                 await self._writer.record(use.origin, changes, uncovered, opened.id, spent=spent)
@@ -293,6 +303,8 @@ class Recorder:
             await self._recovery.release(opened.id)
             message = f"The changes of {use.tool} could not be recorded yet: {error}"
             self._notice(use, message)
+        finally:
+            self._side_by_side.end(opened.call)
 
     def _notice(self, use: ToolUse, message: str) -> None:
         with suppress(CoworkError, sqlite3.Error), self._writer.journal.transaction() as tx:
@@ -315,16 +327,9 @@ class Recorder:
         ]
         return changes, lost
 
-    def _named_paths(self, use: ToolUse) -> list[str] | None:
-        """The files that a call names, wherever symlinks lead; None if it may change any."""
-        if Permission.EXECUTE_COMMANDS in use.permissions:
-            return None
-        named = [
-            value
-            for name, value in use.parameters.items()
-            if isinstance(value, str) and (name == "path" or name.endswith("_path"))
-        ]
-        return [path for one in named for path in self._places(one)] if named else None
+    def _named_paths(self, use: ToolUse) -> frozenset[str]:
+        """The files that a call names, wherever symlinks lead."""
+        return frozenset(path for one in _named(use) for path in self._places(one))
 
     def _places(self, path: str) -> set[str]:
         found = set()
@@ -335,6 +340,14 @@ class Recorder:
             except CoworkError:
                 continue  # the tool will say what is wrong with it
         return {one for one in found if one != "." and not inside_git(one)}
+
+
+def _named(use: ToolUse) -> list[str]:
+    return [
+        value
+        for name, value in use.parameters.items()
+        if isinstance(value, str) and (name == "path" or name.endswith("_path"))
+    ]
 
 
 def _found_by_scans(

@@ -26,6 +26,7 @@ from . import (
     act,
     audit,
     check,
+    connect,
     doctor,
     export,
     init,
@@ -55,6 +56,7 @@ COMMANDS = (
     storage,
     acp,
     mcp,
+    connect,
     doctor,
 )
 _LOG_LEVELS = {"--debug": logging.DEBUG, "--verbose": logging.INFO}

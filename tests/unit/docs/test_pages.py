@@ -15,6 +15,7 @@ from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.agents.plan.choices import about_failure
 from cowork_jupyter.agents.plan.step_check import StepEnd
 from cowork_jupyter.cli import command
+from cowork_jupyter.cli.mcp_clients import CLIENTS
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
 from cowork_jupyter.llm.discovery import KNOWN_SERVERS
@@ -84,6 +85,12 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
     assert [one.label for one in failure.options if f"| {one.label} |" not in plans] == []
     model = page("howto/connect-a-model")
     assert [one for one in KNOWN_SERVERS if f"| {one.port} |" not in model] == []
+    others = page("howto/connect-other-agents")
+    assert [
+        name
+        for name, one in CLIENTS.items()
+        if f"| {one.label} | `{name}` | `{one.file}`" not in others
+    ] == []
     headless = page("howto/headless")
     codes = (command.SUCCESS, command.FAILED, command.USAGE_ERROR, command.DENIED)
     assert [one for one in (*codes, command.INTERRUPTED) if f"\n| {one} | " not in headless] == []

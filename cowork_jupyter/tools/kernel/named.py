@@ -1,0 +1,42 @@
+"""The tools of kernels for who is in no notebook: every call that uses a kernel names one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Self
+
+from pydantic import Field, create_model, model_validator
+
+from ..base import Tool
+from .running import RunCode
+from .scratch import Anywhere, ScratchCode
+
+_Named = Annotated[str, Field(min_length=1, description="Notebook whose kernel to use.")]
+
+
+class RunNamedCode(RunCode):
+    """What to run, and where."""
+
+    where: Anywhere = "notebook"  # type: ignore[assignment]
+    path: Annotated[
+        str | None, Field(description="Notebook whose kernel to use; required for where=notebook.")
+    ] = None
+
+    @model_validator(mode="after")
+    def names_a_notebook(self) -> Self:
+        """Code for scratch never comes here."""
+        if not self.path:
+            raise ValueError("Name the notebook with 'path', or run the code in scratch")
+        return self
+
+
+def naming_its_notebook(tool: Tool) -> Tool:
+    """The same tool, without a notebook that is meant when none is named."""
+    path = tool.parameters.model_fields.get("path")
+    if tool.category != "kernel" or path is None or path.is_required():
+        return tool
+    if tool.read_only:  # in scratch no notebook is used, so no tables of one
+        scratch = replace(tool.read_only, parameters=ScratchCode)
+        return replace(tool, parameters=RunNamedCode, read_only=scratch)
+    named = create_model(tool.parameters.__name__, __base__=tool.parameters, path=(_Named, ...))
+    return replace(tool, parameters=named)
