@@ -251,7 +251,7 @@ def test_without_a_server_the_client_starts_a_process(capsys: pytest.CaptureFixt
     found = printed(capsys, "gemini", "--role", "tester")["mcpServers"]["cowork"]
     assert found == {"command": "jupyter", "args": ["cowork", "mcp", "--role", "tester"]}
     assert run_here("connect", "gemini") == 0
-    assert "Nobody can be asked there" in capsys.readouterr().err
+    assert "unless that agent can ask you itself" in capsys.readouterr().err
 
 
 def test_a_role_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
