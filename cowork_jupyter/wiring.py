@@ -225,7 +225,7 @@ def build_service(
         settings=settings,
         interactive=interactive,
         journal=journal,
-        conversations=Conversations(journal, jobs, prompts, deleted, scratch),
+        conversations=Conversations(journal, jobs, prompts, deleted, settings.workspace, scratch),
         jobs=jobs,
         inquiries=inquiries,
         plans=plans,
