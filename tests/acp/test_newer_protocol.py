@@ -71,12 +71,14 @@ async def test_it_says_what_it_can_do(editor: Editor, model: ScriptedServer, hom
     can = (await editor.start()).agent_capabilities
     assert can
     assert can.session_capabilities
+    assert can.prompt_capabilities
     kinds = ("list", "resume", "close", "delete")
     assert all(getattr(can.session_capabilities, one) is not None for one in kinds)
     assert not can.prompt_capabilities.image
     async with editor_with_agent(home, model.base_url, "--Cowork.model=scripted-vision") as seeing:
         can = (await seeing.start()).agent_capabilities
         assert can
+        assert can.prompt_capabilities
         assert can.prompt_capabilities.image
 
 
