@@ -17,14 +17,14 @@ _NOT_TAKEN = f"is not a PNG, JPEG, WebP or GIF of at most {MAX_BYTES // 1_000_00
 
 
 @dataclass(frozen=True)
-class Prompt:
+class ClientPrompt:
     """What the user said, with what they show."""
 
     text: str
     pictures: Sequence[ImagePart] = ()
 
 
-def read_prompt(blocks: Sequence[Any]) -> Prompt:
+def read_prompt(blocks: Sequence[Any]) -> ClientPrompt:
     """The prompt; what it cannot hold is refused in words."""
     pictures = [block for block in blocks if isinstance(block, schema.ImageContentBlock)]
     if len(pictures) > MAX_PICTURES:
@@ -33,7 +33,7 @@ def read_prompt(blocks: Sequence[Any]) -> Prompt:
     text = "\n\n".join(filter(None, words))
     if not text.strip():
         raise RequestError(_INVALID, "This prompt has no text.")
-    return Prompt(text, [_picture(block) for block in pictures])
+    return ClientPrompt(text, [_picture(block) for block in pictures])
 
 
 def _text(block: Any) -> str:

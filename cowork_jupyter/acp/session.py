@@ -50,7 +50,7 @@ from .inquiries import AcpInquiries
 from .message_ids import MessageIds, is_spoken
 from .options import SessionOptions
 from .problems import INTERNAL
-from .prompts import Prompt
+from .prompts import ClientPrompt
 from .running_output import RunningOutput
 from .shown_plan import ShownPlan
 from .turn import Turn
@@ -142,7 +142,7 @@ class AcpSession:
                     self._plan.failures |= {task.step_id: task.error for task in job.tasks}
             await self._show_plan()
 
-    async def prompt(self, prompt: Prompt) -> schema.StopReason:
+    async def prompt(self, prompt: ClientPrompt) -> schema.StopReason:
         """One turn: work, or an answer to what was asked, or a command."""
         if prompt.pictures:
             self.options.check_sight()
@@ -164,7 +164,7 @@ class AcpSession:
 
     # One turn
 
-    async def _begin(self, prompt: Prompt, turn: Turn) -> None:
+    async def _begin(self, prompt: ClientPrompt, turn: Turn) -> None:
         text = prompt.text
         waiting = self._service.inquiries.pending(self._id, "question")
         if waiting and self._service.journal.store.active_job(self._id):
@@ -176,7 +176,7 @@ class AcpSession:
             await self._remark(_UNUSED.format(names=names))
         command, rest = commands.split(text)
         try:
-            await self._do(command, Prompt(rest, prompt.pictures), turn)
+            await self._do(command, ClientPrompt(rest, prompt.pictures), turn)
         except CoworkError as error:
             if not command:
                 raise
@@ -184,7 +184,7 @@ class AcpSession:
         if turn.cancelled:
             await self.cancel()
 
-    async def _do(self, command: str, rest: Prompt, turn: Turn) -> None:
+    async def _do(self, command: str, rest: ClientPrompt, turn: Turn) -> None:
         pictures = rest.pictures
         if command == commands.EXECUTE:
             await self._execute()
