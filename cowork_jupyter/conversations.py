@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Unpack
 
 from .agents.jobs import Jobs
@@ -30,6 +31,7 @@ class Conversations:
     jobs: Jobs
     prompts: BasePrompts
     deleted: DeletedConversations
+    workspace: Path
     scratch: ScratchKernels | None = None
 
     def create(
@@ -52,6 +54,7 @@ class Conversations:
         )
         with self.journal.transaction() as tx:
             tx.save_context(context)
+            tx.set_workspace(context.id, str(self.workspace.resolve()))
             if owner:
                 tx.set_owner(context.id, owner)
         return context
@@ -62,6 +65,10 @@ class Conversations:
     def owner(self, context_id: str) -> str:
         """Who made a conversation; empty if that is not known."""
         return self.journal.store.owner(context_id)
+
+    def workspace_of(self, context_id: str) -> str:
+        """The folder in which a conversation was begun; empty if that is not known."""
+        return self.journal.store.workspace(context_id)
 
     def page(
         self, after: int | None = None, limit: int = 100, **which: Unpack[ContextFilter]

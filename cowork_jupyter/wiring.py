@@ -228,7 +228,7 @@ def build_service(
         settings=settings,
         interactive=bool(interactive),
         journal=journal,
-        conversations=Conversations(journal, jobs, prompts, deleted, scratch),
+        conversations=Conversations(journal, jobs, prompts, deleted, settings.workspace, scratch),
         jobs=jobs,
         inquiries=inquiries,
         plans=plans,

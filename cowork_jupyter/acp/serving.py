@@ -15,6 +15,7 @@ from ..domain.settings import Settings
 from ..service import CoworkService
 from ..wiring import build_service
 from .agent import CoworkAgent
+from .dialect import Dialect
 from .wire import Wire, take_streams
 
 
@@ -27,9 +28,14 @@ def serve(settings: Settings) -> None:
 
     async def speak() -> None:
         _end_in_order_when_told()
-        agent = CoworkAgent(make_service)
-        wire = cast("Any", Wire(incoming, outgoing))
-        connection = AgentSideConnection(cast("Any", agent), wire, listening=False)
+        agent = CoworkAgent(make_service, settings.workspace)
+        wire = cast("Any", Dialect(Wire(incoming, outgoing)))
+        connection = AgentSideConnection(
+            cast("Any", agent),
+            wire,
+            listening=False,
+            use_unstable_protocol=True,  # what it calls so, the protocol has made stable
+        )
         try:
             await connection.listen()
         finally:

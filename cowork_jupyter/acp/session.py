@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
 from contextlib import aclosing
 
 from acp import Client, RequestError, schema
 from acp.helpers import (
     SessionUpdate,
-    text_block,
-    tool_content,
-    update_agent_message_text,
-    update_agent_thought_text,
     update_available_commands,
     update_current_mode,
-    update_tool_call,
 )
 
 from ..agents.run.limits import GO_ON, STOP
@@ -32,6 +26,7 @@ from ..domain.events import (
     Event,
     EventType,
     JobCompleted,
+    JobStarted,
     PermissionRequested,
     PermissionResolved,
     PlanUpdated,
@@ -40,31 +35,30 @@ from ..domain.events import (
     ReasoningStreamed,
     TaskStarted,
     TextStreamed,
+    UsageCharged,
 )
-from ..domain.message_data import RoleChangeData
+from ..domain.identity import new_id
+from ..domain.message_data import RoleChangeData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.notices import ToolOutput
-from ..domain.plan import Plan
 from ..domain.replies import Question
 from ..domain.roles import AgentRole
-from ..domain.team import rights_of
-from ..record.markdown import fenced
 from ..service import CoworkService
 from ..store import Inquiry
 from . import asking, commands
 from .inquiries import AcpInquiries
+from .message_ids import MessageIds, is_spoken
+from .options import SessionOptions
 from .problems import INTERNAL
+from .prompts import ClientPrompt
+from .running_output import RunningOutput
+from .shown_plan import ShownPlan
 from .turn import Turn
-from .updates import Portrayal, plan_update
+from .updates import Portrayal, said_by_agent, thought_by_agent
+from .usage import SessionUsage
 
 logger = logging.getLogger(__name__)
 
-OUTPUT_PAUSE = 0.25
-"""Seconds between two looks at the output of a command that runs."""
-_PLAN_READY = (
-    "The plan is ready (revision {revision}). Type `/execute` to approve and execute it, or "
-    "say what to change.\n\n"
-)
 _CHANGED = "The plan has changed since you saw it here. Read it, then type `/execute` again."
 _UNUSED = (
     "\n\n> Ignored the MCP servers {names} of this client: only servers in your own settings "
@@ -99,18 +93,23 @@ class AcpSession:
             in_words=self._ask_in_words,
             cancel=self.cancel,
         )
-        self._failures: dict[str, str | None] = {}
-        self._plan: tuple[Plan, int] | None = None
-        self._plan_made = False
-        self._outputs: dict[str, tuple[str, float]] = {}
-        """Of commands that run: what they said so far, and when that was told."""
+        self.options = SessionOptions(service, context_id)
+        self._plan = ShownPlan()
+        self._outputs = RunningOutput()
+        self._usage = SessionUsage(service, context_id)
+        self._ids = MessageIds()
+        self._streamed: set[str] = set()
+        """Ids of messages that were told while they were written."""
         self._following: asyncio.Task[None] | None = None
 
     # What the client does
 
     def open(self) -> None:
         """Begin to tell what happens from now on."""
-        after = self._service.journal.store.last_seq(self._id)
+        store = self._service.journal.store
+        after, running = store.last_seq(self._id), store.active_job(self._id)
+        for message in store.job_messages(running.id) if running else ():
+            self._ids.take(message)
         self._following = asyncio.create_task(self._follow(after))
 
     async def close(self) -> None:
@@ -127,28 +126,31 @@ class AcpSession:
 
     async def replay(self) -> None:
         """Tell the whole conversation again, and how its plan stands."""
+        ids = MessageIds()
         after: int | None = 0
         while after is not None:
             page = self._service.conversations.messages(self._id, after)
             for message in page.items:
-                for update in self._portrayal.of_message(message):
+                for update in self._portrayal.of_message(message, ids.take(message)):
                     await self._tell(update)
             after = page.next
         revision = self._service.plan(self._id)
         if revision is not None:
-            self._take_plan(revision.plan, revision.revision)
+            self._plan.take(revision.plan, revision.revision)
             for job in self._service.list_jobs(self._id):
                 if (job.plan_id, job.plan_revision) == (revision.plan_id, revision.revision):
-                    self._failures |= {task.step_id: task.error for task in job.tasks}
+                    self._plan.failures |= {task.step_id: task.error for task in job.tasks}
             await self._show_plan()
 
-    async def prompt(self, text: str) -> schema.StopReason:
+    async def prompt(self, prompt: ClientPrompt) -> schema.StopReason:
         """One turn: work, or an answer to what was asked, or a command."""
+        if prompt.pictures:
+            self.options.check_sight()
         if self._turn is not None:
             raise Conflict(_BUSY, code="job_running")
         turn = self._turn = Turn()
         try:
-            await self._begin(text, turn)
+            await self._begin(prompt, turn)
             return await turn.ended
         finally:
             self._turn = None
@@ -160,29 +162,21 @@ class AcpSession:
         if running is not None:
             await self._service.cancel(running.id)
 
-    def roles(self) -> list[AgentRole]:
-        """Those that it can go on in."""
-        return self._service.role_catalog.all()
-
-    async def set_role(self, role: AgentRole) -> None:
-        """Switch the role."""
-        if self._service.conversations.get(self._id).role != role:
-            await self._service.conversations.switch_role(self._id, role)
-
     # One turn
 
-    async def _begin(self, text: str, turn: Turn) -> None:
+    async def _begin(self, prompt: ClientPrompt, turn: Turn) -> None:
+        text = prompt.text
         waiting = self._service.inquiries.pending(self._id, "question")
         if waiting and self._service.journal.store.active_job(self._id):
             await self._answer(waiting, text, turn)
             return
-        self._plan_made = False
+        self._plan.is_new = False
         if self._unused:
             names, self._unused = ", ".join(self._unused), ()
-            await self._tell(update_agent_message_text(_UNUSED.format(names=names)))
+            await self._remark(_UNUSED.format(names=names))
         command, rest = commands.split(text)
         try:
-            await self._do(command, rest, turn)
+            await self._do(command, ClientPrompt(rest, prompt.pictures), turn)
         except CoworkError as error:
             if not command:
                 raise
@@ -190,16 +184,19 @@ class AcpSession:
         if turn.cancelled:
             await self.cancel()
 
-    async def _do(self, command: str, rest: str, turn: Turn) -> None:
+    async def _do(self, command: str, rest: ClientPrompt, turn: Turn) -> None:
+        pictures = rest.pictures
         if command == commands.EXECUTE:
             await self._execute()
         elif command == commands.PLAN:
-            self._service.send_message(self._id, rest or "Make a plan.", AgentRole.PLANNER)
+            goal = rest.text or "Make a plan."
+            self._service.send_message(self._id, goal, AgentRole.PLANNER, pictures=pictures)
         elif command:
-            said = await commands.report(self._service, self._id, command, rest)
+            said = await commands.report(self._service, self._id, command, rest.text)
             await self._say_and_end(said, turn)
         else:
-            self._service.send_message(self._id, rest, origin=self._origin())
+            origin = self._origin()
+            self._service.send_message(self._id, rest.text, origin=origin, pictures=pictures)
 
     def _origin(self) -> RequestOrigin:
         """What is said to a planner is about the plan that the client shows."""
@@ -210,7 +207,7 @@ class AcpSession:
     async def _execute(self) -> None:
         """The user's approval of the plan, which must be the one that they were shown."""
         newest = self._service.plan(self._id)
-        if newest is not None and self._take_plan(newest.plan, newest.revision):
+        if newest is not None and self._plan.take(newest.plan, newest.revision):
             await self._show_plan()
             raise Conflict(_CHANGED, code="stale_revision")
         plan_id = newest.plan_id if newest else None
@@ -218,7 +215,7 @@ class AcpSession:
         await self._service.execute_plan(self._id, revision, plan_id=plan_id)
 
     async def _say_and_end(self, text: str, turn: Turn) -> None:
-        await self._tell(update_agent_message_text(f"{text}\n\n"))
+        await self._remark(f"{text}\n\n")
         turn.end("end_turn")
 
     async def _answer(self, waiting: list[Inquiry], text: str, turn: Turn) -> None:
@@ -258,24 +255,39 @@ class AcpSession:
                     if self._turn is not None and event.type is EventType.JOB_COMPLETED:
                         self._turn.fail(error)
 
-    async def _tell(self, update: SessionUpdate) -> None:
+    async def _tell(
+        self, update: SessionUpdate | schema.ConfigOptionUpdate | schema.UsageUpdate
+    ) -> None:
         await self._client.session_update(session_id=self._id, update=update)
+
+    async def _remark(self, text: str) -> None:
+        """Words of our own, which are not stored."""
+        await self._tell(said_by_agent(text, new_id("remark")))
+
+    async def _tell_options(self) -> None:
+        if update := self.options.news():
+            await self._tell(update)
 
     async def _on(self, event: Event) -> None:
         match event.data:
             case TextStreamed(text=text) if event.task_id is None:
-                await self._tell(update_agent_message_text(text))
+                await self._stream(said_by_agent(text, self._ids.of_next(event.job_id)))
             case ReasoningStreamed(text=text) if event.task_id is None:
-                await self._tell(update_agent_thought_text(text))
+                await self._stream(thought_by_agent(text, self._ids.of_next(event.job_id)))
             case Message() as message:
                 await self._on_message(message)
             case PlanUpdated() as plan:
-                self._take_plan(plan, plan.revision)
+                self._plan.take(plan, plan.revision)
                 await self._show_plan()
             case TaskStarted() as task:  # and completed
-                self._failures[task.step_id] = task.error
+                self._plan.failures[task.step_id] = task.error
             case RoleChangeData(to=role):
                 await self._tell(update_current_mode(role))
+                await self._tell_options()
+            case JobStarted():
+                await self._tell_options()  # who asked may have chosen another model
+            case UsageCharged() as charged if event.task_id is None:
+                self._usage.take(charged)
             case PermissionRequested() as request:
                 self._inquiries.ask_permission(request)
             case QuestionAsked() as question:
@@ -285,55 +297,44 @@ class AcpSession:
             case JobCompleted() as job:
                 await self._on_end(job.status, job.error)
             case ToolOutput() as output:
-                await self._on_output(output.call_id, output.text)
+                if update := self._outputs.add(output.call_id, output.text):
+                    await self._tell(update)
             case Data() as notice if event.type is EventType.NOTICE:
                 if said := getattr(notice, "message", None):
-                    await self._tell(update_agent_message_text(f"\n\n> {said}\n\n"))
+                    await self._remark(f"\n\n> {said}\n\n")
+
+    async def _stream(self, chunk: schema.AgentMessageChunk | schema.AgentThoughtChunk) -> None:
+        if chunk.message_id:
+            self._streamed.add(chunk.message_id)
+        await self._tell(chunk)
 
     async def _on_message(self, message: Message) -> None:
         """What was not told yet: the client knows its own words, and the main run's came as
-        deltas. Those of steps come whole, because steps that run side by side would mix theirs.
+        deltas, if it wrote them. Those of steps come whole, because steps that run side by side
+        would mix theirs.
         """
+        message_id = self._ids.take(message)
         is_reported = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
         if message.message_type is MessageType.TEXT:
-            is_reported = message.role != "assistant" or message.task_id is None
-        if not is_reported:
-            for update in self._portrayal.of_message(message):
+            is_reported = message.role != "assistant"
+        if is_spoken(message) and isinstance(message.data, TextData) and message.data.problem:
+            is_reported = True  # it could not be used
+        for update in () if is_reported else self._portrayal.of_message(message, message_id):
+            if getattr(update, "message_id", None) not in self._streamed:
                 await self._tell(update)
 
-    async def _on_output(self, call_id: str, text: str) -> None:
-        """What a command says while it runs, all of it each time, so not too often."""
-        said, told_at = self._outputs.get(call_id, ("", 0.0))
-        said, now = said + text, time.monotonic()
-        if now - told_at >= OUTPUT_PAUSE:
-            told_at = now
-            block = tool_content(text_block(fenced(said)))
-            await self._tell(update_tool_call(call_id, content=[block]))
-        self._outputs[call_id] = (said, told_at)
-
-    def _take_plan(self, plan: Plan, revision: int) -> bool:
-        """The plan as it is now; whether it is another one than the client was shown."""
-        before = self._plan
-        another = before is None or (before[0].id, before[1]) != (plan.id, revision)
-        if another:
-            self._plan_made = True
-            self._failures.clear()
-        self._plan = (plan, revision)
-        return another
-
     async def _show_plan(self) -> None:
-        if self._plan is not None:
-            await self._tell(plan_update(*self._plan, self._failures))
+        if update := self._plan.update():
+            await self._tell(update)
 
     async def _on_end(self, status: JobStatus, error: str | None) -> None:
         self._outputs.clear()
-        if any(self._failures.values()):
+        if any(self._plan.failures.values()):
             await self._show_plan()  # once more, with what failed
-        if status is JobStatus.COMPLETED and self._plan_made and self._plan:
-            plan, revision = self._plan
-            rights = f"{said}\n\n" if (said := rights_of(plan)) else ""
-            ready = _PLAN_READY.format(revision=revision)
-            await self._tell(update_agent_message_text(rights + ready))
+        if status is JobStatus.COMPLETED and (said := self._plan.how_to_approve()):
+            await self._remark(said)
+        if usage := self._usage.update():
+            await self._tell(usage)
         if self._turn is None:
             return
         if status is JobStatus.COMPLETED:
@@ -355,6 +356,6 @@ class AcpSession:
 
     async def _ask_in_words(self, question: Question) -> None:
         """The turn ends with the question; the next prompt is the answer."""
-        await self._tell(update_agent_message_text(f"\n\n{asking.question_text(question)}"))
+        await self._remark(f"\n\n{asking.question_text(question)}")
         if self._turn is not None:
             self._turn.end("end_turn")

@@ -12,14 +12,12 @@ from typing import Any
 from acp import schema
 from acp.helpers import (
     SessionUpdate,
+    image_block,
     start_tool_call,
     text_block,
     tool_content,
     tool_diff_content,
-    update_agent_message_text,
-    update_agent_thought_text,
     update_tool_call,
-    update_user_message_text,
 )
 
 from ..domain.contexts import StepStatus
@@ -67,7 +65,7 @@ class Portrayal:
     workspace: Path
     tools: Mapping[str, Tool]
 
-    def of_message(self, message: Message) -> Iterator[SessionUpdate]:
+    def of_message(self, message: Message, message_id: str) -> Iterator[SessionUpdate]:
         """What a stored message becomes; nothing, if it is only between us and the model."""
         match message.data:
             case ToolCallData() as call:
@@ -75,18 +73,20 @@ class Portrayal:
             case ToolResultData() as result:
                 yield self._result(result, message.text)
             case TextData(answer=Answer(label=label)):
-                yield update_user_message_text(label)
+                yield _said_by_user(text_block(label), message_id)
             case TextData() if message.role == "user" and message.task_id is None:
-                yield update_user_message_text(message.text)
+                yield _said_by_user(text_block(message.text), message_id)
+                for one in message.pictures:
+                    yield _said_by_user(image_block(one.data, one.media_type), message_id)
             case TextData(reasoning=thought) if message.role == "assistant":
                 if thought:
-                    yield update_agent_thought_text(f"{thought}\n\n")
+                    yield thought_by_agent(f"{thought}\n\n", message_id)
                 if message.text:
-                    yield update_agent_message_text(f"{message.text}\n\n")
+                    yield said_by_agent(f"{message.text}\n\n", message_id)
             case ReviewData() as review:
-                yield update_agent_message_text(f"{review.text}\n\n")
+                yield said_by_agent(f"{review.text}\n\n", message_id)
             case QuestionData() | ErrorData():
-                yield update_agent_message_text(f"{message.text}\n\n")
+                yield said_by_agent(f"{message.text}\n\n", message_id)
 
     def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
         """One line about a call."""
@@ -153,6 +153,30 @@ class Portrayal:
             locations=self.places(facts.paths) or None,
             raw_output=result.model_dump(include={"summary", "error"}),
         )
+
+
+def said_by_agent(text: str, message_id: str) -> schema.AgentMessageChunk:
+    """A piece of what the agent says."""
+    return schema.AgentMessageChunk(
+        session_update="agent_message_chunk", content=text_block(text), message_id=message_id
+    )
+
+
+def thought_by_agent(text: str, message_id: str) -> schema.AgentThoughtChunk:
+    """A piece of what it thinks before it says that: to a client, a message of its own."""
+    return schema.AgentThoughtChunk(
+        session_update="agent_thought_chunk",
+        content=text_block(text),
+        message_id=f"{message_id}.thought",
+    )
+
+
+def _said_by_user(
+    content: schema.TextContentBlock | schema.ImageContentBlock, message_id: str
+) -> schema.UserMessageChunk:
+    return schema.UserMessageChunk(
+        session_update="user_message_chunk", content=content, message_id=message_id
+    )
 
 
 def output(text: str) -> Content:

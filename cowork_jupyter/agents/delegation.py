@@ -15,6 +15,7 @@ from ..domain.identity import now
 from ..domain.message_data import TaskAssignmentData, TaskResultData
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
+from ..domain.team import ON_ITS_OWN
 from ..policy.decision import Decision
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .external.configured import ExternalAgents
@@ -143,7 +144,7 @@ class Delegation:
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))
         whom = f"{agent}, as the {role.spec.label}" if agent else f"the {role.spec.label}"
-        alone = " What it does on its own, without asking us, is not confined." if agent else ""
+        alone = f" {ON_ITS_OWN}" if agent else ""
         question = Question(
             question=f"Delegate this task to {whom}? It may: {rights}.{alone}",
             context=text,

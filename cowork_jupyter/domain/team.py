@@ -14,6 +14,12 @@ from .roles import AgentRole, Permission
 MARK = "agent:"
 """Before a name among the `tools_needed` of a step: the older way to name its agent."""
 
+ON_ITS_OWN = (
+    "It can read and write files by itself, without asking and outside the sandbox: the checkpoint "
+    "around its run and the audit cover what it changes in the workspace."
+)
+"""What holds for an external agent, for whoever is about to choose one."""
+
 _RIGHTS = {
     Permission.WRITE_FILES: "write",
     Permission.CREATE_FILES: "create",
@@ -162,8 +168,7 @@ def rights_of(plan: Plan) -> str:
     sentences = [f"Roles: {'; '.join(f'{role} {_may(role)}' for role in roles)}."]
     agents = {agent_of(step): step.runs_as for step in plan.steps if agent_of(step)}
     sentences += [
-        f"The external agent {agent} works as {role}; what it does on its own, without asking us, "
-        "is not confined."
+        f"The external agent {agent} works as {role}. {ON_ITS_OWN}"
         for agent, role in agents.items()
     ]
     return " ".join([*sentences, *_returns(plan)])

@@ -75,6 +75,11 @@ class KnownModels:
             listed[connection.model] = served[0]
         self._listed[connection] = listed
 
+    def names(self) -> list[str]:
+        """The models that the server has listed so far."""
+        listed = self._listed.get(self._connection(), {})
+        return list(dict.fromkeys(one.name for one in listed.values()))
+
     def window(self, model: str) -> int | None:
         """How many tokens the model takes, as far as anybody knows."""
         known = [self._context_size or self._said(model).context_size, self._of(model).window]

@@ -19,6 +19,7 @@ from ..domain.messages import MessageType
 from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, Permission
+from ..domain.team import MARK
 from ..policy.grant import Grant
 from ..store import CheckpointRecord
 from ..tools.base import Tool
@@ -158,7 +159,8 @@ class DeviationFinder:
     def changed(self, trace: Trace) -> Changed:
         """The files that a step has changed, each with the calls that can have done it.
 
-        File tools say so themselves; what commands and code did, their checkpoints have found.
+        File tools say so themselves; what commands and code did, their checkpoints have found. So
+        for what an external agent did by itself, which no call of ours did.
         """
         changes = [use for use in trace.uses if not only_looks(use, self.tools)]
         said = [(_plain(path), use) for use in changes for path in use.paths]
@@ -169,8 +171,15 @@ class DeviationFinder:
             for use in changes
             if use.tool == checkpoint.data.get("tool")
         ]
-        elsewhere = self._done_beside(trace) if found else set[str]()
-        return _grouped([*said, *(pair for pair in found if pair[0] not in elsewhere)])
+        alone = [
+            path
+            for checkpoint in self.checkpoints(trace)
+            for path in self._files_of(checkpoint)
+            if str(checkpoint.data.get("tool")).startswith(MARK)
+        ]
+        elsewhere = self._done_beside(trace) if found or alone else set[str]()
+        changed = _grouped([*said, *(pair for pair in found if pair[0] not in elsewhere)])
+        return {**{path: [] for path in alone if path not in elsewhere}, **changed}
 
     def _done_beside(self, trace: Trace) -> set[str]:
         """What steps that ran at the same time changed, or were to change.

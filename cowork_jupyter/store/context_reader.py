@@ -44,6 +44,11 @@ class ContextReader(RowReader):
         rows = self._rows("SELECT owner FROM owners WHERE context_id=?", context_id)
         return str(rows[0]["owner"]) if rows else ""
 
+    def workspace(self, context_id: str) -> str:
+        """The folder in which a context works; empty if that is not known."""
+        rows = self._rows("SELECT folder FROM workspaces WHERE context_id=?", context_id)
+        return str(rows[0]["folder"]) if rows else ""
+
     def addressee(self, context: Context) -> AgentRole:
         """Who gets the next message: whom the user has chosen since, or else who worked last."""
         sql = (
@@ -62,6 +67,7 @@ class ContextReader(RowReader):
         owner: str | None = None,
         notebook: str | None = None,
         pinned: bool | None = None,
+        workspace: str | None = None,
         search: str = "",
     ) -> Page[FoundContext]:
         """Contexts, newest first; with an owner, only theirs and nobody's.
@@ -72,13 +78,16 @@ class ContextReader(RowReader):
         sql = (
             "SELECT contexts.* FROM contexts"
             " LEFT JOIN owners ON owners.context_id=contexts.id"
+            " LEFT JOIN workspaces ON workspaces.context_id=contexts.id"
             " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
             " AND (?4 IS NULL OR notebook=?4) AND (?5 IS NULL OR pinned=?5)"
+            " AND (?6 IS NULL OR folder=?6)"
             " ORDER BY position DESC LIMIT ?3"
         )
         words = words_of(search)
         start = END if after is None else after
-        rows = self._rows(sql, start, owner, ALL if words else limit + 1, notebook, pinned)
+        which = (notebook, pinned, workspace)
+        rows = self._rows(sql, start, owner, ALL if words else limit + 1, *which)
         found = self._found(rows, words) if words else ((row, "") for row in rows)
         page = list(islice(found, limit + 1))
         items = [

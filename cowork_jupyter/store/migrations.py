@@ -168,6 +168,15 @@ def add_memory_offers(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX memory_offers_by_workspace ON memory_offers (workspace)")
 
 
+def add_workspaces(connection: sqlite3.Connection) -> None:
+    """In which folder a conversation was begun. Of older ones nobody knows."""
+    connection.execute(
+        "CREATE TABLE workspaces (context_id TEXT NOT NULL PRIMARY KEY"
+        " REFERENCES contexts(id) ON DELETE CASCADE, folder TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX workspaces_by_folder ON workspaces (folder)")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -182,6 +191,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_memory_offers,
     fold_all,
     create_index,
+    add_workspaces,
 )
 
 

@@ -116,6 +116,7 @@ class ContextFilter(TypedDict, total=False):
     owner: str | None
     notebook: str | None
     pinned: bool | None
+    workspace: str | None
     search: str
 
 

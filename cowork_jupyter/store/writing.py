@@ -155,6 +155,11 @@ class Transaction(Reader):
         sql = "INSERT OR REPLACE INTO owners (context_id, owner) VALUES (?, ?)"
         self._execute_in(context_id, sql, (context_id, owner))
 
+    def set_workspace(self, context_id: str, folder: str) -> None:
+        """Say in which folder a context works."""
+        sql = "INSERT OR REPLACE INTO workspaces (context_id, folder) VALUES (?, ?)"
+        self._execute_in(context_id, sql, (context_id, folder))
+
     def delete_context(self, context_id: str) -> None:
         """Remove a context and everything that belongs to it."""
         self.context(context_id)

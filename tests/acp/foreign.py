@@ -1,7 +1,8 @@
 """An agent of somebody else: a real process that does over ACP what the task says.
 
 The task holds a JSON list of actions after the word DO. What came of each is its answer. All
-frames that it saw are written to the file named by FRAMES.
+frames that it saw are written to the file named by FRAMES. Its argument is the version of the
+protocol that it says it speaks.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Foreigner:
         self, client_capabilities: schema.ClientCapabilities, **_: Any
     ) -> schema.InitializeResponse:
         self.capabilities = client_capabilities.model_dump(mode="json", exclude_none=True)
-        return schema.InitializeResponse(protocol_version=1)
+        version = int(sys.argv[1]) if sys.argv[1:] else 1
+        return schema.InitializeResponse(protocol_version=version)
 
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         self.folder = cwd

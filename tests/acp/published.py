@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-SCHEMA = Path(__file__).parent / "node_modules/@agentclientprotocol/sdk/schema/schema.json"
+SCHEMA = Path(__file__).parent / "node_modules/@agentclientprotocol/sdk/schema/v1/schema.json"
 
 Frame = dict[str, Any]
 Side = Literal["agent", "client"]
@@ -69,7 +69,9 @@ class Conversation:
         for by, frame in self.frames:
             assert frame.get("jsonrpc") == "2.0"
             other: Side = "client" if by == "agent" else "agent"
-            if "method" in frame:
+            if frame.get("method") == "$/cancel_request":
+                check("CancelRequestNotification", frame["params"])
+            elif "method" in frame:
                 kind = "Request" if "id" in frame else "Notification"
                 check(_names()[frame["method"], other, kind], frame["params"])
             elif "error" in frame:

@@ -24,6 +24,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.domain.team import rights_of
 from tests.scripted import ScriptedServer, call, plan, text
 from tests.scripted.fixtures import scripted as scripted
 from tests.unit.agents.conftest import Bench, make_bench
@@ -228,6 +229,60 @@ async def test_what_it_changed_unasked_can_be_taken_back(
     )
     await bench.service.checkpoints.undo.rollback(first.id)
     assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
+
+
+async def test_files_that_it_touched_by_itself_are_in_checkpoint_and_audit(
+    bench: Bench, scripted: ScriptedServer, approver: Approver
+) -> None:
+    """As agents of version 2 do, which ask us for no files at all."""
+    actions = [["itself", "a.py", "answer = 0\n"], ["itself", "b.py", "b = 1\n"]]
+    step = {
+        "action": f"DO {json.dumps(actions)}",
+        "tools_needed": ["agent:foreigner"],
+        "files": ["a.py"],
+    }
+    scripted.add(plan("Change it", step))
+    await bench.tell("Plan it.", AgentRole.PLANNER)
+    job = await bench.service.execute_plan(bench.context.id, 1)
+    await bench.service.jobs.wait(job.id)
+    assert approver.asked == []
+    made = await bench.service.checkpoints.listing(bench.context.id)
+    (point,) = [one for one in made if one.job_id == job.id and one.data["files"]]
+    assert {file["path"] for file in point.data["files"]} == {"a.py", "b.py"}
+    (audited,) = (await bench.service.audit(bench.context.id)).steps
+    assert sorted(audited.actual.files) == ["a.py", "b.py"]
+    assert any("b.py" in one.what for one in audited.deviations)
+    await bench.service.checkpoints.undo.rollback(point.id)
+    assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
+    assert not (bench.workspace / "b.py").exists()
+
+
+async def test_whoever_chooses_it_reads_what_holds(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(
+        call("delegate", role="reviewer", task="DO []\n", agent="foreigner"), text("Done.")
+    )
+    job_id = bench.start("Get it done.", AgentRole.COMMANDER)
+    asked = await answer_next(bench, "deny")
+    await bench.service.jobs.wait(job_id)
+    assert "outside the sandbox" in asked
+    assert "checkpoint" in asked
+    step = {"action": "Do it.", "agent": "foreigner"}
+    scripted.add(plan("Do it", step))
+    await bench.tell("Plan it.", AgentRole.PLANNER)
+    made = bench.service.plan(bench.context.id)
+    assert made
+    assert "outside the sandbox" in rights_of(made.plan)
+
+
+async def test_one_of_another_version_fails_its_task_in_words(
+    bench: Bench, scripted: ScriptedServer, settings: Settings
+) -> None:
+    configured = json.loads(settings.user_settings.read_text())
+    configured["agents"]["foreigner"]["args"].append("2")
+    settings.user_settings.write_text(json.dumps(configured))
+    await hand_over(bench, scripted, [["itself", "started", ""]])
+    assert "speaks only version 2" in bench.results()[-1]["error"]["message"]
+    assert not (bench.workspace / "started").exists()
 
 
 async def test_without_the_users_word_it_is_not_even_started(

@@ -57,7 +57,7 @@ async def test_the_mode_is_a_ceiling_that_no_permission_lifts(
 
 async def test_a_mode_that_is_not_there_is_refused(editor: Editor, folder: Path) -> None:
     session = await editor.open(folder)
-    with pytest.raises(RequestError, match="There is no mode 'god'"):
+    with pytest.raises(RequestError, match="There is no role 'god'"):
         await mode(editor, session, "god")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from acp import RequestError, schema
-from acp.helpers import embedded_text_resource, image_block, resource_block, resource_link_block
+from acp.helpers import audio_block, embedded_text_resource, resource_block, resource_link_block
 
 from tests.scripted import Scripted, ScriptedServer, call, stall, text, wrong_key
 
@@ -214,10 +214,10 @@ async def test_files_that_the_user_points_at_are_part_of_what_they_say(
     assert "b = 1" in said
 
 
-async def test_pictures_are_refused_in_words(editor: Editor, folder: Path) -> None:
+async def test_sounds_are_refused_in_words(editor: Editor, folder: Path) -> None:
     session = await editor.open(folder)
-    with pytest.raises(RequestError, match="does not accept content of type 'image'"):
-        await editor.say(session, "Look.", image_block("aGk=", "image/png"))
+    with pytest.raises(RequestError, match="does not accept content of type 'audio'"):
+        await editor.say(session, "Listen.", audio_block("aGk=", "audio/wav"))
 
 
 async def test_mcp_servers_of_the_client_are_not_started_and_the_user_knows(

@@ -72,7 +72,10 @@ class ExternalTask:
         mask = Mask(resolved.secrets)
         runner = ToolRunner(self.tools, self.log, self.step, limits.waiting)
         try:
-            async with self.tools.recorded_use(self._use(text)):
+            async with (
+                self.tools.recorded_job(self.log.job_id, self.log.role),
+                self.tools.recorded_use(self._use(text)),
+            ):
                 said = await self._speak(resolved, text, runner, limits)
         except LimitReached as limit:
             return Outcome(JobStatus.FAILED, f"The limit of {limit} was reached.")
@@ -140,11 +143,16 @@ class ExternalTask:
         text: str,
         limits: RunLimits,
     ) -> Outcome:
+        from acp import PROTOCOL_VERSION
         from acp.helpers import text_block
 
         try:
             async with asyncio.timeout(START_SECONDS):
-                await connection.initialize(1, client_capabilities=bench.capabilities)
+                ready = await connection.initialize(
+                    PROTOCOL_VERSION, client_capabilities=bench.capabilities
+                )
+                if ready.protocol_version != PROTOCOL_VERSION:
+                    raise _other_version(self.agent, ready.protocol_version)
                 session = (await connection.new_session(cwd=folder, mcp_servers=[])).session_id
         except TimeoutError:
             why = f"{self.agent} was not ready within {START_SECONDS:.0f} seconds."
@@ -180,6 +188,11 @@ class ExternalTask:
                 if await self.tools.user.ask(question, self.log) != GO_ON:
                     raise
             limits.extend()
+
+
+def _other_version(name: str, version: int) -> Unavailable:
+    why = f"{name} speaks only version {version} of ACP. Cowork speaks version 1."
+    return Unavailable(why, code="agent_failed")
 
 
 def _broken_off(name: str, last: deque[str]) -> Unavailable:

@@ -21,7 +21,7 @@ async def test_a_session_that_is_opened_while_all_are_closed_is_closed_too(tmp_p
     def make_service(workspace: Path) -> CoworkService:
         return build_service(Settings(workspace=workspace, data_dir=tmp_path / "data"))
 
-    agent = CoworkAgent(make_service)
+    agent = CoworkAgent(make_service, tmp_path)
     client: Any = AsyncMock()
     agent.on_connect(client)
     for name in ("first", "second", "late"):

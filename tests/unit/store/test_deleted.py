@@ -27,6 +27,7 @@ def fill(store: Store, context: Context) -> None:
     plan = Plan(goal="ключ", steps=[PlanStep(id="1", step_number=1, action="do")])
     with store.transaction() as tx:
         tx.set_owner(context.id, "ada")
+        tx.set_workspace(context.id, "/work")
         tx.save_job(job)
         tx.save_memory_offer(job, "here", "offered")
         for number in range(3):

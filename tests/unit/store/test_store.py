@@ -372,7 +372,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(f"{named} AND name<>'deleted_rows'")]
     tables = [name for name in tables if not name.startswith("said")]  # see test_search
-    assert len(tables) == 12
+    assert len(tables) == 13
     for table in tables:
         key = "id" if table == "contexts" else "context_id"
         found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
@@ -384,6 +384,7 @@ def _full_context(store: Store) -> Context:
     plan = Plan(goal="plot", steps=[PlanStep(id="1", step_number=1, action="read")])
     with store.transaction() as tx:
         tx.set_owner(context.id, "ada")
+        tx.set_workspace(context.id, "/work")
         tx.append_message(say(context, "hello"))
         job = Job(context_id=context.id)
         tx.save_job(job)
