@@ -300,6 +300,27 @@ async def test_what_changes_again_is_told_again(
     await eventually(lambda: not watch._jobs and not watch._ending)
 
 
+@pytest.mark.parametrize("mode", [[], ["old"]])
+async def test_after_a_restart_the_next_reading_follows_it_again(
+    bench: Bench, scripted: ScriptedServer, log: Path, mode: list[str]
+) -> None:
+    configure(bench, library=library(log, *mode))
+    allow(bench, "mcp__library__resources.read")
+    ask = call("mcp__library__write", text="Mine.")
+    scripted.add(call("read_resource", **NOTE), ask, call("read_resource", **NOTE), ask)
+    job_id = bench.start("Read the note.")
+    first = await request(bench)
+    watch = bench.service.factory.watch
+    assert watch
+    assert watch._jobs[job_id].tasks
+    await bench.service.mcp.restart("library")
+    await eventually(lambda: not watch._jobs[job_id].tasks)
+    bench.service.inquiries.resolve_all([first.id], Ruling(decision="deny"))
+    await eventually(lambda: asked_for(log).count("read note") == 2)
+    await until_heard(bench)
+    await bench.service.cancel(job_id)
+
+
 async def test_a_server_that_does_not_tell_is_read_all_the_same(
     bench: Bench, scripted: ScriptedServer, log: Path
 ) -> None:
@@ -388,14 +409,8 @@ async def test_a_prompt_is_sent_as_what_the_server_wrote(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (
-            "/library:review",
-            r"needs title. Write it as: /library:review title=\"…\" \[kind=\"…\"\]",
-        ),
-        (
-            "/library:reviews x",
-            "There is no prompt /library:reviews. Did you mean /library:review?",
-        ),
+        ("/library:review", 'needs title. Write it as: /library:review title="…" [kind="…"]'),
+        ("/library:reviews x", "no prompt /library:reviews. Did you mean /library:review?"),
     ],
 )
 async def test_a_prompt_that_cannot_be_sent(bench: Bench, log: Path, words: str, why: str) -> None:

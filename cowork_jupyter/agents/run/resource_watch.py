@@ -86,9 +86,13 @@ class ResourceWatch:
     async def _look(self, job: _Followed, log: RunLog, server: str, uri: str) -> None:
         changed = asyncio.Event()
         following = asyncio.create_task(self._follow(server, uri, changed))
+        following.add_done_callback(lambda _ended: changed.set())
         try:
             while True:
                 await changed.wait()
+                if following.done():  # the next who reads it follows it again
+                    del job.tasks[server, uri]
+                    return
                 changed.clear()
                 said = f"{visible(uri)[:200]} of the MCP server '{server}' has changed."
                 log.event(Notice(code="resource_changed", message=said))

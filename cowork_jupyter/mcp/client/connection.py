@@ -105,6 +105,7 @@ class McpConnection:
         self._changed = asyncio.Event()
         self._wishes = Wishes(config, around.model, around.observe)
         self._following = Following()
+        self._follow_tasks: set[asyncio.Task[None]] = set()
         self._was_ready = False
         self._deaths = 0
         self._next_start = 0.0
@@ -156,10 +157,19 @@ class McpConnection:
             yield client
 
     async def follow(self, uri: str, on_change: Callable[[], None]) -> None:
-        """Hear of changes of a resource, until this is cancelled or the server ends."""
+        """Hear of changes of a resource until this is cancelled, or the server does not tell any
+        more, whatever the reason.
+        """
         client = await self.client()
-        async with self._explained("Following a resource"):
-            await self._following.follow(client, uri, on_change)
+        task = asyncio.create_task(self._following.follow(client, uri, on_change))
+        self._follow_tasks.add(task)
+        task.add_done_callback(self._follow_tasks.discard)
+        task.add_done_callback(_heard)
+        try:
+            await asyncio.wait([task])
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
 
     @asynccontextmanager
     async def _explained(self, what: str) -> AsyncIterator[None]:
@@ -316,9 +326,10 @@ class McpConnection:
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (*ends, watching):
+            ending = [*ends, watching, *self._follow_tasks]
+            for task in ending:
                 task.cancel()
-            await asyncio.wait([*ends, watching])
+            await asyncio.wait(ending)
 
     async def _watch(self, client: Client) -> None:
         """Ask for the tools again when the server says that they have changed."""
