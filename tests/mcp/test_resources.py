@@ -12,12 +12,15 @@ import pytest
 
 from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.agents.log import RunLog
+from cowork_jupyter.api.calls import Call, Caller
+from cowork_jupyter.api.routes import table
 from cowork_jupyter.domain.contexts import JobStatus
-from cowork_jupyter.domain.errors import CoworkError, NotFound
+from cowork_jupyter.domain.errors import CoworkError, Forbidden, NotFound
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.message_data import TextData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.kernel.dispatcher import KernelHost, dispatch
 from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench
@@ -404,6 +407,25 @@ async def test_a_prompt_is_sent_as_what_the_server_wrote(
     assert not said.data.mentions, "what a server writes points at nothing"
     assert "answer = 42" not in json.dumps(scripted.requests[-1].body)
     assert "Write a long review" in json.dumps(scripted.requests[-1].body)
+
+
+async def test_the_same_for_whoever_sends_a_message_but_code(
+    bench: Bench, scripted: ScriptedServer, log: Path
+) -> None:
+    """The route that panel, cards and magics use."""
+    configure(bench, library=library(log))
+    address, body = f"context/{bench.context.id}/messages", {"content": "/library:review Emma"}
+    route, names = table.find("POST", address)
+    code = Call(service=bench.service, caller=Caller("ann", "kernel-1"), host=KernelHost())
+    with pytest.raises(Forbidden, match="Only you can send a prompt of an MCP server"):
+        await route.endpoint(route.read(code, names, {}, json.dumps(body).encode()))
+    assert not asked_for(log)
+
+    scripted.add(text("Done."))
+    sent = await dispatch(bench.service, "POST", address, body)
+    await bench.service.jobs.wait(sent["job_id"])
+    assert asked_for(log) == ["prompt review Emma short"]
+    assert "Write a short review of Emma." in bench.messages(MessageType.TEXT)[0].text
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ class Gate:
             if approved == call.digest and judgement.effect is not Effect.DENY:
                 self._pin(tool, call, anew=lasting)
                 return self._clearance(call, log, approved=True)
-            self._mention_deviation(judgement, log, step)
+            self._mention_deviation(tool, judgement, log, step)
             self._tell(call_id, judgement, log)
             if judgement.effect is Effect.ALLOW:
                 self._pin(tool, call)
@@ -318,7 +318,9 @@ class Gate:
             digest=call.digest,
         )
 
-    def _mention_deviation(self, judgement: Judgement, log: RunLog, step: PlanStep | None) -> None:
+    def _mention_deviation(
+        self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
+    ) -> None:
         """Say when a step goes beyond its plan, whether that asks or not."""
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
             return
@@ -326,7 +328,8 @@ class Gate:
         asks = judgement.effect is not Effect.ALLOW
         target = call.parts[0].target
         other_file = target and not grant.names_file(call.parts[0], self._anchors)
-        if grant.names(call.tool, call.permissions) and not other_file:
+        names = (call.tool, *tool.also_ruled_as)
+        if any(grant.names(one, call.permissions) for one in names) and not other_file:
             return
         what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.shown(self._anchors)}" if target else ""
