@@ -18,7 +18,9 @@ from .agents.following import as_guidance
 from .agents.guests import McpGuests
 from .agents.jobs import Jobs, Work
 from .agents.log import RunLog
+from .agents.mentions.commands import called_prompt, called_skill
 from .agents.mentions.completion import Completion
+from .agents.mentions.prompts import WrittenPrompt, written
 from .agents.plan.assumptions import Settlement, settle
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
@@ -112,6 +114,8 @@ class CoworkService:
         """What the user said while it ran, and no turn of it has read, begins the next job."""
         self.proposals.job_ended(job)
         self.checkpoints.recorder.job_ended(job.id)
+        if self.factory.watch:
+            self.factory.watch.job_ended(job.id)
         queued = self.journal.store.queued_messages(job.context_id)
         if not queued or self.jobs.closing:
             return
@@ -172,13 +176,17 @@ class CoworkService:
         replan: bool = False,
         skill: str = "",
         pictures: Sequence[ImagePart] = (),
+        prompt: WrittenPrompt | None = None,
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
         The stored message carries the job's id. A `policy` holds rules for this job only. With
         a `model` the conversation goes on with that one. To `replan` is to ask for the same goal
         once more: who answers by rules need not understand the words. A `skill` is one to follow.
+        A `prompt` of a server is sent instead of the text that calls it.
         """
+        if prompt:
+            text, pictures = prompt.text, [*prompt.pictures, *pictures]
         rules = self.rules.read_policy(policy)
         context = self._with_chosen(self.conversations.get(context_id), model)
         job = self._new_job(context, JobKind.MESSAGE, role or context.role, text, origin)
@@ -187,10 +195,28 @@ class CoworkService:
             ready = await self._with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 
-        facts: dict[str, bool | str] = {"replan": replan, "skill": skill}
+        called = prompt.name if prompt else ""
+        facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
         message = self._begin(context, job, work, facts, pictures)
         self.rules.set_policy(job.id, rules)
         return message
+
+    async def send_words(
+        self,
+        context_id: str,
+        text: str,
+        role: AgentRole | None = None,
+        policy: Mapping[str, Any] | None = None,
+        model: str | None = None,
+        origin: RequestOrigin = HERE,
+    ) -> Message:
+        """The same for words that may call a skill, or a prompt of a server, and nothing else."""
+        call = called_prompt(text, self.mcp.names())
+        prompt = await written(call, self.mcp) if call else None
+        skill, said = called_skill(text, self.skills)
+        return self.send_message(
+            context_id, said, role, policy, model, origin, skill=skill, prompt=prompt
+        )
 
     def _new_job(
         self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin

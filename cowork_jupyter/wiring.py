@@ -29,6 +29,7 @@ from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
 from .agents.run.day_account import DayAccount
+from .agents.run.resource_watch import ResourceWatch
 from .agents.run.tool_runner import ToolEnvironment
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
@@ -156,6 +157,8 @@ def build_service(
     closing.push_async_callback(lambda: factory.llm.model.aclose())
     mcp = servers_of(settings, trust, pins, lambda: factory.llm.model, observe)
     closing.push_async_callback(mcp.close)
+    watch = ResourceWatch(mcp)
+    closing.push_async_callback(watch.close)
     confined = sandbox.kind != "none"
     scratch = ScratchKernels(sandbox) if confined else None
     if scratch:
@@ -214,6 +217,7 @@ def build_service(
         ),
         pool=pool,
         mcp=mcp,
+        watch=watch,
         skills=skills,
         roles=roles,
         day=day,

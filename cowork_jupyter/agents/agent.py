@@ -47,6 +47,7 @@ from .run.limits import RunLimits
 from .run.loop import AgentLoop, Outcome
 from .run.model_session import ModelSession
 from .run.request_form import RequestForm
+from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
 from .run.tool_runner import ToolEnvironment, ToolRunner
 from .run.wanted_files import wanted_files
@@ -101,6 +102,8 @@ class AgentFactory:
     """Where large tables are read."""
     mcp: McpServers | None = None
     """Whose resources messages can point at."""
+    watch: ResourceWatch | None = None
+    """Hears of changes of the resources that jobs have read."""
     skills: Skills = field(default_factory=Skills)
     """What messages can call with `/`."""
     roles: RoleCatalog = field(default_factory=RoleCatalog)
@@ -158,6 +161,7 @@ class AgentFactory:
             log.event(_prompt_missing(context.system_prompt_id))
         if told := self._guided_by(current.parts):
             log.event(GuidanceUsed(items=told))
+        resources = JobResources(self.watch, log) if self.watch else None
         where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
         tables = await describe_tables(self.tools, log, request)
         session = ModelSession(
@@ -177,7 +181,7 @@ class AgentFactory:
             form=AnswerForm.of(request) if step is None else AnswerForm(),
             is_about_tables=tables.is_asked_about,
             is_step=step is not None,
-            look_up=partial(self._look_up, log),
+            look_up=partial(self._look_up, log, resources),
         )
         if task_id is None:
             await session.look_up_mentions(self.journal.store.goal(context.id, job_id))
@@ -194,6 +198,8 @@ class AgentFactory:
         )
         tools = replace(self.tools, registry=registry)
         runner = ToolRunner(tools, log, step, limits.waiting, figures=figures)
+        if resources:
+            runner.follow = resources.follow
         async with self.tools.recorded_job(job_id, role):
             wanted = self._wanted_files(request, runner) if step is None else ()
             held = self.held_expectations() if _answers_for_tables(role, task_id) else None
@@ -202,14 +208,21 @@ class AgentFactory:
                 *(log, session, runner, figures, user, limits, budget, wanted, held),
                 agents=self.prompts.externals.all(),
                 templates=self.prompts.fitting_templates(role, request),
+                resources=resources,
             )
             return await loop.run()
 
-    async def _look_up(self, log: RunLog, message: Message, room: int) -> Mentioned:
+    async def _look_up(
+        self, log: RunLog, resources: JobResources | None, message: Message, room: int
+    ) -> Mentioned:
         """What a message of the user points at, and the skill that it calls."""
         reach, count = self.reach(log, log.notebook), self.llm.counter
-        found = await look_up(reach, message.text, room, count)
-        called = message.data.skill if isinstance(message.data, TextData) else ""
+        if resources:
+            reach = replace(reach, follow=resources.follow)
+        said = message.data if isinstance(message.data, TextData) else TextData()
+        # What a server wrote points at nothing: only the user may have things read unasked.
+        found = await look_up(reach, "" if said.prompt else message.text, room, count)
+        called = said.skill
         if called and self.llm.model.name != BUILT_IN:  # which reads no guidance
             found.guidance = self._called_skill(log, called, room)
         return found

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..agents.log import RunLog
-from ..agents.mentions.completion import CompletionItems
+from ..agents.mentions.items import CompletionItems
 from ..agents.mentions.lookup import TOGETHER, look_up
 from ..agents.mentions.reach import Reach
 from ..domain.mentions import Mention

@@ -14,12 +14,12 @@ from ..agents.mentions.commands import (
     SendPrompt,
     command_in,
 )
+from ..agents.mentions.prompts import written
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, RequestOrigin
-from ..domain.errors import Forbidden, InvalidInput
+from ..domain.errors import Forbidden
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
-from ..mcp.client import offers
 from .calls import Call, initiator_of
 from .models import Accepted, KnownRole, MessageList, Name, PageQuery, RequestBody, Text
 from .pictures import Pictures
@@ -73,7 +73,7 @@ async def send_message(call: Call) -> BaseModel:
 
 def command_of(call: Call, content: str) -> Command | None:
     """What the words command, if they do."""
-    servers = [one.name for one in call.service.mcp.configured.all() if one.in_use]
+    servers = call.service.mcp.names()
     skills = call.service.skills
     return command_in(
         content,
@@ -86,7 +86,7 @@ def command_of(call: Call, content: str) -> Command | None:
 
 async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
     service, context_id = call.service, call.path["id"]
-    content, role, skill = body.content, body.role, ""
+    content, role, skill, prompt = body.content, body.role, "", None
     match command:
         case RunWorkflow(name, parameters):
             return service.run_workflow(name, parameters, context_id, call.caller.name, by)
@@ -95,8 +95,10 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
             content, role = text, chosen
         case FollowSkill(skill, content):
             pass
+        case SendPrompt() if by != "person":
+            raise Forbidden(_NOT_BY_CODE, code="needs_person")
         case SendPrompt():
-            content = await _written(call, command, by)
+            prompt = await written(command, service.mcp)
     return service.send_message(
         context_id,
         content,
@@ -106,6 +108,7 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
         replan=body.replan,
         skill=skill,
         pictures=[one.part() for one in body.pictures],
+        prompt=prompt,
     )
 
 
@@ -115,16 +118,6 @@ def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
     present = call.service.addressee(context)
     if by != "person" and not role.spec.holds_at_most(present.spec):
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
-
-
-async def _written(call: Call, command: SendPrompt, by: Initiator) -> str:
-    if by != "person":
-        raise Forbidden(_NOT_BY_CODE, code="needs_person")
-    connection = call.service.mcp.connection(command.server)
-    text = await offers.written_prompt(connection, command.prompt, command.arguments)
-    if not text.strip():
-        raise InvalidInput(f"The prompt {command.prompt} is empty.", code="empty_command")
-    return text
 
 
 @table.route(

@@ -115,16 +115,8 @@ class CliSession:
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
         order, service = self._order, self._service
         if plan is None:
-            from ..agents.mentions.commands import called_skill
-
-            skill, text = called_skill(order.text, service.skills)
-            sent = service.send_message(
-                context.id,
-                text,
-                order.role,
-                policy=order.policy,
-                model=order.model,
-                skill=skill,
+            sent = await service.send_words(
+                context.id, order.text, order.role, policy=order.policy, model=order.model
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):

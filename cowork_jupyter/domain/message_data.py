@@ -61,6 +61,8 @@ class TextData(Data):
     """What the user's words point at."""
     skill: str = ""
     """The skill that the user wants followed."""
+    prompt: str = ""
+    """The prompt of an MCP server whose words these are: `server:prompt`."""
 
 
 class PlanFacts(Data, Plan):

@@ -31,6 +31,7 @@ class Notice(Data):
         "broken_before",
         "unchecked_expectation",
         "expectations_changed",
+        "resource_changed",
     ]
     message: str
 

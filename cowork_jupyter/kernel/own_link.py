@@ -80,18 +80,15 @@ class OwnLink:
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         """Start a job under these rules."""
-        from ..agents.mentions.commands import called_skill
 
         async def start() -> str:
-            skill, text = called_skill(message["content"], self._service.skills)
-            sent = self._service.send_message(
+            sent = await self._service.send_words(
                 context_id,
-                text,
+                message["content"],
                 self._service.role_catalog.chosen(message["role"]),
                 policy=policy,
                 model=message.get("model"),
                 origin=_origin(message, policy),
-                skill=skill,
             )
             return str(sent.job_id)
 

@@ -53,24 +53,25 @@ def decompose(
     *,
     preview: Preview | None = None,
     pinned: Pinned | None = None,
+    also: tuple[str, ...] = (),
 ) -> ProposedCall:
     """All parts of a call.
 
     The `preview` knows whether it replaces most of a file, and the code of a cell that it would
-    run; `pinned` says that the tool is foreign.
+    run; `pinned` says that the tool is foreign; `also` are further names that rules have for it.
     """
     rewrite = preview is not None and preview.rewrite
     is_cell = preview is not None and preview.kind == "code"
     code = preview.text if preview and is_cell else str(parameters.get("code", ""))
     if pinned:
-        parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned),)
+        parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned, also),)
     elif tool == COMMAND_TOOL:
         parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, anchors))
     elif tool in KERNEL_TOOLS and Permission.EXECUTE_COMMANDS in permissions:
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
         parts = tuple(
-            _tool_part(tool, frozenset(permissions), path, anchors, rewrite)
+            _tool_part(tool, frozenset(permissions), path, anchors, rewrite, also)
             for path in paths_of(parameters) or (None,)
         )
     return ProposedCall(tool, frozenset(permissions), parameters, parts, preview, pinned)
@@ -89,6 +90,7 @@ def _tool_part(
     path: str | None,
     anchors: AnchorDirs,
     rewrite: bool,
+    also: tuple[str, ...],
 ) -> CallPart:
     deletes = Permission.DELETE_FILES in permissions
     target = target_of(anchors, path, follow=not deletes) if path is not None else None
@@ -96,7 +98,7 @@ def _tool_part(
     reads = not changes and bool(permissions)
     return CallPart(
         tool=tool,
-        rules=tuple(dict.fromkeys((tool, *_like(permissions, reads)))),
+        rules=tuple(dict.fromkeys((tool, *also, *_like(permissions, reads)))),
         shown=target.shown(anchors) if target else tool,
         risk=_risk_of_tool(permissions, target, anchors, rewrite),
         permissions=permissions,
@@ -106,7 +108,9 @@ def _tool_part(
     )
 
 
-def _foreign_part(tool: str, permissions: frozenset[Permission], pinned: Pinned) -> CallPart:
+def _foreign_part(
+    tool: str, permissions: frozenset[Permission], pinned: Pinned, also: tuple[str, ...]
+) -> CallPart:
     """A tool of an MCP server. What it calls a path need not be one of ours, and what it would
     do only the server knows: only what the user has assigned and approved makes it harmless.
     """
@@ -114,7 +118,7 @@ def _foreign_part(tool: str, permissions: frozenset[Permission], pinned: Pinned)
     reads = permissions == {Permission.READ_FILES} and pinned.state == "same"
     return CallPart(
         tool=tool,
-        rules=(tool,),
+        rules=(tool, *also),
         shown=tool,
         risk=Risk.HIGH if changed else Risk.LOW if reads else Risk.MEDIUM,
         permissions=permissions,

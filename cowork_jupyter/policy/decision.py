@@ -328,6 +328,14 @@ def _narrowest(part: CallPart, anchors: AnchorDirs) -> str:
 
 def always_denied(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
     """Tools that a bare rule denies: they are not even offered."""
-    bare = [rule for rule in rules if rule.active and rule.is_bare]
-    denying = list(_with(Effect.DENY, bare))
-    return {tool for tool in tools if any(rule.names(tool) for rule in denying)}
+    return _ruled(rules, tools, Effect.DENY)
+
+
+def not_unasked(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
+    """Tools that a bare rule denies, or wants asked about."""
+    return _ruled(rules, tools, Effect.DENY, Effect.ASK)
+
+
+def _ruled(rules: Iterable[Rule], tools: Iterable[str], *effects: Effect) -> set[str]:
+    bare = [rule for rule in rules if rule.active and rule.is_bare and rule.counts_as in effects]
+    return {tool for tool in tools if any(rule.names(tool) for rule in bare)}

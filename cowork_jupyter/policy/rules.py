@@ -27,6 +27,8 @@ from .visible import hides
 COMMAND_TOOL = "execute_command"
 NETWORK = "network"
 """No tool, but what a command needs beside its own rule to reach other machines."""
+RESOURCE_TOOLS = frozenset({"list_resources", "read_resource"})
+"""What MCP servers have to read, of all of them; `mcp__server` is about one."""
 MAX_RULE_LENGTH = 4000
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
@@ -175,6 +177,8 @@ def _problem(rule: Rule) -> str | None:
     if rule.tool.startswith("mcp__"):
         exact = _FINGERPRINT.fullmatch(rule.pattern)
         return None if exact else "a rule about an MCP tool takes no pattern"
+    if rule.tool in RESOURCE_TOOLS:
+        return "it takes no pattern; mcp__server__resources.read is about those of one server"
     if rule.tool == NETWORK:
         return None if _is_host(rule.pattern) else _NO_HOST
     try:

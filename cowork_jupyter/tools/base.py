@@ -133,6 +133,10 @@ class ToolContext:
     """Puts a question to the user in the middle of a call; None when nobody is there."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
     """What the user answered in this run about notebooks that another program has open."""
+    follow: Callable[[str, str], None] = lambda _server, _uri: None
+    """Hears of each resource that was read: its server, and its address there."""
+    closed: Callable[[Sequence[str]], set[str]] = lambda _tools: set()
+    """Which of these tools a rule denies, or wants asked about."""
     recall: Callable[[str, int], Sequence[Remark]] = nothing_said
     """Finds at most so many remarks of the conversation that fit a query, best first."""
 
@@ -194,6 +198,11 @@ class Tool:
     """The same where it can change nothing: for roles that may not use it whole, and for calls
     that ask for it (`where`)."""
 
+    also_ruled_as: tuple[str, ...] = ()
+    """Further names under which rules are about it."""
+    per_call: Callable[[AgentRole, Mapping[str, Any]], Tool] | None = None
+    """The tool that a call really is, where its parameters say whose it is; raises if nobody's."""
+
     def for_role(self, role: AgentRole) -> Tool:
         """As the role may use it, if it may at all. What would refuse every call is no use."""
         whole = role.permits(self.permissions)
@@ -203,6 +212,8 @@ class Tool:
 
     def for_call(self, role: AgentRole, parameters: Mapping[str, Any]) -> Tool:
         """As a call uses it: where nothing can be changed, if it says so or the role must."""
+        if self.per_call:
+            return self.per_call(role, parameters)
         where = parameters.get("where")
         if where == SCRATCH and self.read_only:
             return self.read_only

@@ -15,7 +15,7 @@ from ..domain.roles import AgentRole
 from ..domain.surrogates import without_surrogates
 from ..domain.validation import describe_problems, field_problems
 from ..policy.decision import check_ceiling
-from ..policy.rules import NETWORK
+from ..policy.rules import NETWORK, RESOURCE_TOOLS
 from . import edits, files, folders, search, shell, symbols
 from .base import Tool, ToolContext, ToolParameters, ToolResult
 from .kernel import looking, running, scratch
@@ -202,7 +202,7 @@ def default_tools() -> ToolRegistry:
     )
 
 
-_ELSEWHERE = frozenset({"delegate", "find_tools", "read_skill"})
+_ELSEWHERE = frozenset({"delegate", "find_tools", "read_skill", *RESOURCE_TOOLS})
 """Tools that are made where they are needed."""
 
 

@@ -55,6 +55,12 @@ def npm(name: str, *arguments: str, **more: Any) -> dict[str, Any]:
     return {"command": "node", "args": [str(NPM / name / "dist" / "index.js"), *arguments], **more}
 
 
+def library(log: Path, *mode: str, **more: Any) -> dict[str, Any]:
+    """An entry for the server that has resources and prompts, and logs what it is asked for."""
+    script = str(HERE / "library_server.py")
+    return {"command": sys.executable, "args": [script, str(log), *mode], **more}
+
+
 async def eventually(condition: Callable[[], object]) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(PATIENCE):

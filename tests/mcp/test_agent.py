@@ -20,6 +20,7 @@ from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.mcp.client.connection import Patience
+from cowork_jupyter.mcp.client.facts import McpServerFacts
 from cowork_jupyter.mcp.client.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
@@ -220,12 +221,11 @@ async def test_what_changes_while_the_user_thinks_does_not_run(
     connection = bench.service.mcp.connection("odd")
     assert connection.tools
     before = bench.service.factory.tools.registry["mcp__odd__echo"]
-    connection._learn(
-        tuple(
-            replace(one, description="Something else.") if one.name == "echo" else one
-            for one in connection.tools
-        )
+    changed = tuple(
+        replace(one, description="Something else.") if one.name == "echo" else one
+        for one in connection.tools
     )
+    connection._learn(McpServerFacts(changed))
     assert bench.service.factory.tools.registry["mcp__odd__echo"].fingerprint != before.fingerprint
     bench.service.inquiries.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)

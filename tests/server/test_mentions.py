@@ -147,9 +147,15 @@ async def test_an_mcp_server_has_resources_to_point_at_and_prompts_to_send(
         [mention] = (await api.post(offers, {**draft, "role": "planner"}))["items"]
         assert mention["problem"] == "Planner may not use the MCP server 'sky'."
         scripted.add(text("Sunny."))
-        body = {"content": "/sky:report city=Aachen"}
-        sent = await api.post(f"context/{context}/messages", body, status=202)
-        assert (await api.ended(sent["job_id"]))["request"] == "Write about the weather in Aachen."
+        messages = f"context/{context}/messages"
+        error = await api.refused(
+            "POST", messages, {"content": "/sky:report"}, status=422, code="bad_parameters"
+        )
+        assert error["message"].endswith('needs city. Write it as: /sky:report city="…"')
+        sent = await api.post(messages, {"content": "/sky:report Aachen"}, status=202)
+        head = "[The prompt report of the MCP server sky:]\n\n"
+        request = (await api.ended(sent["job_id"]))["request"]
+        assert request == f"{head}Write about the weather in Aachen."
 
 
 async def test_an_unknown_command_is_not_sent(api: Api, scripted: ScriptedServer) -> None:

@@ -22,7 +22,7 @@ from ...domain.plan import PlanStep
 from ...domain.roles import Permission
 from ...policy.call_parts import decompose, paths_of
 from ...policy.calls import Preview, ProposedCall
-from ...policy.decision import DecisionContext, Judgement, always_denied, judge
+from ...policy.decision import DecisionContext, Judgement, always_denied, judge, not_unasked
 from ...policy.grant import Grant
 from ...policy.opening import opened_by
 from ...policy.paths import AnchorDirs, Target, below
@@ -126,7 +126,7 @@ class Gate:
             if approved == call.digest and judgement.effect is not Effect.DENY:
                 self._pin(tool, call, anew=lasting)
                 return self._clearance(call, log, approved=True)
-            self._mention_deviation(judgement, log, step)
+            self._mention_deviation(tool, judgement, log, step)
             self._tell(call_id, judgement, log)
             if judgement.effect is Effect.ALLOW:
                 self._pin(tool, call)
@@ -192,6 +192,10 @@ class Gate:
         """Tools that are not even offered in a conversation."""
         return always_denied(self.rules.for_job(context_id), tools)
 
+    def closed_tools(self, log: RunLog, tools: Sequence[str]) -> set[str]:
+        """Those of the tools that a run cannot use without asking, because a rule says so."""
+        return not_unasked(self.rules.for_job(log.context_id, log.job_id), tools)
+
     def _surroundings(self, log: RunLog, step: PlanStep | None) -> DecisionContext:
         return DecisionContext(
             anchors=self._anchors,
@@ -222,7 +226,7 @@ class Gate:
     ) -> ProposedCall:
         pinned = self._pinned(tool)
         place = (tool.name, tool.permissions, given, self._anchors)
-        call = decompose(*place, preview=preview, pinned=pinned)
+        call = decompose(*place, preview=preview, pinned=pinned, also=tool.also_ruled_as)
         changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
         targets = [part.target for part in call.parts if part.target] if changes else []
         marks = {target.spelled: self._mark(target) for target in targets}
@@ -314,7 +318,9 @@ class Gate:
             digest=call.digest,
         )
 
-    def _mention_deviation(self, judgement: Judgement, log: RunLog, step: PlanStep | None) -> None:
+    def _mention_deviation(
+        self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
+    ) -> None:
         """Say when a step goes beyond its plan, whether that asks or not."""
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
             return
@@ -322,7 +328,8 @@ class Gate:
         asks = judgement.effect is not Effect.ALLOW
         target = call.parts[0].target
         other_file = target and not grant.names_file(call.parts[0], self._anchors)
-        if grant.names(call.tool, call.permissions) and not other_file:
+        names = (call.tool, *tool.also_ruled_as)
+        if any(grant.names(one, call.permissions) for one in names) and not other_file:
             return
         what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.shown(self._anchors)}" if target else ""

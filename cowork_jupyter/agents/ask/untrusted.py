@@ -76,7 +76,7 @@ def _recent(store: Store, context_id: str) -> _Recent:
     for message in islice(store.newest_messages(context_id), _MAX_MESSAGES):
         data = message.data
         if message.role == "user" and isinstance(data, TextData) and not data.answer:
-            return _Recent(results, message.text)
+            return _Recent(results, "" if data.prompt else message.text)
         if isinstance(data, ToolResultData) and data.ok and data.tool not in _OWN_WORDS:
             results.append(message)
     return _Recent(results)

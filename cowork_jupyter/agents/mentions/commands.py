@@ -3,7 +3,7 @@
     /reviewer look at cell 3            in another role
     /write_tests module=sales.py        a workflow with its parameters
     /joins add the customers' cities    by a skill
-    /github:review number=3             a prompt of an MCP server
+    /github:review number=3             a prompt of an MCP server; /github:review 3 is the same
 
 A path such as `/data/x`, and a slash anywhere else, is plain text.
 """
@@ -24,7 +24,6 @@ from ...workflows import WorkflowRegistry
 from ...workflows.fields import assigned
 
 _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
-_ANY_TEXT = {"additionalProperties": True}
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,12 @@ class FollowSkill:
 
 @dataclass(frozen=True)
 class SendPrompt:
-    """Send what a server's prompt says, with these arguments."""
+    """Send what a server's prompt says."""
 
     server: str
     prompt: str
-    arguments: dict[str, str]
+    words: tuple[str, ...] = ()
+    """Its arguments: `name=value`, or values in their order."""
 
 
 Command = InRole | RunWorkflow | FollowSkill | SendPrompt
@@ -78,18 +78,31 @@ def command_in(
     if prompt is not None:
         if name not in servers:
             raise _unknown(f"{name}:{prompt}", (f"{one}:{prompt}" for one in servers))
-        values = (word.partition("=") for word in _words(rest, name))
-        return SendPrompt(name, prompt, {key: value for key, _, value in values})
+        return SendPrompt(name, prompt, tuple(_split(rest, f"{name}:{prompt}")))
     role = next((one for one in roles if one.value == name), None)
     if role:
         return InRole(role, _wanted(rest, name))
     if name in workflows:
         schema = workflows[name].schema
-        return RunWorkflow(name, assigned(schema, _words(rest, name)))
+        return RunWorkflow(name, assigned(schema, _split(rest, name)))
     known = skills()
     if name in known:
         return FollowSkill(name, _wanted(rest, name))
     raise _unknown(name, [*(one.value for one in roles), *workflows, *known])
+
+
+def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
+    """The prompt of a server that a text begins with; for where there are no other commands."""
+    match = _COMMAND.match(text)
+    if match is None or not match["prompt"] or match["name"] not in servers:
+        return None
+    words = _split(text[match.end() :], f"{match['name']}:{match['prompt']}")
+    return SendPrompt(match["name"], match["prompt"], tuple(words))
+
+
+def is_callable(name: str) -> bool:
+    """Whether a command of this name would be read as one."""
+    return bool(_COMMAND.fullmatch(f"/{name}"))
 
 
 def called_skill(text: str, skills: Skills) -> tuple[str, str]:
@@ -107,13 +120,11 @@ def _wanted(rest: str, name: str) -> str:
     return rest
 
 
-def _words(rest: str, name: str) -> list[str]:
+def _split(rest: str, name: str) -> list[str]:
     try:
-        words = shlex.split(rest)
+        return shlex.split(rest)
     except ValueError as error:
         raise InvalidInput(f"/{name}: {error}.", code="bad_parameters") from None
-    assigned(_ANY_TEXT, words)
-    return words
 
 
 def _unknown(name: str, known: Iterable[str]) -> InvalidInput:

@@ -12,22 +12,20 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Literal, TypeVar
-
-from pydantic import BaseModel
+from typing import Any, Literal
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError
-from ...domain.mentions import MentionKind
 from ...domain.roles import AgentRole
 from ...guidance.skills import Skills
-from ...mcp.client import offers
 from ...mcp.client.connection import McpConnection
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
+from .items import CompletionItem, CompletionItems
 from .reach import Reach
+from .server_offers import address_in, filled_in, prompts, resources
 from .syntax import column_text, path_text
 from .targets import cell_of, cell_title, column_title, failure_of, variable_title
 
@@ -42,27 +40,6 @@ _MAX_FILES = 5_000
 _MAX_KEPT = 64
 
 _ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
-OfferKind = MentionKind | Literal["role", "workflow", "skill", "prompt"]
-T = TypeVar("T")
-
-
-class CompletionItem(BaseModel):
-    """One thing that can stand there."""
-
-    text: str
-    """What is written, with the `@` or `/`."""
-    kind: OfferKind
-    title: str = ""
-    """What it is, in a few words."""
-
-
-class CompletionItems(BaseModel):
-    """What can stand there, best first."""
-
-    items: list[CompletionItem]
-    next: None = None
-    more: bool = False
-    """Whether something is still being looked up, so that it is worth asking again."""
 
 
 @dataclass
@@ -86,7 +63,7 @@ class Completion:
             known = [*self._roles(), *self._workflows(), *self._skills()]
             looks = self._prompts(reach)
         elif typed.startswith("@"):
-            known, looks = [], self._mentions(reach, variables=variables)
+            known, looks = [], self._mentions(reach, typed, variables=variables)
         else:
             return CompletionItems(items=[])
         if looks:
@@ -101,15 +78,21 @@ class Completion:
             yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
     def _mentions(
-        self, reach: Reach, *, variables: bool
+        self, reach: Reach, typed: str, *, variables: bool
     ) -> list[asyncio.Future[list[CompletionItem]]]:
         keep = partial(self._keep, reach.notebook or "", reach.log.role.value)
+        servers = [one for one in _ready_servers(reach) if reach.may_read(one)]
         looks: list[asyncio.Future[list[CompletionItem]]] = [
             keep("files", partial(asyncio.to_thread, _files, reach.tools.workspace)),
             keep("cells", partial(_cells, reach)),
             *(
-                keep(f"resources {one.config.name}", partial(_resources, one), _FRESH_OFFERS)
-                for one in _ready_servers(reach)
+                keep(f"resources {one.config.name}", partial(resources, one), _FRESH_OFFERS)
+                for one in servers
+            ),
+            *(
+                keep(f"{one.config.name}:{begun}", partial(filled_in, one, begun), _FRESH_OFFERS)
+                for one in servers
+                if (begun := address_in(typed, one.config.name)) is not None
             ),
         ]
         if variables:
@@ -119,7 +102,7 @@ class Completion:
 
     def _prompts(self, reach: Reach) -> list[asyncio.Future[list[CompletionItem]]]:
         return [
-            self._keep("", "", f"prompts {one.config.name}", partial(_prompts, one), _FRESH_OFFERS)
+            self._keep("", "", f"prompts {one.config.name}", partial(prompts, one), _FRESH_OFFERS)
             for one in _ready_servers(reach)
         ]
 
@@ -261,19 +244,3 @@ def _ready_servers(reach: Reach) -> list[McpConnection]:
     names = [one.name for one in reach.mcp.configured.all()] if reach.mcp else []
     connections = (reach.server(name) for name in names)
     return [one for one in connections if one is not None and one.state == "ready"]
-
-
-async def _resources(connection: McpConnection) -> list[CompletionItem]:
-    name = connection.config.name
-    return [
-        CompletionItem(text=path_text(f"{name}:{one.uri}"), kind="resource", title=one.name)
-        for one in await offers.resources_of(connection)
-    ]
-
-
-async def _prompts(connection: McpConnection) -> list[CompletionItem]:
-    name = connection.config.name
-    return [
-        CompletionItem(text=f"/{name}:{one.name}", kind="prompt", title=one.description[:80])
-        for one in await offers.prompts_of(connection)
-    ]

@@ -149,6 +149,8 @@ class Lookup:
             case "column":
                 return await self._column(pointer.name, pointer.part, is_sure=True)
             case "path":
+                if resource := await self._resource(pointer.name):
+                    return resource
                 return await self._path(pointer.name, is_sure=True)
         return await self._named(pointer.name)
 
@@ -261,11 +263,13 @@ class Lookup:
         if connection is None:
             return None
 
-        async def read() -> str:
+        async def read() -> Carried:
             self.reach.check_server(connection)
-            return await offers.read_resource(connection, uri)
+            found = await offers.read(connection, uri)
+            self.reach.follow(connection.config.name, uri)
+            return Carried("resource", server, found.text, tuple(found.images))
 
-        return Carried("resource", server, await _within("resource", server, read()))
+        return await _within("resource", server, read())
 
 
 async def _within(kind: MentionKind, title: str, looking: Awaitable[T]) -> T:

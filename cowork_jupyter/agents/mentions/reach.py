@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError, Forbidden, NotFound
 from ...mcp.client.connection import McpConnection
+from ...mcp.client.resources import READ, rule_name
 from ...mcp.client.servers import McpServers
 from ...tools.base import Clearance, ToolContext, ToolResult
 from ...tools.kernel.state import Variable
@@ -39,6 +40,8 @@ class Reach:
     notebook: str | None = None
     """The notebook that it is about."""
     mcp: McpServers | None = None
+    follow: Callable[[str, str], None] = lambda _server, _uri: None
+    """Hears of each resource of a server that was read."""
 
     async def call(self, tool: str, **parameters: Any) -> ToolResult:
         """What a tool says that needs no approval here."""
@@ -132,11 +135,19 @@ class Reach:
         except NotFound:
             return None
 
+    def may_read(self, connection: McpConnection) -> bool:
+        """Whether the role may have anything read there."""
+        try:
+            self.check_server(connection)
+        except Forbidden:
+            return False
+        return True
+
     def check_server(self, connection: McpConnection) -> None:
         """Raise unless the role may use it, and no rule says otherwise."""
         config, role = connection.config, self.log.role
         if not role.permits(config.permissions_for("")):
             raise Forbidden(f"{role.spec.label} may not use the MCP server '{config.name}'.")
-        tool = f"mcp__{config.slug}__resource"
-        if self.tools.gate.denied_tools(self.log.context_id, [tool]):
+        names = [READ, rule_name(config, "read")]
+        if self.tools.gate.denied_tools(self.log.context_id, names):
             raise Forbidden(f"A rule denies the MCP server '{config.name}'.")

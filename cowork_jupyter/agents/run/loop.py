@@ -15,6 +15,7 @@ from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
 from ...effects.assumptions import assumptions_in
 from ...llm.reply import Reply
+from ...policy.visible import spell_hidden
 from ...store import Asker
 from ...workflows import Template
 from ..ask.user import User
@@ -27,6 +28,7 @@ from .figure_check import FigureCheck
 from .guard import CircleGuard
 from .limits import GO_ON, LimitReached, RunLimits, about_going_on
 from .model_session import ModelSession
+from .resource_watch import JobResources
 from .steering import read_queued
 from .tool_runner import Handled, ToolRunner
 from .wanted_files import how_to_write
@@ -59,6 +61,9 @@ _WRITE = (
 _BROKEN = (
     "This is not any more as the user expects it: {broken}. Find out why and put it right. If it "
     "must be so, say why; you cannot change what is expected."
+)
+_CHANGED = (
+    "Resources have changed since they were read. Read them again if you rely on them:\n{resources}"
 )
 _STILL_BROKEN = "It ended with what the user expects broken: {broken}."
 _CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
@@ -127,6 +132,8 @@ class AgentLoop:
     """Agents of others that its plan can name."""
     templates: Sequence[Template] = ()
     """Saved plans that it was shown."""
+    resources: JobResources | None = None
+    """What it has read of MCP servers."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -175,6 +182,9 @@ class AgentLoop:
         self.limits.check()
         for message in read_queued(self.log):
             await self.session.look_up_mentions(message)
+        if self.resources and (changed := self.resources.news()):
+            framed = self.session.frame.around(spell_hidden("\n".join(changed)))
+            self.log.say("system", _CHANGED.format(resources=framed))
         reply = await self.session.ask()
         match reply.structured:
             case ToolCalls() as calls:

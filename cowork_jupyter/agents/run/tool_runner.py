@@ -175,6 +175,8 @@ class ToolRunner:
     """Around the time in which the user is asked, or a cell runs."""
     listener: Callable[[str], None] = lambda _text: None
     """Hears what tools say while they run, beside those who follow the events."""
+    follow: Callable[[str, str], None] = lambda _server, _uri: None
+    """Hears of each resource of a server that was read."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
@@ -366,6 +368,8 @@ class ToolRunner:
             waiting=self.waiting,
             ask=self._ask,
             write_under_open=self.write_under_open,
+            closed=partial(self.tools.gate.closed_tools, self.log),
+            follow=self.follow,
             recall=partial(recollect, self.log.journal.store, self.log.context_id),
         )
 

@@ -20,7 +20,8 @@ from ...domain.operations import McpServerChanged, Observe, unobserved
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
 from .entry import ServerConfig
-from .facts import McpToolFacts
+from .facts import McpServerFacts, McpToolFacts
+from .following import Following
 from .ongoing import Ongoing
 from .secrets import resolve
 from .server_requests import Wishes
@@ -83,7 +84,7 @@ class McpConnection:
         config: ServerConfig,
         around: McpEnvironment,
         on_change: Callable[[], None],
-        tools: tuple[McpToolFacts, ...] | None = None,
+        known: McpServerFacts | None = None,
     ) -> None:
         self.config = config
         self.state: State = "idle"
@@ -91,7 +92,7 @@ class McpConnection:
         """What is wrong with it."""
         self.tail = Tail()
         self.mask = Mask()
-        self.tools = tools
+        self.known = known
         """What it said when it last ran; None if it never did."""
         self.was_awaited = False
         """Whether a run has waited for its first start."""
@@ -103,11 +104,23 @@ class McpConnection:
         self._stopping = asyncio.Event()
         self._changed = asyncio.Event()
         self._wishes = Wishes(config, around.model, around.observe)
+        self._following = Following()
+        self._follow_tasks: set[asyncio.Task[None]] = set()
         self._was_ready = False
         self._deaths = 0
         self._next_start = 0.0
 
     # Use
+
+    @property
+    def tools(self) -> tuple[McpToolFacts, ...] | None:
+        """Its tools; None if it never ran."""
+        return self.known.tools if self.known else None
+
+    @property
+    def has_resources(self) -> bool:
+        """Whether there is anything to read there."""
+        return self.known is not None and self.known.has_resources
 
     def fingerprint(self, tool: str) -> str:
         """Stands for what it says of a tool now; empty if it has no such tool."""
@@ -142,6 +155,21 @@ class McpConnection:
         client = await self.client()
         async with self._explained(what), asyncio.timeout(self.config.entry.timeout):
             yield client
+
+    async def follow(self, uri: str, on_change: Callable[[], None]) -> None:
+        """Hear of changes of a resource until this is cancelled, or the server does not tell any
+        more, whatever the reason.
+        """
+        client = await self.client()
+        task = asyncio.create_task(self._following.follow(client, uri, on_change))
+        self._follow_tasks.add(task)
+        task.add_done_callback(self._follow_tasks.discard)
+        task.add_done_callback(_heard)
+        try:
+            await asyncio.wait([task])
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
 
     @asynccontextmanager
     async def _explained(self, what: str) -> AsyncIterator[None]:
@@ -272,6 +300,7 @@ class McpConnection:
             *(self.config, server, self.tail),
             on_end=self._end,
             on_change=self._changed.set,
+            on_update=self._following.tell,
             elicit=self._wishes.elicit,
             sample=self._wishes.sample if self.config.entry.sampling else None,
         )
@@ -279,7 +308,9 @@ class McpConnection:
         try:
             async with asyncio.timeout(limit) as starting, client:
                 sdk.take_results_as_they_are(client)
-                self._learn(await sdk.list_tools(client, self.mask))
+                has_resources = client.server_capabilities.resources is not None
+                tools = await sdk.list_tools(client, self.mask)
+                self._learn(McpServerFacts(tools, has_resources))
                 starting.reschedule(None)
                 self._tell("started", began, len(self.tools or ()))
                 await self._run(client)
@@ -295,9 +326,10 @@ class McpConnection:
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (*ends, watching):
+            ending = [*ends, watching, *self._follow_tasks]
+            for task in ending:
                 task.cancel()
-            await asyncio.wait([*ends, watching])
+            await asyncio.wait(ending)
 
     async def _watch(self, client: Client) -> None:
         """Ask for the tools again when the server says that they have changed."""
@@ -310,16 +342,17 @@ class McpConnection:
                 await self._changed.wait()
                 self._changed.clear()
                 try:
-                    self._learn(await sdk.list_tools(client, self.mask))
+                    tools = await sdk.list_tools(client, self.mask)
+                    self._learn(McpServerFacts(tools, self.has_resources))
                 except Exception as error:
                     self.tail.add_line(f"its tools cannot be listed: {self._told(error)}")
                 await asyncio.sleep(0.2)  # one that tells of changes without end is not followed
         finally:
             following.cancel()
 
-    def _learn(self, tools: tuple[McpToolFacts, ...]) -> None:
-        if tools != self.tools:
-            self.tools = tools
+    def _learn(self, facts: McpServerFacts) -> None:
+        if facts != self.known:
+            self.known = facts
             self._on_change()
 
     def _end(self, why: str) -> None:

@@ -95,6 +95,11 @@ class ServerConfig:
         text = json.dumps([*facts, entry.url, sorted(entry.env), sorted(entry.headers)])
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @property
+    def place(self) -> str:
+        """Where it is, for who decides about it."""
+        return "a program on this machine" if self.kind == "stdio" else "the network"
+
     def permissions_for(self, tool: str) -> frozenset[Permission]:
         """What a role needs for a tool: whatever it does, unless the user knows better."""
         choice = self.entry.tools.get(tool)

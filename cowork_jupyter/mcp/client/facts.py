@@ -1,4 +1,4 @@
-"""What a server says of its tools, as plain values: bounded, comparable, and kept on the disk.
+"""What a server says of itself, as plain values: bounded, comparable, and kept on the disk.
 
 Kept, because a server need not be started to describe tools that nobody calls. What was kept is
 compared with what the server says when a tool is called.
@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,14 @@ class McpToolFacts:
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
+@dataclass(frozen=True)
+class McpServerFacts:
+    """What a server has."""
+
+    tools: tuple[McpToolFacts, ...] = ()
+    has_resources: bool = False
+
+
 def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
     """What the server said, as far as it is within bounds, and without our secrets."""
     name, description = visible(tool.name), mask(tool.description or "")
@@ -82,21 +90,23 @@ def _size(schema: Mapping[str, Any]) -> int:
 
 
 class KnownTools:
-    """What servers said of their tools when they last ran."""
+    """What servers said of themselves when they last ran."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def of(self, config: ServerConfig) -> tuple[McpToolFacts, ...] | None:
-        """The tools of a server; None if it never ran, or was another one."""
+    def of(self, config: ServerConfig) -> McpServerFacts | None:
+        """What a server has; None if it never ran, or was another one."""
         with contextlib.suppress(KeyError, TypeError, AttributeError):
-            return tuple(McpToolFacts(**one) for one in self._read()[config.identity])
+            known = self._read()[config.identity]
+            tools = tuple(McpToolFacts(**one) for one in known["tools"])
+            return McpServerFacts(tools, has_resources=known["has_resources"] is True)
         return None
 
-    def keep(self, config: ServerConfig, tools: Iterable[McpToolFacts], used: set[str]) -> None:
+    def keep(self, config: ServerConfig, facts: McpServerFacts, used: set[str]) -> None:
         """Remember this; servers that are not configured any more are forgotten."""
-        rest = {one: facts for one, facts in self._read().items() if one in used}
-        content = {**rest, config.identity: [asdict(tool) for tool in tools]}
+        rest = {one: known for one, known in self._read().items() if one in used}
+        content = {**rest, config.identity: asdict(facts)}
         with contextlib.suppress(OSError):  # then it is asked again next time
             self._file.parent.mkdir(parents=True, exist_ok=True)
             temporary = self._file.with_suffix(f".{os.getpid()}.tmp")

@@ -1,6 +1,9 @@
-"""What servers offer to the user rather than to the agent: texts to read, prompts to send."""
+"""What servers offer beside tools: texts to read, and prompts for the user to send."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -9,6 +12,18 @@ from .connection import McpConnection
 from .results import Gathered
 
 MAX_LISTED = 500
+MAX_PROMPT = 100_000
+"""Characters."""
+_MAX_PAGES = 50
+
+
+class _Page(Protocol):
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+T = TypeVar("T")
+P = TypeVar("P", bound=_Page)
 
 
 class Resource(BaseModel):
@@ -18,6 +33,14 @@ class Resource(BaseModel):
     name: str
     description: str = ""
     mime_type: str = ""
+
+
+class ResourceTemplate(BaseModel):
+    """Resources of one kind: their addresses, with names in braces for what differs."""
+
+    template: str
+    name: str
+    description: str = ""
 
 
 class PromptArgument(BaseModel):
@@ -41,7 +64,7 @@ async def resources_of(connection: McpConnection) -> list[Resource]:
     async with connection.asking("The list of resources") as client:
         if client.server_capabilities.resources is None:
             return []
-        page = await client.list_resources()
+        found = await _all_pages(client.list_resources, lambda page: page.resources)
     mask = connection.mask
     return [
         Resource(
@@ -50,18 +73,71 @@ async def resources_of(connection: McpConnection) -> list[Resource]:
             description=_words(mask(resource.description or "")),
             mime_type=resource.mime_type or "",
         )
-        for resource in page.resources[:MAX_LISTED]
+        for resource in found
     ]
+
+
+async def templates_of(connection: McpConnection) -> list[ResourceTemplate]:
+    """The kinds of resources that are too many to be listed; some servers know none."""
+    from mcp import MCPError
+    from mcp_types import METHOD_NOT_FOUND
+
+    async with connection.asking("The list of resource templates") as client:
+        if client.server_capabilities.resources is None:
+            return []
+        try:
+            found = await _all_pages(
+                client.list_resource_templates, lambda page: page.resource_templates
+            )
+        except MCPError as error:
+            if error.code != METHOD_NOT_FOUND:
+                raise
+            return []
+    mask = connection.mask
+    return [
+        ResourceTemplate(
+            template=mask(one.uri_template)[:2_000],
+            name=_words(mask(one.title or one.name), 200),
+            description=_words(mask(one.description or "")),
+        )
+        for one in found
+    ]
+
+
+async def values_for(
+    connection: McpConnection,
+    template: ResourceTemplate,
+    variable: str,
+    begun: str,
+    known: Iterable[tuple[str, str]],
+) -> list[str]:
+    """What can stand there in a template, if the server says so."""
+    from mcp_types import ResourceTemplateReference
+
+    async with connection.asking("Completing an address") as client:
+        if client.server_capabilities.completions is None:
+            return []
+        answer = await client.complete(
+            ResourceTemplateReference(uri=template.template),
+            {"name": variable, "value": begun},
+            dict(known) or None,
+        )
+    return [connection.mask(one)[:500] for one in answer.completion.values[:100]]
 
 
 async def read_resource(connection: McpConnection, uri: str) -> str:
     """What stands there, as text; what is no text is named."""
+    return (await read(connection, uri)).text
+
+
+async def read(connection: McpConnection, uri: str) -> Gathered:
+    """What stands there: text, pictures, and the names of what is neither."""
     async with connection.asking("Reading a resource") as client:
-        read = await client.read_resource(uri)
+        answer = await client.read_resource(uri)
     gathered = Gathered(connection.mask)
-    for content in read.contents:
+    for content in answer.contents:
         gathered.add_resource(content)
-    return gathered.text
+    return gathered
 
 
 async def prompts_of(connection: McpConnection) -> list[Prompt]:
@@ -69,7 +145,7 @@ async def prompts_of(connection: McpConnection) -> list[Prompt]:
     async with connection.asking("The list of prompts") as client:
         if client.server_capabilities.prompts is None:
             return []
-        page = await client.list_prompts()
+        found = await _all_pages(client.list_prompts, lambda page: page.prompts)
     mask = connection.mask
     return [
         Prompt(
@@ -84,18 +160,38 @@ async def prompts_of(connection: McpConnection) -> list[Prompt]:
                 for each in (prompt.arguments or [])[:50]
             ],
         )
-        for prompt in page.prompts[:MAX_LISTED]
+        for prompt in found
     ]
 
 
 async def written_prompt(connection: McpConnection, name: str, arguments: dict[str, str]) -> str:
     """The prompt with its values, for the user to read and to send."""
+    return (await prompt_of(connection, name, arguments)).text
+
+
+async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, str]) -> Gathered:
+    """The same with its pictures. What the server lets the assistant say is marked."""
     async with connection.asking(f"The prompt {visible(name)[:100]}") as client:
         got = await client.get_prompt(name, arguments)
-    gathered = Gathered(connection.mask)
+    gathered = Gathered(connection.mask, room=MAX_PROMPT)
     for message in got.messages:
+        if message.role == "assistant":
+            gathered.say("[the assistant:]")
         gathered.add(message.content)
-    return gathered.text
+    return gathered
+
+
+async def _all_pages(ask: Callable[..., Awaitable[P]], items_of: Callable[[P], list[T]]) -> list[T]:
+    """All of a list, within bounds."""
+    found: list[T] = []
+    cursor: str | None = None
+    for _ in range(_MAX_PAGES):
+        page = await ask(cursor=cursor)
+        found += items_of(page)
+        cursor = page.next_cursor
+        if cursor is None or len(found) >= MAX_LISTED:
+            break
+    return found[:MAX_LISTED]
 
 
 def _words(text: str, most: int = 1_000) -> str:

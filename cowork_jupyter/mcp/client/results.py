@@ -66,7 +66,7 @@ class Gathered:
             self.texts.append(kept)
 
     def _picture(self, data: str, mime_type: str) -> None:
-        size = len(data) * 3 // 4
+        size = _size(data)
         kept = mime_type in _PICTURES and size <= MAX_IMAGE_SIZE and len(self.images) < MAX_IMAGES
         if kept and _is_base64(data):
             self.images.append(ImagePart(media_type=mime_type, data=data))
@@ -88,7 +88,12 @@ class Gathered:
         elif isinstance(blob, str) and mime_type in _PICTURES:
             self._picture(blob, mime_type)
         elif isinstance(blob, str):
-            self.say(f"[{len(blob) * 3 // 4:,} bytes of {mime_type or 'unknown type'}, not kept]")
+            self.say(f"[{_size(blob):,} bytes of {mime_type or 'unknown type'}, not kept]")
+
+
+def _size(data: str) -> int:
+    """Of what base64 stands for."""
+    return len(data) * 3 // 4 - data[-2:].count("=")
 
 
 def _is_base64(data: str) -> bool:

@@ -111,6 +111,7 @@ def new_client(
     *,
     on_end: Callable[[str], None],
     on_change: Callable[[], None],
+    on_update: Callable[[str], None],
     elicit: ElicitationFnT,
     sample: SamplingFnT | None,
 ) -> Client:
@@ -119,6 +120,8 @@ def new_client(
     async def hear(message: object) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
             on_change()
+        elif isinstance(message, mcp_types.ResourceUpdatedNotification):
+            on_update(str(message.params.uri))
 
     async def log(params: mcp_types.LoggingMessageNotificationParams) -> None:
         tail.add_line(f"{params.level}: {params.data}"[:2_000])

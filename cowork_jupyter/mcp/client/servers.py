@@ -17,6 +17,7 @@ from ...tools.base import Tool
 from .configured import Configured, ConfiguredServers
 from .connection import McpConnection, McpEnvironment
 from .facts import KnownTools
+from .resources import resource_tools
 from .schema import get_ready
 from .tools import tool_name, tool_of
 
@@ -89,6 +90,10 @@ class McpServers:
             raise NotFound(f"The MCP server '{name[:100]}'{why}.")
         return found
 
+    def names(self) -> list[str]:
+        """Those of the servers that are in use."""
+        return [one.name for one in self.configured.all() if one.in_use]
+
     def connection_of(self, one: Configured) -> McpConnection | None:
         """The connection to a configured server, if it is in use."""
         self._follow()
@@ -151,7 +156,8 @@ class McpServers:
         def learned() -> None:
             self._tools = None
             used = {each.config.identity for each in self._connections.values()}
-            self._known.keep(config, connection.tools or (), used)
+            assert connection.known
+            self._known.keep(config, connection.known, used)
 
         connection = McpConnection(config, self._around, learned, self._known.of(config))
         return connection
@@ -177,6 +183,8 @@ class McpServers:
                     self._refused[config.name, facts.name] = str(error)
                 else:
                     found[tool.name] = tool
+        with_resources = [one for one in self._connections.values() if one.has_resources]
+        found.update((tool.name, tool) for tool in resource_tools(with_resources))
         return MappingProxyType(found)
 
 

@@ -82,8 +82,7 @@ def described(server: str, words: str) -> str:
 def _about(connection: McpConnection, facts: McpToolFacts, name: str, pins: Pins) -> list[str]:
     """For who has to decide: whose tool it is, what it claims, and what has changed."""
     config = connection.config
-    where = {"stdio": "a program on this machine", "http": "the network", "sse": "the network"}
-    lines = [f"Tool {facts.name} of the MCP server '{config.name}' ({where[config.kind]})."]
+    lines = [f"Tool {facts.name} of the MCP server '{config.name}' ({config.place})."]
     said = [word if so else f"not {word}" for word, so in facts.hints.items()]
     if said:
         lines.append(f"It claims to be {', '.join(said)}; this is not verified.")

@@ -2163,7 +2163,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "broken_before" | "context_overflow" | "expectations_changed" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "role_unknown" | "truncated" | "unchecked_expectation" | "waiting_for_worker" | "worker_lost";
+            code: "broken_before" | "context_overflow" | "expectations_changed" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "resource_changed" | "role_unknown" | "truncated" | "unchecked_expectation" | "waiting_for_worker" | "worker_lost";
             message: string;
         };
         /** NoticeEvent */
@@ -4040,6 +4040,8 @@ export interface components {
             plan_id?: string | null;
             /** @default  */
             problem?: string;
+            /** @default  */
+            prompt?: string;
             /** @default  */
             reasoning?: string;
             /** @default false */

@@ -67,6 +67,19 @@ def test_a_rule_that_cannot_be_read_says_why_and_denies_what_it_names(
     assert read.is_bare
 
 
+def test_a_rule_about_resources_names_its_server_and_takes_no_pattern() -> None:
+    wrong = rule("read_resource(docs:*)")
+    assert wrong.problem == (
+        "it takes no pattern; mcp__server__resources.read is about those of one server"
+    )
+    assert wrong.counts_as is Effect.DENY
+    right = rule("mcp__docs__resources.read")
+    assert right.problem is None
+    assert right.names("mcp__docs__resources.read")
+    assert not right.names("mcp__docs__resources.list")
+    assert rule("mcp__docs").names("mcp__docs__resources.read")
+
+
 @given(st.text(max_size=60), st.sampled_from(Effect), st.sampled_from(Scope))
 def test_reading_a_rule_never_fails(text: str, effect: Effect, scope: Scope) -> None:
     read = read_rule(effect, text, scope)

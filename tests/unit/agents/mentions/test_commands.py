@@ -31,7 +31,7 @@ def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
     given = command_in('/write_tests module="a b.py"', list(AgentRole), workflows, [])
     assert given == RunWorkflow("write_tests", {"module": "a b.py"})
     asked = command_in("/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"])
-    assert asked == SendPrompt("github", "review", {"number": "3", "kind": "a b"})
+    assert asked == SendPrompt("github", "review", ("number=3", "kind=a b"))
 
 
 @pytest.mark.parametrize(

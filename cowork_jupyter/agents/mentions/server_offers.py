@@ -1,0 +1,106 @@
+"""What MCP servers have that can stand behind `@` and `/`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...domain.mentions import MentionKind
+from ...mcp.client import offers
+from ...mcp.client.connection import McpConnection
+from .commands import is_callable
+from .items import CompletionItem
+from .syntax import path_text
+
+_VARIABLE = re.compile(r"\{\+?(\w+)\}")
+"""Of templates: what can be completed word by word."""
+
+
+async def resources(connection: McpConnection) -> list[CompletionItem]:
+    """All that can be read there."""
+    name = connection.config.name
+    return [
+        CompletionItem(text=path_text(f"{name}:{one.uri}"), kind="resource", title=one.name)
+        for one in await offers.resources_of(connection)
+    ]
+
+
+async def prompts(connection: McpConnection) -> list[CompletionItem]:
+    """All prompts that can be called by name."""
+    server = connection.config.name
+    found = [(f"{server}:{one.name}", one) for one in await offers.prompts_of(connection)]
+    return [
+        CompletionItem(text=f"/{name}", kind="prompt", title=_about(one))
+        for name, one in found
+        if is_callable(name)
+    ]
+
+
+def _about(prompt: offers.Prompt) -> str:
+    takes = " ".join(one.name if one.required else f"[{one.name}]" for one in prompt.arguments)
+    return " · ".join(filter(None, [takes, prompt.description]))[:80]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The place in a template up to which an address is written."""
+
+    before: str
+    """What is settled of the address."""
+    variable: str = ""
+    """What comes next; empty if only the template's own words do."""
+    value: str = ""
+    """What is written of it."""
+    after: str = ""
+    """The template's own words that follow."""
+    known: tuple[tuple[str, str], ...] = ()
+    """The variables before it."""
+    is_last: bool = False
+    """Whether the address is whole then."""
+
+
+def gap_in(template: str, written: str) -> Gap | None:
+    """Where an address of this template goes on; None if it cannot become one."""
+    pieces = _VARIABLE.split(template)  # words, variable, words, variable, …, words
+    before, known = "", list[tuple[str, str]]()
+    for place in range(0, len(pieces) - 1, 2):
+        words, variable, after = pieces[place : place + 3]
+        if not written.startswith(words):
+            return Gap(before + words) if words.startswith(written) else None
+        before, written = before + words, written[len(words) :]
+        is_last = place + 3 == len(pieces)
+        if is_last or not after or after not in written:
+            return Gap(before, variable, written, after, tuple(known), is_last)
+        value, _, _ = written.partition(after)
+        known.append((variable, value))
+        before, written = before + value, written[len(value) :]
+    return None
+
+
+def address_in(typed: str, server: str) -> str | None:
+    """What is typed of an address at this server; None if it is at another."""
+    name, colon, written = typed[1:].lstrip('"').partition(":")
+    if colon:
+        return written if name == server else None
+    return "" if name in server else None
+
+
+async def filled_in(connection: McpConnection, written: str) -> list[CompletionItem]:
+    """Resources of the server's templates, as far as what is written says which."""
+    name = connection.config.name
+    found: list[CompletionItem] = []
+    for one in await offers.templates_of(connection):
+        gap = gap_in(one.template, written)
+        if gap is None:
+            continue
+        # What is not whole yet is taken as a folder is: one goes on writing.
+        if not gap.variable:
+            text = path_text(f"{name}:{gap.before}")
+            found.append(CompletionItem(text=text, kind="folder", title=one.template[:80]))
+            continue
+        kind: MentionKind = "resource" if gap.is_last else "folder"
+        for value in await offers.values_for(connection, one, gap.variable, gap.value, gap.known):
+            text = path_text(f"{name}:{gap.before}{value}{gap.after}")
+            title = f"{gap.variable} · {one.name}"[:80]
+            found.append(CompletionItem(text=text, kind=kind, title=title))
+    return found
