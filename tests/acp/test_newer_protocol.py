@@ -30,18 +30,18 @@ SPENT = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1000}
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ScriptedServer]:
-    """A server with two models, of which one sees, that tells how much they read."""
+    """A server with two models, of which one sees."""
     with ScriptedServer(models="scripted scripted-vision") as server:
-        server.listed = {"max_model_len": 32_000}
         yield server
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
-    prices = {"Cowork": {"prices": {"scripted": {"input": 1.0, "output": 2.0}}}}
+    prices = {"scripted": {"input": 1.0, "output": 2.0}}
+    settings = {"Cowork": {"context_size": 32_000, "prices": prices}}
     (home / "CONFIG").mkdir()
-    (home / "CONFIG" / "jupyter_server_config.json").write_text(json.dumps(prices))
+    (home / "CONFIG" / "jupyter_server_config.json").write_text(json.dumps(settings))
     return home
 
 
@@ -178,19 +178,20 @@ async def test_role_and_model_are_options_and_modes_agree(
 async def test_options_that_change_elsewhere_are_told(
     editor: Editor, model: ScriptedServer, home: Path, folder: Path
 ) -> None:
+    def told() -> dict[str, str]:
+        (*_, last) = editor.seen(session, "config_option_update") or [{"configOptions": []}]
+        return {one["id"]: one["currentValue"] for one in last["configOptions"]}
+
     session = await editor.open(folder)
     await editor.connection.set_session_mode(session_id=session, mode_id="planner")
+    while told().get("role") != "planner":
+        await asyncio.sleep(0.01)
+    assert told()["model"] == "scripted"
     with Store(home / "DATA" / "cowork" / "cowork.sqlite") as store:  # as the panel might
         store.save_context(store.context(session).model_copy(update={"model": "scripted-vision"}))
     model.add(text("Hello."))
     await editor.say(session, "Hello?")
-    by_role, by_model = editor.seen(session, "config_option_update")
-    chosen = [
-        {one["id"]: one["currentValue"] for one in told["configOptions"]}
-        for told in (by_role, by_model)
-    ]
-    assert [one["role"] for one in chosen] == ["planner", "planner"]
-    assert chosen[1]["model"] == "scripted-vision"
+    assert told() == {"role": "planner", "model": "scripted-vision"}
 
 
 async def test_a_turn_ends_with_what_it_used_of_the_window_and_what_all_cost(
