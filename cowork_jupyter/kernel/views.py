@@ -151,16 +151,33 @@ def models(found: Sequence[Iterable[Item]]) -> str:
     """The models of the connected server, and of others that run here."""
     connected, offers = found
     rows = [
-        [code(one["name"]), _tokens(one), "default" if one["configured"] else ""]
-        for one in connected
+        [code(one["name"]), _tokens(one), _price(one.get("price")), _use(one)] for one in connected
     ]
     rows += [
-        [code(one["name"]), _tokens(one), f"{line(server['label'])} runs here but is not connected"]
+        [
+            code(one["name"]),
+            _tokens(one),
+            "",
+            f"{line(server['label'])} runs here but is not connected",
+        ]
         for server in offers
         for one in server["models"]
     ]
-    text = _listed(["Model", "Tokens", ""], rows, "The connected server has no models.")
+    text = _listed(["Model", "Tokens", "Price", ""], rows, "The connected server has no models.")
     return f"{text}\n\nTo use one, run %cowork or open the Cowork panel." if offers else text
+
+
+def _use(model: Item) -> str:
+    uses = {"configured": "default", "small": "summaries and completions"}
+    return ", ".join(use for name, use in uses.items() if model.get(name))
+
+
+def _price(price: Item | None) -> str:
+    """For a million tokens, with its date: prices change."""
+    if price is None:
+        return ""
+    as_of = f" ({price['as_of']})" if price["as_of"] else ""
+    return f"{price['input']:g} in, {price['output']:g} out per million tokens{as_of}"
 
 
 def _tokens(model: Item) -> str:

@@ -652,6 +652,10 @@ export interface components {
             base_url: string;
             /** @default  */
             model?: string;
+            /** @default  */
+            provider?: string;
+            /** @default  */
+            small_model?: string;
         };
         /**
          * CompareQuery
@@ -1903,6 +1907,10 @@ export interface components {
             /** @default null */
             context_size: number | null;
             name: string;
+            /** @default null */
+            price: components["schemas"]["Price"] | null;
+            /** @default false */
+            small: boolean;
         };
         /**
          * ModelState
@@ -1919,6 +1927,8 @@ export interface components {
             ready: boolean;
             /** @default false */
             sees: boolean;
+            /** @default  */
+            small_model: string;
             /**
              * @default configuration
              * @enum {string}
@@ -2210,6 +2220,18 @@ export interface components {
             items: components["schemas"]["OfferedParameter"][];
             /** @default null */
             next: null;
+        };
+        /**
+         * OfferedProvider
+         * @description A well-known provider of models.
+         */
+        OfferedProvider: {
+            base_url: string;
+            id: string;
+            key_is_set: boolean;
+            key_variable: string;
+            label: string;
+            models: components["schemas"]["SuggestedModel"][];
         };
         /**
          * OfferedServer
@@ -2706,6 +2728,18 @@ export interface components {
             type: "plan-update";
         };
         /**
+         * Price
+         * @description What a million tokens of a model cost.
+         */
+        Price: {
+            /** @default  */
+            as_of?: string;
+            /** @default 0 */
+            input?: number;
+            /** @default 0 */
+            output?: number;
+        };
+        /**
          * Problem
          * @description One problem, and how to fix it.
          */
@@ -2780,6 +2814,15 @@ export interface components {
          */
         ProposalView: {
             proposal: components["schemas"]["MemoryProposal"] | null;
+        };
+        /**
+         * ProviderList
+         * @description All providers that are known, in the order in which they are offered.
+         */
+        ProviderList: {
+            items: components["schemas"]["OfferedProvider"][];
+            /** @default null */
+            next: null;
         };
         /**
          * QuestionAnswered
@@ -3615,6 +3658,19 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
+        /**
+         * SuggestedModel
+         * @description A model of a provider, with what is known of it.
+         */
+        SuggestedModel: {
+            /** @default null */
+            context_size: number | null;
+            name: string;
+            /** @default null */
+            price: components["schemas"]["Price"] | null;
+            /** @default null */
+            protocol: ("json" | "json_schema" | "native" | "code") | null;
+        };
         /**
          * SuggestionDecided
          * @description What the user did with a suggestion; of several decisions the last one counts.
