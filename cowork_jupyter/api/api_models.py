@@ -35,6 +35,8 @@ class ModelList(BaseModel):
     """The models of the connected server."""
 
     items: list[ModelName]
+    currency: str
+    """Of all prices."""
     next: None = None
 
 
@@ -80,6 +82,8 @@ class ProviderList(BaseModel):
     """All providers that are known, in the order in which they are offered."""
 
     items: list[OfferedProvider]
+    currency: str
+    """Of all prices."""
     next: None = None
 
 
@@ -115,7 +119,7 @@ async def list_models(call: Call) -> BaseModel:
         for one in served
         if call.service.connections.administrator.allows(one.name)
     ]
-    return ModelList(items=items)
+    return ModelList(items=items, currency=call.service.settings.currency)
 
 
 @table.route("GET", "models/offers", answer=OfferList, action="read", kernel=True)
@@ -145,7 +149,7 @@ async def list_providers(call: Call) -> BaseModel:
         )
         for one in all_providers()
     ]
-    return ProviderList(items=items)
+    return ProviderList(items=items, currency=call.service.settings.currency)
 
 
 @table.route("PUT", "models/connection", answer=ModelState, action="write", body=Choice)

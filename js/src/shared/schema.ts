@@ -1894,6 +1894,7 @@ export interface components {
          * @description The models of the connected server.
          */
         ModelList: {
+            currency: string;
             items: components["schemas"]["ModelName"][];
             /** @default null */
             next: null;
@@ -2820,6 +2821,7 @@ export interface components {
          * @description All providers that are known, in the order in which they are offered.
          */
         ProviderList: {
+            currency: string;
             items: components["schemas"]["OfferedProvider"][];
             /** @default null */
             next: null;
