@@ -61,7 +61,7 @@ class Provider(BaseModel):
 
     def is_at(self, address: str) -> bool:
         """Whether the address is this provider's, whatever its placeholders stand for."""
-        return self._address.fullmatch(address.rstrip("/").lower()) is not None
+        return self._address.fullmatch(address.rstrip("/")) is not None
 
     @cached_property
     def _address(self) -> re.Pattern[str]:
