@@ -146,12 +146,9 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
         />
       )}
       {field('small_model', t('Small model'), t('a cheaper one, for summaries and completions'))}
-      {field(
-        'api_key',
-        t('Key'),
-        chosen?.key_is_set
-          ? t('%1 is set; leave this empty to use it', chosen.key_variable)
-          : t('if the server wants one')
+      {field('api_key', t('Key'), t('if the server wants one'))}
+      {chosen?.key_is_set && (
+        <p>{t('%1 is set. Leave the key empty to use it.', chosen.key_variable)}</p>
       )}
       <p class="cw-dim">
         {t(
