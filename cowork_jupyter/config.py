@@ -76,7 +76,7 @@ class Cowork(Configurable):
     api_key: str
     workspace: str
     db_path: str
-    prices: dict[str, dict[str, float]]
+    prices: dict[str, dict[str, Any]]
 
     vars().update(_traits())
 
@@ -85,7 +85,7 @@ class Cowork(Configurable):
         for model, price in proposal["value"].items():
             try:
                 known = Price(**price)
-                good = min(known.input, known.output) >= 0
+                good = min(known.input, known.output) >= 0 and isinstance(known.as_of, str)
             except TypeError:
                 good = False
             if not good:
@@ -98,6 +98,10 @@ class Cowork(Configurable):
     def _model_from_environment(self) -> str:
         named = os.environ.get("COWORK_MODEL", "")
         return named or (OPENAI_DEFAULT_MODEL if self.base_url == OPENAI_URL else "")
+
+    @default("small_model")
+    def _small_model_from_environment(self) -> str:
+        return os.environ.get("COWORK_SMALL_MODEL", "")
 
     @default("base_url")
     def _base_url_from_environment(self) -> str:
@@ -151,7 +155,7 @@ class Cowork(Configurable):
                 Path(folder) / "cowork" / "settings.json"
                 for folder in (*ENV_CONFIG_PATH, *SYSTEM_CONFIG_PATH)
             ),
-            keys=frozenset(filter(None, map(os.environ.get, KEY_VARIABLES))),
+            keys={name: os.environ[name] for name in KEY_VARIABLES if os.environ.get(name)},
             connection_fields=self._connection_fields(),
             private=private_paths(),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,7 @@ from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
 from .llm.keys import Keys
 from .llm.observed import observed
+from .llm.providers import Provider, provider_at
 from .llm.reachable import NotReachable, check_key, look
 from .llm.tokens import TokenCounter
 from .policy.administrator import WHO, Administrator
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     from .local.model import LocalModel
 
 SECTION = "model"
-"""What the user's settings file calls the choice: `{"base_url", "model"}` or `{"local"}`."""
+"""What the user's settings file calls the choice: `{"local"}`, or `{"base_url", "model"}` and
+perhaps `{"small_model", "provider"}`."""
 
 
 class Connections:
@@ -42,7 +45,9 @@ class Connections:
         self._keys = Keys()
         self.mask = Mask()
         """Hides every key that is known here, and those in the environment."""
-        self._hide(settings.api_key, *settings.keys)
+        self._environment_keys = settings.keys
+        self._small_model = settings.small_model
+        self._hide(settings.api_key, *settings.keys.values())
         self._known: tuple[dict[str, Any], Connection] | None = None
 
     @property
@@ -58,16 +63,24 @@ class Connections:
             self._known = (content, self._read(content.get(SECTION)))
         return self._known[1]
 
-    def proposed(self, base_url: str, model: str, api_key: str = "") -> Connection:
+    def proposed(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        *,
+        small_model: str = "",
+        provider: str = "",
+    ) -> Connection:
         """What was typed, as a connection that nobody uses yet."""
-        if self.is_configured:
-            fields = self._configured.fields
-            raise Conflict(
-                f"The {fields.source} names a model, which takes precedence. "
-                f"To choose one here, remove {fields} there.",
-                code="model_configured",
-            )
+        self._check_open()
         address = base_url.rstrip("/")
+        if gap := re.search(r"\{(\w+)\}", address):
+            raise InvalidInput(
+                f"Replace {gap[0]} in {FORM.address} with the name of your {gap[1]}.",
+                code="invalid_address",
+                details={"field": "address"},
+            )
         if not address.startswith(("http://", "https://")):
             raise InvalidInput(
                 f"'{without_credentials(base_url)}' is not a web address. "
@@ -75,17 +88,43 @@ class Connections:
                 code="invalid_address",
                 details={"field": "address"},
             )
-        return Connection(address, model, api_key or self._key(address), fields=FORM)
+        return Connection(
+            *(address, model, api_key or self._key(address, provider)),
+            fields=FORM,
+            small_model=small_model,
+            provider=provider,
+        )
 
     def choose(self, proposed: Connection) -> Connection:
         """Use this server from now on, also after a restart."""
-        self.administrator.check_model(proposed.model)
+        for model in (proposed.model, proposed.small_model):
+            self.administrator.check_model(model)
         address, key = proposed.base_url, proposed.api_key
         self._hide(key)
-        if key != self._keys.get(address):
+        if key != self._key(address, proposed.provider):
             self._keys.keep(address, key)
-        self._file.set(SECTION, {"base_url": address, "model": proposed.model})
+        said = {"small_model": proposed.small_model, "provider": proposed.provider}
+        more = {name: value for name, value in said.items() if value}
+        self._file.set(SECTION, {"base_url": address, "model": proposed.model, **more})
         return self.current()
+
+    def with_small_model(self, name: str) -> Connection:
+        """The chosen server with another small model, as a connection that nobody uses yet."""
+        self._check_open()
+        current = self.current()
+        if not current.base_url:
+            raise Conflict("No model server is connected. Connect one first.", code="no_model")
+        return replace(current, small_model=name)
+
+    def _check_open(self) -> None:
+        """Refuse to choose where the configuration has chosen."""
+        if self.is_configured:
+            fields = self._configured.fields
+            raise Conflict(
+                f"The {fields.source} names a model, which takes precedence. "
+                f"To choose one here, remove {fields} there.",
+                code="model_configured",
+            )
 
     def forget(self) -> Connection:
         """Go back to the guide; the key goes too."""
@@ -97,7 +136,13 @@ class Connections:
 
     def secrets(self) -> list[str]:
         """Every key that is known here."""
-        return [key for key in (self._configured.api_key, *self._keys.all()) if key]
+        environment = filter(is_real_key, self._environment_keys.values())
+        typed = [key for key in (self._configured.api_key, *self._keys.all()) if key]
+        return list(dict.fromkeys([*typed, *environment]))
+
+    def has_environment_key(self, provider: Provider) -> bool:
+        """Whether the variable is set that usually holds this provider's key."""
+        return provider.key_variable in self._environment_keys
 
     def _read(self, chosen: object) -> Connection:
         if not isinstance(chosen, dict):
@@ -108,17 +153,32 @@ class Connections:
             return Connection(model=file.stem, local=file, fields=FORM)
         if not isinstance(base_url, str) or not base_url:
             return Connection()
-        name = model if isinstance(model, str) else ""
-        return Connection(base_url, name, self._key(base_url), fields=FORM)
+        small, provider = (_text(chosen.get(one)) for one in ("small_model", "provider"))
+        return Connection(
+            *(base_url, _text(model), self._key(base_url, provider)),
+            fields=FORM,
+            small_model=self._small_model or small,
+            provider=provider,
+        )
 
-    def _key(self, address: str) -> str:
-        """The key that is kept for an address."""
+    def _key(self, address: str, provider: str) -> str:
+        """The key that is kept for an address, else the chosen provider's own one.
+
+        That one stands in the environment, and is for that provider's address alone.
+        """
         key = self._keys.get(address)
+        whose = provider_at(address)
+        if not key and whose and whose.id == provider:
+            key = self._environment_keys.get(whose.key_variable, "")
         self._hide(key)
         return key
 
     def _hide(self, *keys: str) -> None:
         self.mask.add(filter(is_real_key, keys))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 class CurrentModel:
@@ -237,9 +297,24 @@ def try_out(proposed: Connection) -> Connection:
             refused = {"ready": False, "why_not": str(failure), "problem": failure.problem}
             state = state.model_copy(update=refused)
         else:
+            check_small_model(found)
             return found
     raise InvalidInput(
         state.why_not or "The model does not answer.",
         code="not_connected",
         details={"field": state.problem, "models": state.models},
     )
+
+
+def check_small_model(proposed: Connection) -> None:
+    """Refuse a small model that the server does not have, and say which it has."""
+    if not proposed.small_model:
+        return
+    named = replace(proposed.fields, model="Small model")
+    state = look(replace(proposed, model=proposed.small_model, fields=named))
+    if state.problem == "model":
+        raise InvalidInput(
+            state.why_not or "",
+            code="not_connected",
+            details={"field": "small_model", "models": state.models},
+        )

@@ -52,6 +52,7 @@ from .guidance.skills import Skills
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
+from .llm.providers import usual_prices
 from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
 from .llm.vision import VisionSupport
@@ -108,7 +109,8 @@ def build_service(
 
     connections = Connections(settings)
     administrator = connections.administrator
-    settings = replace(settings, prices={**settings.prices, **administrator.prices})
+    usual = usual_prices(settings.currency)
+    settings = replace(settings, prices={**usual, **settings.prices, **administrator.prices})
     day = DayAccount(settings.data_dir / "day_usage.sqlite", administrator, settings)
     _keep_out_of_logs(connections, closing)
 
@@ -206,6 +208,7 @@ def build_service(
             KnownModels(
                 settings.data_dir / "models.json", connections.current, settings.context_size
             ),
+            connections.current,
         ),
         prompts=PromptSources(
             settings=settings,

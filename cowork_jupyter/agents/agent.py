@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..bus import Journal
-from ..domain.connection import BUILT_IN
+from ..domain.connection import BUILT_IN, Connection
 from ..domain.contexts import Context, Job
 from ..domain.errors import NotFound
 from ..domain.guidance import Guidance, GuidanceUsed
@@ -62,6 +62,12 @@ class ModelAccess:
     vision: VisionSupport = field(default_factory=VisionSupport)
     """Knows which models can be shown pictures."""
     known: KnownModels = field(default_factory=KnownModels)
+    connection: Callable[[], Connection] = Connection
+
+    @property
+    def small_model(self) -> str:
+        """Who summarises and completes; empty for the model itself."""
+        return self.connection().small_model
 
 
 @dataclass
@@ -175,7 +181,7 @@ class AgentFactory:
             model_name=context.model or "",
             counter=self.llm.counter,
             known=self.llm.known,
-            small_model=self.settings.small_model,
+            small_model=self.llm.small_model,
             vision=self.llm.vision,
             note="\n\n".join(filter(None, [where, tables.text])),
             form=AnswerForm.of(request) if step is None else AnswerForm(),

@@ -8,7 +8,9 @@ from pydantic import BaseModel
 
 from ..connections import state_of, try_out
 from ..domain.health import ModelState
+from ..domain.settings import Price
 from ..llm.discovery import FoundServer, find_servers
+from ..llm.providers import SuggestedModel, all_providers, suggested
 from ..llm.reachable import served_models
 from .calls import Call
 from .models import Name, RequestBody
@@ -22,13 +24,19 @@ class ModelName(BaseModel):
     configured: bool
     """Whether it is the one that answers unless another is asked for."""
     context_size: int | None = None
-    """How many tokens it takes, where the server tells."""
+    """How many tokens it takes, as far as anybody knows."""
+    small: bool = False
+    """Whether it is the one for summaries and completions."""
+    price: Price | None = None
+    """What a million tokens cost, and when that was looked up."""
 
 
 class ModelList(BaseModel):
     """The models of the connected server."""
 
     items: list[ModelName]
+    currency: str
+    """Of all prices."""
     next: None = None
 
 
@@ -55,6 +63,30 @@ class OfferList(BaseModel):
     next: None = None
 
 
+class OfferedProvider(BaseModel):
+    """A well-known provider of models."""
+
+    id: str
+    label: str
+    base_url: str
+    """With `{placeholders}` for what is the user's own."""
+    key_variable: str
+    """The environment variable that usually holds the key; empty where none is needed."""
+    key_is_set: bool
+    """Whether the server has that variable; its value is never told."""
+    models: list[SuggestedModel]
+    """Some of them, with what is known of each."""
+
+
+class ProviderList(BaseModel):
+    """All providers that are known, in the order in which they are offered."""
+
+    items: list[OfferedProvider]
+    currency: str
+    """Of all prices."""
+    next: None = None
+
+
 class Choice(RequestBody):
     """The server to use from now on."""
 
@@ -63,6 +95,11 @@ class Choice(RequestBody):
     """May be left out where the server has just one."""
     api_key: Name = ""
     """Goes into the system's keyring, else stays in memory; never into a file of ours."""
+    small_model: Name = ""
+    """Another model of this server, for summaries and completions."""
+    provider: Name = ""
+    """The provider that was picked from the list. At its own address, and without a key typed in,
+    the one in its environment variable is used."""
 
 
 @table.route("GET", "models", answer=ModelList, action="read", kernel=True)
@@ -70,14 +107,19 @@ async def list_models(call: Call) -> BaseModel:
     """The models of the connected server, by name."""
     connection = call.service.connections.current()
     served = await asyncio.to_thread(served_models, connection)
+    prices = call.service.settings.prices
     items = [
         ModelName(
-            name=one.name, configured=one.name == connection.name, context_size=one.context_size
+            name=one.name,
+            configured=one.name == connection.name,
+            context_size=one.context_size or suggested(connection.base_url, one.name).context_size,
+            small=one.name == connection.small_model,
+            price=prices.get(one.name),
         )
         for one in served
         if call.service.connections.administrator.allows(one.name)
     ]
-    return ModelList(items=items)
+    return ModelList(items=items, currency=call.service.settings.currency)
 
 
 @table.route("GET", "models/offers", answer=OfferList, action="read", kernel=True)
@@ -88,6 +130,28 @@ async def list_offers(call: Call) -> BaseModel:
     return OfferList(items=[_offer(one) for one in found])
 
 
+@table.route("GET", "providers", answer=ProviderList, action="read", kernel=True)
+async def list_providers(call: Call) -> BaseModel:
+    """The well-known providers, for the form in which one is connected.
+
+    Prices are those that count here, also where a user or an administrator has set others.
+    """
+    connections, prices = call.service.connections, call.service.settings.prices
+    items = [
+        OfferedProvider(
+            **one.model_dump(include={"id", "label", "base_url", "key_variable"}),
+            key_is_set=connections.has_environment_key(one),
+            models=[
+                model.model_copy(update={"price": prices.get(model.name)})
+                for model in one.models
+                if connections.administrator.allows(model.name)
+            ],
+        )
+        for one in all_providers()
+    ]
+    return ProviderList(items=items, currency=call.service.settings.currency)
+
+
 @table.route("PUT", "models/connection", answer=ModelState, action="write", body=Choice)
 async def choose_model(call: Call) -> BaseModel:
     """Use this server and model, from now on and after a restart, if they answer.
@@ -96,7 +160,11 @@ async def choose_model(call: Call) -> BaseModel:
     answered before goes on answering.
     """
     choice, connections = call.body, call.service.connections
-    proposed = connections.proposed(choice.base_url, choice.model, choice.api_key)
+    proposed = connections.proposed(
+        *(choice.base_url, choice.model, choice.api_key),
+        small_model=choice.small_model,
+        provider=choice.provider,
+    )
     connection = connections.choose(await asyncio.to_thread(try_out, proposed))
     return await asyncio.to_thread(state_of, connection)
 

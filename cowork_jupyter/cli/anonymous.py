@@ -40,7 +40,7 @@ class Anonymous:
         words = {one for one in _names() if len(one) >= _MIN_NAME_LENGTH}
         ordered = sorted(map(re.escape, words), key=len, reverse=True)
         names = re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)", re.IGNORECASE)
-        redactor = Redactor.of(settings, [*keys, *settings.keys])
+        redactor = Redactor.of(settings, [*keys, *settings.keys.values()])
         return cls(redactor, sorted(places, key=len, reverse=True), names)
 
     def clean(self, text: str) -> str:

@@ -41,6 +41,14 @@ def add_to(commands: Commands) -> None:
     which.add_argument("--off", action="store_true", help="stop using a local model")
     use.set_defaults(run=use_model)
 
+    small = under.add_parser(
+        "small", help="use another model of the connected server for summaries and completions"
+    )
+    which = small.add_mutually_exclusive_group(required=True)
+    which.add_argument("model", nargs="?", metavar="NAME", help="its name on that server")
+    which.add_argument("--off", action="store_true", help="use the same model for everything")
+    small.set_defaults(run=use_small_model)
+
     remove = under.add_parser("remove", help="delete a downloaded model")
     remove.add_argument("name", metavar="NAME", help=_NAME)
     remove.set_defaults(run=remove_model)
@@ -103,6 +111,21 @@ def use_model(config: Cowork, arguments: Namespace) -> int:
     if find_spec("xllamacpp") is None:
         _say("Serving it needs another package. Run: pip install 'cowork-jupyter[local]'")
     _warn_of_configuration(config, choice)
+    return SUCCESS
+
+
+def use_small_model(config: Cowork, arguments: Namespace) -> int:
+    """Remember it with the server that was chosen, if that has it."""
+    from ..connections import Connections, check_small_model
+
+    connections = Connections(config.settings(workspace=Path.cwd()))
+    proposed = connections.with_small_model(arguments.model or "")
+    check_small_model(proposed)
+    used = connections.choose(proposed).small_model
+    if used != proposed.small_model:
+        _say(f"But the configuration names {used}, which takes precedence (Cowork.small_model).")
+    else:
+        _say(f"{used or proposed.model} now summarises and completes.")
     return SUCCESS
 
 

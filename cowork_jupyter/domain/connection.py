@@ -14,7 +14,11 @@ BUILT_IN = "built-in guide · no language model"
 ConnectionSource = Literal["built-in", "environment", "configuration", "chosen"]
 
 
-KEY_VARIABLES = ("COWORK_API_KEY", "OPENAI_API_KEY")
+KEY_VARIABLES = (
+    *("COWORK_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"),
+    *("MISTRAL_API_KEY", "OPENROUTER_API_KEY", "AZURE_OPENAI_API_KEY"),
+    "AWS_BEARER_TOKEN_BEDROCK",
+)
 """Where keys are looked for in the environment."""
 
 
@@ -46,6 +50,10 @@ class Connection:
     local: Path | None = None
     """A model file that is served here, by a process of ours."""
     fields: FieldNames = CONFIGURATION
+    small_model: str = ""
+    """Another model of the same server, for summaries and completions; empty for the same."""
+    provider: str = ""
+    """The provider that the user chose: its key in the environment is for its own address."""
 
     @property
     def is_guide(self) -> bool:

@@ -33,6 +33,8 @@ class ModelState(BaseModel):
     """Why it is not ready, for programs."""
     models: list[str] = []
     """What its server has instead, where the model is the problem."""
+    small_model: str = ""
+    """Who summarises and completes, where that is another one."""
     sees: bool = False
     """Whether it is shown pictures."""
 

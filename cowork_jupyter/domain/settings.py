@@ -38,6 +38,8 @@ class Price:
 
     input: float = 0.0
     output: float = 0.0
+    as_of: str = ""
+    """The day on which that was looked up, where it is known."""
 
 
 _T = TypeVar("_T")
@@ -77,8 +79,8 @@ class Settings:
         "COWORK_API_KEY, else OPENAI_API_KEY.",
         secret=True,
     )
-    keys: frozenset[str] = field(default=frozenset(), repr=False)
-    """Keys in the environment, whether we use them or not: none of them is stored or sent."""
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Keys in the environment by their variables, whether we use them or not: none is stored."""
     connection_fields: FieldNames = CONFIGURATION
     """What the user knows these three by."""
     tool_protocol: ProtocolChoice = setting(
@@ -104,7 +106,8 @@ class Settings:
     small_model: str = setting(
         "",
         "Another model of the same server, cheaper or faster, that summarises what no longer "
-        "fits into a conversation. Default: the conversation's own model.",
+        "fits into a conversation and completes code. Default: the conversation's own model. "
+        "Environment: COWORK_SMALL_MODEL.",
     )
     temperature: float | None = setting(
         None, "How freely the model words its replies. Default: what its server does.", least=0
@@ -187,7 +190,9 @@ class Settings:
         default_factory=dict,
         metadata={
             "help": "Cost of a million tokens, by model: "
-            "{'gpt-5-mini': {'input': 0.25, 'output': 2}}."
+            "{'gpt-5-mini': {'input': 0.25, 'output': 2, 'as_of': '2026-11-17'}}; the day is "
+            "shown with the price. Default: what well-known providers charged when this version "
+            "was made, if the currency is USD."
         },
     )
     currency: str = setting("USD", "The currency of `prices` and `max_cost`.")
@@ -252,7 +257,11 @@ class Settings:
     @property
     def connection(self) -> Connection:
         """The model server that is configured; the guide, where nothing is."""
-        return Connection(self.base_url, self.model, self.api_key, fields=self.connection_fields)
+        return Connection(
+            *(self.base_url, self.model, self.api_key),
+            fields=self.connection_fields,
+            small_model=self.small_model,
+        )
 
     @property
     def request_options(self) -> dict[str, Any]:

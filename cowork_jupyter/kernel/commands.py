@@ -230,7 +230,7 @@ def _rules(one: Command) -> Note:
 
 def _models(one: Command) -> Note:
     ask = one.session.link.request
-    return _listed("models", [ask("GET", "models")["items"], ask("GET", "models/offers")["items"]])
+    return _listed("models", [ask("GET", "models"), ask("GET", "models/offers")["items"]])
 
 
 def _workflows(one: Command) -> Note:

@@ -147,20 +147,41 @@ def _caveat(rule: Item) -> str:
     return "" if rule.get("active", True) else "applies once you trust this folder"
 
 
-def models(found: Sequence[Iterable[Item]]) -> str:
+def models(found: tuple[Item, list[Item]]) -> str:
     """The models of the connected server, and of others that run here."""
     connected, offers = found
+    currency = str(connected["currency"])
     rows = [
-        [code(one["name"]), _tokens(one), "default" if one["configured"] else ""]
-        for one in connected
+        [code(one["name"]), _tokens(one), _price(one["price"], currency), _use(one)]
+        for one in connected["items"]
     ]
     rows += [
-        [code(one["name"]), _tokens(one), f"{line(server['label'])} runs here but is not connected"]
+        [
+            code(one["name"]),
+            _tokens(one),
+            "",
+            f"{line(server['label'])} runs here but is not connected",
+        ]
         for server in offers
         for one in server["models"]
     ]
-    text = _listed(["Model", "Tokens", ""], rows, "The connected server has no models.")
+    text = _listed(
+        ["Model", "Tokens", "A million tokens", ""], rows, "The connected server has no models."
+    )
     return f"{text}\n\nTo use one, run %cowork or open the Cowork panel." if offers else text
+
+
+def _use(model: Item) -> str:
+    uses = {"configured": "default", "small": "summaries and completions"}
+    return ", ".join(use for name, use in uses.items() if model[name])
+
+
+def _price(price: Item | None, currency: str) -> str:
+    """Of a million tokens, with its date: prices change."""
+    if price is None:
+        return ""
+    as_of = f" ({line(price['as_of'])})" if price["as_of"] else ""
+    return f"{price['input']:g} {line(currency)} in, {price['output']:g} out{as_of}"
 
 
 def _tokens(model: Item) -> str:

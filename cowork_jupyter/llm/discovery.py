@@ -15,6 +15,7 @@ from http.client import HTTPException
 from typing import Any
 
 from ..domain.connection import Connection
+from .providers import all_providers
 from .reachable import NotReachable, ServedModel, context_size, open_url, read_models
 
 _PATIENCE = 0.7
@@ -31,11 +32,8 @@ class KnownServer:
     port: int
 
 
-KNOWN_SERVERS = (
-    KnownServer("ollama", "Ollama", 11434),
-    KnownServer("lmstudio", "LM Studio", 1234),
-    KnownServer("vllm", "vLLM", 8000),
-    KnownServer("llama.cpp", "llama.cpp", 8080),
+KNOWN_SERVERS = tuple(
+    KnownServer(one.id, one.label, one.port) for one in all_providers() if one.port
 )
 
 

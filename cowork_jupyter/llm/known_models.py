@@ -19,6 +19,7 @@ from ..domain.connection import BUILT_IN, Connection
 from ..domain.settings import ProtocolChoice, ToolProtocol
 from .discovery import sized
 from .protocols import protocol_for
+from .providers import SuggestedModel, suggested
 from .reachable import NotReachable, ServedModel, provider_of, read_models
 
 _LISTING = 1.0
@@ -82,13 +83,16 @@ class KnownModels:
 
     def window(self, model: str) -> int | None:
         """How many tokens the model takes, as far as anybody knows."""
-        known = [self._context_size or self._said(model).context_size, self._of(model).window]
+        said = self._said(model).context_size or self._suggested(model).context_size
+        known = [self._context_size or said, self._of(model).window]
         return min((size for size in known if size), default=None)
 
     def protocol(self, choice: ProtocolChoice, model: str) -> ToolProtocol:
         """How to let it call tools: as was chosen, as worked before, else as is known of it."""
-        learnt = self._of(model).protocol if choice == "auto" else None
-        return learnt or protocol_for(choice, model, calls_tools=self._said(model).calls_tools)
+        known = self._of(model).protocol or self._suggested(model).protocol
+        if choice == "auto" and known:
+            return known
+        return protocol_for(choice, model, calls_tools=self._said(model).calls_tools)
 
     def learn_window(self, model: str, window: int) -> None:
         """Trying has shown that it takes no more than this."""
@@ -102,6 +106,9 @@ class KnownModels:
         """What its server says of it."""
         listed = self._listed.get(self._connection(), {})
         return listed.get(model.removesuffix(":latest")) or ServedModel(model)
+
+    def _suggested(self, model: str) -> SuggestedModel:
+        return suggested(self._connection().base_url, model)
 
     def _of(self, model: str) -> Learnt:
         if self._learnt is None:

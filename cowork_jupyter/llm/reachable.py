@@ -20,14 +20,13 @@ from urllib.parse import urlsplit
 from ..domain.connection import BUILT_IN, Connection
 from ..domain.errors import Unavailable
 from ..domain.health import ModelProblem, ModelState
+from .providers import LOCAL_HOSTS, provider_at
 
 HOW_TO_CONNECT = (
     "No language model is connected. Connect one in the Cowork panel or on the `%cowork` card: "
     "you need an Address, a Model, and a Key if the server requires one."
 )
 
-_PROVIDERS_BY_PORT = {11434: "ollama", 1234: "lmstudio", 8000: "vllm", 8080: "llama.cpp"}
-_LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _CONTEXT_NAMES = (
     *("loaded_context_length", "n_ctx", "max_model_len", "context_length", "context_window"),
     *("max_context_length", "n_ctx_train"),
@@ -37,7 +36,7 @@ _MAX_ANSWER = 4 * 1024 * 1024
 _ANSWER_IS_FRESH_FOR = 30.0
 _TIMEOUT = 3.0
 _KEY_REFUSED = (401, 403)
-_MAX_LISTED = 50
+_MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,7 @@ def look(connection: Connection) -> ModelState:
         ready=False,
         why_not=None,
         source=connection.source,
+        small_model=connection.small_model,
     )
     if connection.is_guide:
         return state.model_copy(update={"ready": True})
@@ -116,22 +116,16 @@ def provider_of(connection: Connection) -> str:
         return "local"
     if not connection.base_url:
         return "none"
-    try:
-        parts = urlsplit(connection.base_url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        return "openai-compatible"
-    if host == "api.openai.com":
-        return "openai"
-    if host in _LOCAL_HOSTS and port in _PROVIDERS_BY_PORT:
-        return _PROVIDERS_BY_PORT[port]
-    return "openai-compatible"
+    provider = provider_at(connection.base_url)
+    return provider.id if provider else "openai-compatible"
 
 
 def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
     where, wanted = connection.place, connection.model
-    known = set(served) | {name.removesuffix(":latest") for name in served}
-    if wanted in known:
+    # Ollama may leave out the one, and Google the other.
+    short = {name.removesuffix(":latest").removeprefix("models/") for name in served}
+    provider = provider_at(connection.base_url)
+    if wanted in {*served, *short} or (wanted and provider and provider.names_deployments):
         return {"ready": True}
     if not wanted and len(served) == 1:
         return {"ready": True, "name": served[0]}
@@ -206,9 +200,14 @@ def _request(
     connection: Connection, path: str, body: bytes | None = None
 ) -> urllib.request.Request:
     headers = {"Content-Type": "application/json"} if body else {}
-    if connection.api_key:
-        headers["Authorization"] = f"Bearer {connection.api_key}"
-    return urllib.request.Request(f"{connection.base_url}/{path}", body, headers)  # noqa: S310
+    request = urllib.request.Request(f"{connection.base_url}/{path}", body, headers)  # noqa: S310
+    provider, key = provider_at(connection.base_url), connection.api_key
+    own = provider.list_headers if provider and path == "models" else {}
+    for name, value in (own or {"Authorization": "Bearer {key}"}).items():
+        if key or "{key}" not in value:
+            # Not where a redirect leads: that may be somebody else's host.
+            request.add_unredirected_header(name, value.replace("{key}", key))
+    return request
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -221,7 +220,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def open_url(request: urllib.request.Request, timeout: float) -> Any:
     """The answer to a request; one to this machine stays on it."""
     handlers: list[urllib.request.BaseHandler] = []
-    if urlsplit(request.full_url).hostname in _LOCAL_HOSTS:
+    if urlsplit(request.full_url).hostname in LOCAL_HOSTS:
         handlers = [urllib.request.ProxyHandler({}), _NoRedirects()]
     return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
 

@@ -13,6 +13,7 @@ export const READY: Health = {
     source: 'environment',
     problem: null,
     models: [],
+    small_model: '',
     sees: false
   },
   sandbox: 'landlock',
@@ -31,6 +32,7 @@ export const NOT_READY: Health = {
     source: 'built-in',
     problem: 'model',
     models: [],
+    small_model: '',
     sees: false
   }
 };
@@ -46,6 +48,7 @@ export const GUIDE: Health = {
     source: 'built-in',
     problem: null,
     models: [],
+    small_model: '',
     sees: false
   }
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,3 +142,38 @@ async def test_a_model_that_no_server_here_has_is_not_answered_by_the_guide(api:
     job = await api.ended(sent["job_id"])
     assert job["status"] == "failed"
     assert "needs the model 'gpt-5'. No language model is connected" in job["error"]
+
+
+async def test_providers_are_listed_and_of_their_keys_only_whether_they_are_set(
+    api: Api, environment_key: str
+) -> None:
+    answer = await api.fetch("GET", "providers")
+    assert environment_key not in answer.body.decode()
+    items = {one["id"]: one for one in json.loads(answer.body)["items"]}
+    assert items["anthropic"]["key_variable"] == "ANTHROPIC_API_KEY"
+    assert (items["anthropic"]["key_is_set"], items["mistral"]["key_is_set"]) == (True, False)
+    assert items["ollama"]["base_url"] == "http://127.0.0.1:11434/v1"
+    assert items["openai"]["models"][0]["price"]["as_of"]
+
+
+@pytest.fixture
+def environment_key(no_model_from_outside: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    return KEY
+
+
+async def test_a_small_model_is_chosen_with_its_server_if_that_has_it(
+    api: Api, running: ScriptedServer
+) -> None:
+    running.models = ["scripted", "tiny"]
+    choice = {"base_url": running.base_url, "model": "scripted", "small_model": "gone"}
+    error = await api.refused("PUT", "models/connection", choice, status=422, code="not_connected")
+    assert error["details"] == {"field": "small_model", "models": ["scripted", "tiny"]}
+    assert "Set Small model to one of" in error["message"]
+    state = await api.call("PUT", "models/connection", {**choice, "small_model": "tiny"})
+    assert state["small_model"] == "tiny"
+    items = (await api.get("models"))["items"]
+    assert [(one["name"], one["configured"], one["small"]) for one in items] == [
+        ("scripted", True, False),
+        ("tiny", False, True),
+    ]

@@ -12,7 +12,7 @@ import pytest
 
 from cowork_jupyter.domain.connection import BUILT_IN
 from tests import scripted as replies
-from tests.scripted import ScriptedServer
+from tests.scripted import Scripted, ScriptedServer
 
 from .api import PATIENCE, Api
 from .test_callers import AsKernel
@@ -214,6 +214,27 @@ async def test_a_completion_is_cut_to_what_fits_and_asked_for_once(
     assert len(scripted.requests) == 1
     events = (await api.get(f"context/{context}/events", after=0, timeout=0))["events"]
     assert events == []
+
+
+@pytest.fixture
+def small_model(connected: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COWORK_SMALL_MODEL", "gpt-6-luna")
+
+
+@pytest.mark.usefixtures("small_model")
+async def test_a_small_model_completes_at_its_own_price_and_fixes_nothing(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await api.new_context()
+    spent = {"prompt_tokens": 1_000_000, "completion_tokens": 10, "total_tokens": 1_000_010}
+    scripted.add(Scripted(text="tal", usage=spent), replies.text("```python\nx\n```"))
+    request = {"kind": "complete", "cell_id": "c2", "source": "print(to)", "cursor": 8}
+    lines = await suggested(api, context, **request, cells=CELLS)
+    usage = lines[-1]["usage"]
+    assert (lines[0]["model"], usage["model"]) == ("gpt-6-luna", "gpt-6-luna")
+    assert usage["cost"] == pytest.approx(0.1, rel=0.01)
+    await suggested(api, context, **FIX)
+    assert [one.body["model"] for one in scripted.requests] == ["gpt-6-luna", "scripted"]
 
 
 @pytest.mark.usefixtures("connected")

@@ -99,3 +99,31 @@ def test_what_fails_is_not_adopted_and_says_which_field_is_wrong(
     where.get_by_role("button", name="Check connection").click()
     expect(where.locator("[aria-live]")).to_contain_text(f"large answers at {server.base_url}")
     screenshot(page, f"connecting-{place}-stays")
+
+
+def test_a_provider_is_picked_and_a_model_found_among_many_with_the_keyboard(
+    page: Page, unconnected: LabServer, server: ScriptedServer, screenshot: Screenshot
+) -> None:
+    server.models = [*(f"vendor/model-{number}" for number in range(60)), "small", "large"]
+    open_notebook(page, unconnected)
+    choose_in_palette(page, "Show Cowork Panel")
+    panel = page.locator(".cw-panel")
+    panel.get_by_text("Connect a model server").click()
+    form = panel.locator("form.cw-connect")
+    form.get_by_label("Provider").select_option("Anthropic")
+    expect(form.get_by_label("Address", exact=True)).to_have_value("https://api.anthropic.com/v1")
+    form.get_by_role("button", name="claude-sonnet-5-5").click()
+    expect(form).to_contain_text("A million tokens: $2.00 in, $10.00 out (2026-10-16)")
+    screenshot(page, "connecting-provider")
+
+    form.get_by_label("Provider").select_option("another server")
+    typed = {"Address": server.base_url, "Small model": "small", "Key": KEY}
+    connect(form, **typed)
+    expect(form.get_by_role("status")).to_have_text("50 of 62 models are shown")
+    form.get_by_label("Filter models").press_sequentially("larg")
+    expect(form.get_by_role("status")).to_have_text("1 of 62 models are shown")
+    screenshot(page, "connecting-filter")
+    form.get_by_label("Filter models").press("Enter")
+    expect(panel).to_contain_text("large")
+    panel.get_by_text("Use another model").click()
+    expect(form.get_by_label("Small model")).to_have_value("small")

@@ -13,10 +13,11 @@ import pytest
 
 from cowork_jupyter.connections import Connections, CurrentModel
 from cowork_jupyter.domain.connection import BUILT_IN
-from cowork_jupyter.domain.errors import Conflict, InvalidInput
+from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.llm.chunks import ModelRequest, TextChunk
+from cowork_jupyter.policy import administrator
 from tests.scripted import ScriptedServer, text
 
 URL = "http://127.0.0.1:11434/v1"
@@ -116,6 +117,95 @@ def test_a_keyring_that_breaks_is_as_good_as_none(
     connections = chosen(settings, key="sk-very-secret")
     assert connections.current().api_key == "sk-very-secret"
     assert connections.forget().is_guide
+
+
+ANTHROPIC = "https://api.anthropic.com/v1"
+AZURE = "https://{resource}.openai.azure.com/openai/v1"
+KEY = "sk-ant-in-the-environment-1"
+
+
+@pytest.fixture
+def with_keys(settings: Settings) -> Settings:
+    return replace(settings, keys={"ANTHROPIC_API_KEY": KEY, "AZURE_OPENAI_API_KEY": KEY})
+
+
+def test_a_chosen_providers_key_is_taken_from_the_environment_and_kept_nowhere(
+    with_keys: Settings, ring: dict[tuple[str, str], str]
+) -> None:
+    connections = Connections(with_keys)
+    connections.choose(connections.proposed(ANTHROPIC, "claude", provider="anthropic"))
+    assert Connections(with_keys).current().api_key == KEY, "also after a restart"
+    assert ring == {}
+    assert KEY not in with_keys.user_settings.read_text()
+    assert KEY in connections.secrets()
+    typed = connections.choose(
+        connections.proposed(ANTHROPIC, "claude", "sk-typed", provider="anthropic")
+    )
+    assert typed.api_key == "sk-typed", "what was typed comes first"
+    assert KEY not in ring.values()
+
+
+@pytest.mark.usefixtures("ring")
+@pytest.mark.parametrize(
+    ("address", "provider"),
+    [
+        (ANTHROPIC, ""),
+        (ANTHROPIC, "openai"),
+        ("https://api.anthropic.com.example.org/v1", "anthropic"),
+        ("http://api.anthropic.com/v1", "anthropic"),
+        ("https://api.anthropic.com/v1@example.org/v1", "anthropic"),
+        ("https://user@api.anthropic.com/v1", "anthropic"),
+        ("https://example.org/.openai.azure.com/openai/v1", "azure"),
+        ("https://a.example.org#.openai.azure.com/openai/v1", "azure"),
+        ("https://a.b.openai.azure.com/openai/v1", "azure"),
+        ("http://127.0.0.1:11434/v1", "anthropic"),
+    ],
+)
+def test_a_key_of_the_environment_goes_to_no_other_address(
+    with_keys: Settings, address: str, provider: str
+) -> None:
+    connections = Connections(with_keys)
+    proposed = connections.proposed(address, "m", provider=provider)
+    assert proposed.api_key == ""
+    assert connections.choose(proposed).api_key == ""
+
+
+@pytest.mark.usefixtures("ring")
+def test_what_is_the_users_own_in_an_address_is_to_be_filled_in(with_keys: Settings) -> None:
+    connections = Connections(with_keys)
+    with pytest.raises(InvalidInput, match=r"Replace \{resource\} in Address") as refused:
+        connections.proposed(AZURE, "m", provider="azure")
+    assert refused.value.details["field"] == "address"
+    mine = AZURE.replace("{resource}", "my-team")
+    assert connections.proposed(mine, "m", provider="azure").api_key == KEY
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_small_model_is_remembered_and_the_configured_one_comes_first(
+    settings: Settings,
+) -> None:
+    connections = Connections(settings)
+    with pytest.raises(Conflict, match="Connect one first"):
+        connections.with_small_model("tiny")
+    connections.choose(connections.proposed(URL, "qwen", small_model="tiny"))
+    assert Connections(settings).current().small_model == "tiny"
+    configured = Connections(replace(settings, small_model="set"))
+    assert configured.current().small_model == "set"
+    connections.choose(connections.with_small_model(""))
+    assert "small_model" not in stored(settings)["model"]
+
+
+@pytest.mark.usefixtures("ring")
+def test_an_administrator_has_the_last_word_about_small_models_too(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    above = tmp_path / "administrator.json"
+    above.write_text('{"models": ["qwen"]}')
+    monkeypatch.setattr(administrator, "is_beyond_user", lambda _: True)
+    connections = Connections(replace(settings, administrator_settings=(above,)))
+    with pytest.raises(Forbidden, match="tiny"):
+        connections.choose(connections.proposed(URL, "qwen", small_model="tiny"))
+    assert connections.current().is_guide
 
 
 @pytest.mark.parametrize("address", ["", "localhost:1", "file:///etc/passwd", "ftp://x"])

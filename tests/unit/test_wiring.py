@@ -6,7 +6,9 @@ import json
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +81,8 @@ async def test_what_an_administrator_settles_reaches_every_part(
             administrator_settings=(above,),
         )
     )
-    assert service.settings.prices == {"m": Price(3, 4), "mine": Price(1, 1)}
+    prices = service.settings.prices
+    assert (prices["m"], prices["mine"]) == (Price(3, 4), Price(1, 1))
     sandbox = service.factory.tools.sandbox
     assert sandbox
     assert not sandbox.allows_network(may_write=True, asked=False)
@@ -94,3 +97,24 @@ async def test_what_an_administrator_settles_reaches_every_part(
     with pytest.raises(Forbidden, match="1 tokens per day is reached"):
         service.send_message(context.id, "Hello")
     await service.close()
+
+
+def prices_of(folder: Path, **settings: Any) -> Mapping[str, Price]:
+    """What models cost in a service with these settings."""
+    return build_service(Settings(folder, folder / "data", **settings)).settings.prices
+
+
+def test_what_providers_charge_counts_where_nobody_has_set_a_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = prices_of(tmp_path)["gpt-6-sol"]
+    assert usual.input > 0
+    assert usual.as_of
+    mine = {"gpt-6-sol": Price(1, 1)}
+    assert prices_of(tmp_path, prices=mine)["gpt-6-sol"] == Price(1, 1)
+    assert prices_of(tmp_path, currency="EUR") == {}, "they are in dollars"
+    above = tmp_path / "administrator.json"
+    above.write_text('{"prices": {"gpt-6-sol": {"input": 3, "output": 4, "as_of": "2026-11-01"}}}')
+    monkeypatch.setattr(administrator, "is_beyond_user", lambda _: True)
+    settled = prices_of(tmp_path, prices=mine, administrator_settings=(above,))
+    assert settled["gpt-6-sol"] == Price(3, 4, "2026-11-01")

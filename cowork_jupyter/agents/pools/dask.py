@@ -58,7 +58,7 @@ class DaskPool:
     """Runs the tools that touch the workspace on a cluster."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = replace(settings, api_key="", keys=frozenset())
+        self._settings = replace(settings, api_key="", keys={})
         self._cluster = Cluster(settings)
         self._tasks: dict[str, _TaskAtWork] = {}
 

@@ -107,7 +107,7 @@ class Suggestions:
             name = context.model or name
         completes = request.kind == "complete"
         if completes and name != BUILT_IN:
-            name = self.factory.settings.small_model or name
+            name = self.factory.llm.small_model or name
         started = SuggestionStarted(id=new_id("sug"), model=name)
         yield started
         if name == BUILT_IN:

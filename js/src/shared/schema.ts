@@ -652,6 +652,10 @@ export interface components {
             base_url: string;
             /** @default  */
             model?: string;
+            /** @default  */
+            provider?: string;
+            /** @default  */
+            small_model?: string;
         };
         /**
          * CompareQuery
@@ -1890,6 +1894,7 @@ export interface components {
          * @description The models of the connected server.
          */
         ModelList: {
+            currency: string;
             items: components["schemas"]["ModelName"][];
             /** @default null */
             next: null;
@@ -1903,6 +1908,10 @@ export interface components {
             /** @default null */
             context_size: number | null;
             name: string;
+            /** @default null */
+            price: components["schemas"]["Price"] | null;
+            /** @default false */
+            small: boolean;
         };
         /**
          * ModelState
@@ -1919,6 +1928,8 @@ export interface components {
             ready: boolean;
             /** @default false */
             sees: boolean;
+            /** @default  */
+            small_model: string;
             /**
              * @default configuration
              * @enum {string}
@@ -2210,6 +2221,18 @@ export interface components {
             items: components["schemas"]["OfferedParameter"][];
             /** @default null */
             next: null;
+        };
+        /**
+         * OfferedProvider
+         * @description A well-known provider of models.
+         */
+        OfferedProvider: {
+            base_url: string;
+            id: string;
+            key_is_set: boolean;
+            key_variable: string;
+            label: string;
+            models: components["schemas"]["SuggestedModel"][];
         };
         /**
          * OfferedServer
@@ -2708,6 +2731,18 @@ export interface components {
             type: "plan-update";
         };
         /**
+         * Price
+         * @description What a million tokens of a model cost.
+         */
+        Price: {
+            /** @default  */
+            as_of?: string;
+            /** @default 0 */
+            input?: number;
+            /** @default 0 */
+            output?: number;
+        };
+        /**
          * Problem
          * @description One problem, and how to fix it.
          */
@@ -2782,6 +2817,16 @@ export interface components {
          */
         ProposalView: {
             proposal: components["schemas"]["MemoryProposal"] | null;
+        };
+        /**
+         * ProviderList
+         * @description All providers that are known, in the order in which they are offered.
+         */
+        ProviderList: {
+            currency: string;
+            items: components["schemas"]["OfferedProvider"][];
+            /** @default null */
+            next: null;
         };
         /**
          * QuestionAnswered
@@ -3617,6 +3662,19 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
+        /**
+         * SuggestedModel
+         * @description A model of a provider, with what is known of it.
+         */
+        SuggestedModel: {
+            /** @default null */
+            context_size: number | null;
+            name: string;
+            /** @default null */
+            price: components["schemas"]["Price"] | null;
+            /** @default null */
+            protocol: ("json" | "json_schema" | "native" | "code") | null;
+        };
         /**
          * SuggestionDecided
          * @description What the user did with a suggestion; of several decisions the last one counts.

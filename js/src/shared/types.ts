@@ -9,6 +9,7 @@ type Schema = components['schemas'];
 
 export type Health = Schema['Health'];
 export type ModelHealth = Health['model'];
+export type ProviderList = Schema['ProviderList'];
 export type Problem = Schema['Problem'];
 export type Role = Schema['RoleView'];
 export type RoleLook = Schema['RoleLook'];

@@ -10,7 +10,7 @@ from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.notices import HistorySummary
-from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.domain.settings import Price, Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from tests.scripted import (
     Exchange,
@@ -163,6 +163,24 @@ async def test_what_no_longer_fits_is_summarised_into_a_notice(
     assert "Read all the parts." in last[1]["content"], "the request stays"
     assert SUMMARY in str(last)
     assert "left out" not in str(last)
+
+
+async def test_summaries_are_charged_at_the_small_models_own_price(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    prices = {"scripted": Price(1, 1), "tiny": Price(1_000, 1_000)}
+    spent = {"prompt_tokens": 400, "completion_tokens": 20, "total_tokens": 420}
+    scripted.add(Rule(Scripted(text=SUMMARY, usage=spent), system=SUMMARISE))
+    async with bench_with(
+        settings, context_size=WINDOW, small_model="tiny", prices=prices
+    ) as bench:
+        await read_parts(bench, scripted)
+        charged = [one.data.model_dump() for one in bench.events(EventType.USAGE)]
+    by_tiny = [one for one in charged if one["model"] == "tiny"]
+    assert len(by_tiny) == sum(map(is_summary, scripted.requests))
+    for one in charged:
+        price = prices[one["model"]].input
+        assert one["cost"] == pytest.approx(one["total_tokens"] * price / 1e6)
 
 
 async def test_a_later_message_reads_the_summary_too(

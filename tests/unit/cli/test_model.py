@@ -15,6 +15,7 @@ from cowork_jupyter.connections import Connections
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.local.download import Progress
 from cowork_jupyter.local.model_dir import ModelDir
+from tests.scripted import ScriptedServer
 from tests.unit.local.publisher import CONTENT, WANTED, Publisher, publishing
 
 from .terminals import run_here as run
@@ -149,3 +150,25 @@ def test_a_configured_server_comes_first_and_that_is_said(
 def test_use_wants_one_of_both(downloaded: Path) -> None:
     assert run("model", "use") == 2
     assert run("model", "use", NAME, "--off") == 2
+
+
+def test_a_small_model_is_set_beside_the_chosen_server(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(models="large tiny") as server:
+        connections = Connections(settings)
+        connections.choose(connections.proposed(server.base_url, "large"))
+        assert run("model", "small", "gone") == 2
+        assert "Set Small model to one of: large, tiny" in capsys.readouterr().err
+        assert run("model", "small", "tiny") == 0
+        assert "tiny now summarises and completes." in capsys.readouterr().out
+        current = Connections(settings).current()
+        assert (current.model, current.small_model) == ("large", "tiny")
+        assert run("model", "small", "--off") == 0
+        assert "large now summarises and completes." in capsys.readouterr().out
+    assert Connections(settings).current().small_model == ""
+
+
+def test_a_small_model_needs_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("model", "small", "tiny") == 1
+    assert "Connect one first" in capsys.readouterr().err

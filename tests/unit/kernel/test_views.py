@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cowork_jupyter.domain.messages import Message
-from cowork_jupyter.kernel.views import audit, effects, history
+from cowork_jupyter.kernel.views import audit, effects, history, models
 from cowork_jupyter.record.audit import Audit, StatedAssumption, UnseenFigure
 
 
@@ -27,6 +27,18 @@ def test_what_we_tell_an_agent_is_not_shown_as_the_users_words() -> None:
         ["You", "text", "Report on sales |"],
         ["Cowork", "task assignment", "Read sales.csv |"],
         ["Cowork", "task assignment", "re-plan from here |"],
+    ]
+
+
+def test_a_models_price_is_shown_with_its_date() -> None:
+    plain = {"configured": False, "small": False, "context_size": None, "price": None}
+    dated = {"input": 0.1, "output": 2.0, "as_of": "2026-10-13"}
+    large = {**plain, "name": "large", "configured": True, "price": {**dated, "as_of": ""}}
+    tiny = {**plain, "name": "tiny", "small": True, "context_size": 8192, "price": dated}
+    shown = models(({"items": [large, tiny], "currency": "USD"}, []))
+    assert shown.splitlines()[2:] == [
+        "| `large` |  | 0.1 USD in, 2 out | default |",
+        "| `tiny` | 8,192 | 0.1 USD in, 2 out (2026-10-13) | summaries and completions |",
     ]
 
 

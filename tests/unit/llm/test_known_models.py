@@ -39,6 +39,18 @@ def test_a_protocol_that_was_learnt_counts_unless_one_is_chosen(tmp_path: Path) 
     assert models.protocol("native", "gpt-5") == "native"
 
 
+def test_a_provider_is_known_for_what_its_models_take(tmp_path: Path) -> None:
+    openai = Connection("https://api.openai.com/v1", "gpt-6-sol")
+    models = known(tmp_path / "models.json", openai)
+    assert (models.window("gpt-6-sol"), models.protocol("auto", "gpt-6-sol")) == (1_050_000, "json")
+    assert models.protocol("native", "gpt-6-sol") == "native"
+    models.learn_window("gpt-6-sol", 4_096)
+    assert models.window("gpt-6-sol") == 4_096
+    elsewhere = known(tmp_path / "others.json", THERE)
+    assert elsewhere.window("gpt-6-sol") is None
+    assert elsewhere.protocol("auto", "gpt-6-sol") == "native"
+
+
 def test_after_a_day_it_is_tried_again(tmp_path: Path) -> None:
     file, now = tmp_path / "models.json", 1_000_000.0
     known(file, clock=lambda: now).learn_window("m", 4_096)

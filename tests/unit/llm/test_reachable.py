@@ -235,3 +235,32 @@ async def test_another_connection_is_looked_at_anew() -> None:
         assert (await probe.state()).name == BUILT_IN
         current = connected(url)
         assert (await probe.state()).name == "m"
+
+
+def test_a_key_does_not_follow_a_redirect_to_another_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reachable, "LOCAL_HOSTS", set[str]())  # as if the server were elsewhere
+    with server(200, serving("m")) as (there, keys):
+
+        class Redirecting(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.headers.get("Authorization"))
+                self.send_response(302)
+                self.send_header("Location", f"{there}/models")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        asked: list[str | None] = []
+        with ThreadingHTTPServer(("127.0.0.1", 0), Redirecting) as http:
+            thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+            thread.start()
+            try:
+                look(connected(f"http://127.0.0.1:{http.server_port}/v1", api_key="sk-secret"))
+            finally:
+                http.shutdown()
+                thread.join()
+    assert asked == ["Bearer sk-secret"]
+    assert keys == [None]

@@ -1,14 +1,18 @@
 import type { VNode } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
-import { Button, Failure } from '../Button';
+import { Failure } from '../Button';
 import { CoworkError, isRecord, type Channel } from '../channel';
+import { money } from '../figures';
+import type { ProviderList } from '../types';
 import { t } from '../translate';
-import { oneLine } from '../visible';
+import { ModelChoice } from './ModelChoice';
 
-type FieldName = 'base_url' | 'model' | 'api_key';
-type Fields = Record<FieldName, string>;
+type FieldName = 'base_url' | 'model' | 'small_model' | 'api_key';
+type Fields = Record<FieldName | 'provider', string>;
+
+const EMPTY: Fields = { provider: '', base_url: '', model: '', small_model: '', api_key: '' };
 
 interface ModelFormProps {
   channel: Channel;
@@ -20,23 +24,40 @@ interface ModelFormProps {
 }
 
 /** The names that the server has for our fields, in what it says is wrong. */
-const FIELDS: Record<string, FieldName> = { address: 'base_url', key: 'api_key', model: 'model' };
+const FIELDS: Record<string, FieldName> = {
+  address: 'base_url',
+  key: 'api_key',
+  model: 'model',
+  small_model: 'small_model'
+};
 
 /**
  * Sent as one request to our own server; the key is kept by the system's keyring, or only until
  * Jupyter stops.
  */
 export function ModelForm({ channel, onChange, start, models = [] }: ModelFormProps): VNode {
-  const [fields, setFields] = useState<Fields>({ base_url: '', model: '', api_key: '', ...start });
+  const [fields, setFields] = useState<Fields>({ ...EMPTY, ...start });
+  const [tried, setTried] = useState(start?.base_url ?? '');
+  const { items, currency } = useProviders(channel);
   const form = useRef<HTMLFormElement>(null);
   const connecting = useAction();
   const refused = refusalOf(connecting.error);
-  const served = refused.models ?? models;
+  const chosen = items.find(({ id }) => id === fields.provider);
+  const served = tried === fields.base_url ? (refused.models ?? models) : [];
+  const suggested = served.length ? [] : (chosen?.models ?? []);
+  const price = chosen?.models.find(({ name }) => name === fields.model)?.price;
 
   const connect = async (what: Fields): Promise<void> => {
     setFields(what);
+    setTried(what.base_url);
+    const { base_url, model, api_key, small_model } = what;
+    const body = {
+      ...{ base_url, model, api_key },
+      ...(small_model && { small_model }),
+      ...(chosen && { provider: chosen.id })
+    };
     const ok = await connecting.run(() =>
-      channel.request('PUT', 'models/connection', what).catch((error: unknown) => {
+      channel.request('PUT', 'models/connection', body).catch((error: unknown) => {
         form.current
           ?.querySelector<HTMLInputElement>(
             `[name=${FIELDS[refusalOf(error).field ?? ''] ?? 'none'}]`
@@ -75,22 +96,60 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
         void connect(fields);
       }}
     >
+      {items.length > 0 && (
+        <label class="cw-field">
+          <span>{t('Provider')}</span>
+          <select
+            class="cw-select"
+            name="provider"
+            value={chosen?.id ?? ''}
+            // A key that was typed is for the address that it was typed for.
+            onChange={event => {
+              const id = event.currentTarget.value;
+              const address = items.find(one => one.id === id)?.base_url ?? '';
+              setFields({ ...EMPTY, provider: id, base_url: address });
+            }}
+          >
+            <option value="">{t('another server')}</option>
+            {items.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {field('base_url', t('Address'), 'https://api.openai.com/v1')}
       {field('model', t('Model'), t('its name on that server; empty to see what there is'))}
-      {served.length > 0 && (
-        <div class="cw-bar" role="group" aria-label={t('Models at this address')}>
-          {served.map(name => (
-            <Button
-              key={name}
-              disabled={connecting.busy}
-              onClick={() => void connect({ ...fields, model: name })}
-            >
-              {oneLine(name, 80)}
-            </Button>
-          ))}
-        </div>
+      {price && (
+        <p class="cw-dim">
+          {t(
+            'A million tokens: %1 in, %2 out',
+            money(price.input ?? 0, currency),
+            money(price.output ?? 0, currency)
+          )}
+          {price.as_of && ` (${price.as_of})`}
+        </p>
       )}
+      {served.length > 0 && (
+        <ModelChoice
+          names={served}
+          busy={connecting.busy}
+          onPick={name => void connect({ ...fields, [refusedField(refused)]: name })}
+        />
+      )}
+      {suggested.length > 0 && (
+        <ModelChoice
+          names={suggested.map(({ name }) => name)}
+          busy={connecting.busy}
+          onPick={name => setFields({ ...fields, model: name })}
+        />
+      )}
+      {field('small_model', t('Small model'), t('a cheaper one, for summaries and completions'))}
       {field('api_key', t('Key'), t('if the server wants one'))}
+      {chosen?.key_is_set && (
+        <p>{t('%1 is set. Leave the key empty to use it.', chosen.key_variable)}</p>
+      )}
       <p class="cw-dim">
         {t(
           'The key goes into your system\u2019s keyring where there is one, ' +
@@ -109,6 +168,27 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       <Failure error={connecting.error} />
     </form>
   );
+}
+
+/** None where they cannot be had: addresses can be typed all the same. */
+function useProviders(channel: Channel): ProviderList {
+  const [known, setKnown] = useState<ProviderList>({ items: [], currency: 'USD', next: null });
+  useEffect(() => {
+    let gone = false;
+    void channel.request<ProviderList>('GET', 'providers').then(
+      list => !gone && setKnown(list),
+      () => undefined
+    );
+    return () => {
+      gone = true;
+    };
+  }, [channel]);
+  return known;
+}
+
+/** Which field a model that is there instead belongs into. */
+function refusedField({ field }: Refusal): FieldName {
+  return field === 'small_model' ? 'small_model' : 'model';
 }
 
 interface Refusal {

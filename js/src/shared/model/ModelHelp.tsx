@@ -70,7 +70,12 @@ function AnotherModel({
         key={`${model.base_url} ${model.name}`}
         channel={channel}
         onChange={onChange}
-        start={{ base_url: model.base_url ?? '', model: model.base_url ? (model.name ?? '') : '' }}
+        start={{
+          provider: model.provider,
+          base_url: model.base_url ?? '',
+          model: model.base_url ? (model.name ?? '') : '',
+          small_model: model.small_model
+        }}
         models={model.models ?? []}
       />
       <LetGo channel={channel} onChange={onChange} />

@@ -59,9 +59,9 @@ describe('Getting a model', () => {
       'qwen2.5-coder:7b (32,768 tokens)',
       'llama3'
     ]);
-    expect(sent).toEqual([['GET', 'models/offers', undefined]]);
+    expect(sent.every(([method]) => method === 'GET')).toBe(true);
     await click(button(screen, 'Use it'));
-    expect(sent[1]).toEqual([
+    expect(sent.at(-1)).toEqual([
       'PUT',
       'models/connection',
       { base_url: OLLAMA.base_url, model: 'qwen2.5-coder:7b' }

@@ -1,0 +1,59 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Button } from '../Button';
+import { t } from '../translate';
+import { oneLine } from '../visible';
+
+/** As many as one takes in at a glance, and as many buttons as are drawn at once. */
+const FEW = 10;
+const MANY = 50;
+
+interface ModelChoiceProps {
+  names: readonly string[];
+  busy: boolean;
+  onPick: (name: string) => void;
+}
+
+/** The models at an address, each a button. Many are narrowed by typing; Enter takes the first. */
+export function ModelChoice({ names, busy, onPick }: ModelChoiceProps): VNode {
+  const [wanted, setWanted] = useState('');
+  const words = wanted.toLowerCase().split(/\s+/);
+  const found = names.filter(name => words.every(word => name.toLowerCase().includes(word)));
+  const shown = found.slice(0, MANY);
+  return (
+    <>
+      {names.length > FEW && (
+        <>
+          <input
+            class="cw-input"
+            type="search"
+            aria-label={t('Filter models')}
+            placeholder={t('Filter models')}
+            value={wanted}
+            onInput={event => setWanted(event.currentTarget.value)}
+            onKeyDown={event => {
+              if (event.key === 'Enter') {
+                event.preventDefault();
+                if (wanted && found[0] && !busy) {
+                  onPick(found[0]);
+                }
+              }
+            }}
+            data-lm-suppress-shortcuts="true"
+          />
+          <p class="cw-dim" role="status">
+            {t('%1 of %2 models are shown', `${shown.length}`, `${names.length}`)}
+          </p>
+        </>
+      )}
+      <div class="cw-bar" role="group" aria-label={t('Models at this address')}>
+        {shown.map(name => (
+          <Button key={name} disabled={busy} onClick={() => onPick(name)}>
+            {oneLine(name, 80)}
+          </Button>
+        ))}
+      </div>
+    </>
+  );
+}
