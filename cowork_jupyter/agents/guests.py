@@ -19,7 +19,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.replies import ToolCall
 from ..domain.roles import AgentRole
 from ..llm.tokens import cut_middle, estimate_tokens
-from ..mcp.server.tool_host import Caller
+from ..mcp.server.tool_host import GuestCaller
 from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
@@ -71,7 +71,7 @@ class McpGuests:
         denied = self.factory.tools.gate.denied_tools("", [tool.name for tool in permitted])
         return [tool for tool in permitted if tool.name not in denied]
 
-    async def call(self, caller: Caller, tool: str, parameters: dict[str, Any]) -> ToolResult:
+    async def call(self, caller: GuestCaller, tool: str, parameters: dict[str, Any]) -> ToolResult:
         """Run one call, once it is allowed; `CoworkError` says why it was not or went wrong."""
         name = visible(caller.name.strip())[:_MAX_NAME_LENGTH] or "another agent"
         known = self._guests.setdefault(name, _Guest(self, name))
@@ -98,7 +98,7 @@ class _Guest:
     _stay: _GuestJob | None = None
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def call(self, call: ToolCall, caller: Caller) -> Handled:
+    async def call(self, call: ToolCall, caller: GuestCaller) -> Handled:
         """Run one call. Whoever stops waiting for it stops it."""
         async with self._beginning:
             running = (await self._staying()).begin(call, caller)
@@ -166,14 +166,14 @@ class _GuestJob:
         self.over = False
         """Whether it has no room for another call."""
 
-    def begin(self, call: ToolCall, caller: Caller) -> asyncio.Task[list[Handled]]:
+    def begin(self, call: ToolCall, caller: GuestCaller) -> asyncio.Task[list[Handled]]:
         """Let a call run beside the others."""
         running = asyncio.create_task(self._run(call, caller))
         self._calls.add(running)
         running.add_done_callback(self._calls.discard)
         return running
 
-    async def _run(self, call: ToolCall, caller: Caller) -> list[Handled]:
+    async def _run(self, call: ToolCall, caller: GuestCaller) -> list[Handled]:
         async with reporting_progress(call.tool, caller.tell) as say:
             return await self._runner(say, caller).run([call])
 
@@ -198,7 +198,7 @@ class _GuestJob:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _runner(self, say: Say, caller: Caller) -> ToolRunner:
+    def _runner(self, say: Say, caller: GuestCaller) -> ToolRunner:
         tools = self._guests.factory.tools
         approver = tools.gate.approver
         if caller.ask is not None:

@@ -151,8 +151,8 @@ def _remarks(client: McpClient, access: Access, role: str) -> list[str]:
     if access.command:
         return [
             f"No Jupyter server is running, so {client.label} will start one of our own processes. "
-            "What no rule allows is denied there, unless that agent can ask you itself. To be asked "
-            "in the Cowork panel, start JupyterLab and run this again."
+            "What no rule allows is denied there, unless that agent can ask you itself. To be "
+            "asked in the Cowork panel, start JupyterLab and run this again."
         ]
     where = "`jupyter server list` shows it."
     if access.token:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from ...mcp.server.tool_host import Ask, Verdict
+from ...mcp.server.tool_host import Ask, Consent
 from ...policy.visible import spell_hidden
 from ..log import RunLog
 from .inquiries import Inquiries
@@ -40,14 +40,14 @@ class ElicitingApprover:
 
     async def _take_over(
         self,
-        verdict: Verdict | None,
+        consent: Consent | None,
         here: asyncio.Task[Ruling],
         request: PermissionRequest,
         log: RunLog,
     ) -> None:
         """What was decided there is what is recorded here."""
-        if verdict is not None:
-            decision, reason = "allow" if verdict.is_allowed else "deny", verdict.reason
+        if consent is not None:
+            decision, reason = "allow" if consent.is_given else "deny", consent.reason
             ruling = Ruling.model_validate(
                 {"decision": decision, "feedback": reason, "by": self.guest}
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp_types import ClientCapabilities, ElicitRequest, ElicitRequestFormParams, ElicitResult
 
-from .tool_host import Verdict
+from .tool_host import Consent
 
 ALLOW, DENY = "allow", "deny"
 
@@ -35,10 +35,10 @@ def request_of(text: str) -> ElicitRequest:
     return ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=FORM))
 
 
-def verdict_of(answer: object) -> Verdict | None:
+def consent_of(answer: object) -> Consent | None:
     """What was decided; None where the form was closed, or is no answer to this."""
     if not isinstance(answer, ElicitResult) or answer.action == "cancel":
         return None
     content = answer.content or {}
     reason = str(content.get("reason") or "")
-    return Verdict(answer.action == "accept" and content.get("decision") == ALLOW, reason)
+    return Consent(answer.action == "accept" and content.get("decision") == ALLOW, reason)

@@ -17,8 +17,8 @@ from typing import Any, Literal
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, ElicitRequest
 
-from .approvals import request_of, verdict_of
-from .tool_host import Caller, Tell, Verdict
+from .approvals import consent_of, request_of
+from .tool_host import Consent, GuestCaller, Tell
 
 MAX_CALLS = 200
 """Open at the same time, or ended and not forgotten yet, at one door."""
@@ -26,13 +26,13 @@ KEPT = timedelta(hours=1)
 """For so long a call that has ended can be asked for."""
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
-Run = Callable[[Caller], Awaitable[CallToolResult]]
+Run = Callable[[GuestCaller], Awaitable[CallToolResult]]
 
 
 @dataclass
 class _Question:
     text: str
-    answer: asyncio.Future[Verdict | None]
+    answer: asyncio.Future[Consent | None]
 
 
 class OngoingCall:
@@ -54,7 +54,7 @@ class OngoingCall:
 
     def begin(self, run: Run, name: str, *, asks: bool) -> None:
         """Let it run, whoever listens. It asks only who can answer."""
-        caller = Caller(name, self._tell, self._ask if asks else None)
+        caller = GuestCaller(name, self._tell, self._ask if asks else None)
         self._running = asyncio.create_task(_awaited(run(caller)))
         self._running.add_done_callback(self._mark)
 
@@ -95,7 +95,7 @@ class OngoingCall:
         for key, response in responses.items():
             question = self._questions.pop(key, None)
             if question is not None and not question.answer.done():
-                question.answer.set_result(verdict_of(response))
+                question.answer.set_result(consent_of(response))
 
     async def news(self, patience: float | None) -> None:
         """Wait until it has ended or asks something, or the patience is over."""
@@ -114,7 +114,7 @@ class OngoingCall:
         if self.listener is not None:
             await self.listener(text)
 
-    async def _ask(self, text: str) -> Verdict | None:
+    async def _ask(self, text: str) -> Consent | None:
         self._asked += 1
         key, question = f"approval-{self._asked}", _Question(text, asyncio.Future())
         self._questions[key] = question

@@ -31,10 +31,10 @@ from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
 from ...tools.base import Tool, ToolParameters, ToolResult
-from .approvals import FORM, can_ask, verdict_of
+from .approvals import FORM, can_ask, consent_of
 from .calls import OngoingCall, OngoingCalls
 from .tasks import Context, add_tasks, handle, takes_tasks
-from .tool_host import Ask, Caller, Tell, ToolHost, Verdict
+from .tool_host import Ask, Consent, GuestCaller, Tell, ToolHost
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ def _begun(
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     ask = _asker(session, context) if is_asked and not is_modern else None
 
-    async def run(caller: Caller) -> CallToolResult:
+    async def run(caller: GuestCaller) -> CallToolResult:
         try:
             by = replace(caller, ask=ask) if ask else caller
             result = await host.call(by, params.name, given)
@@ -163,13 +163,13 @@ def _name_of(session: ServerSession) -> str:
 def _asker(session: ServerSession, context: Context) -> Ask:
     """Puts a call to the client's user while the client waits for the call."""
 
-    async def ask(text: str) -> Verdict | None:
+    async def ask(text: str) -> Consent | None:
         try:
             answer = await session.elicit_form(text, FORM, related_request_id=context.request_id)
         except Exception:  # the client says that it can, and cannot
             logger.warning("A client could not ask its user about a call", exc_info=True)
             return None
-        return verdict_of(answer)
+        return consent_of(answer)
 
     return ask
 

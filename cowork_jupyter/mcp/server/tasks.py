@@ -27,13 +27,13 @@ Context = ServerRequestContext[Any, Any]
 _NEEDED = ClientCapabilities(extensions={IDENTIFIER: {}})
 
 
-class TaskParams(RequestParams):
+class TaskQuery(RequestParams):
     """`tasks/get` and `tasks/cancel`."""
 
     task_id: str
 
 
-class TaskUpdateParams(TaskParams):
+class TaskAnswer(TaskQuery):
     """`tasks/update`."""
 
     input_responses: InputResponses
@@ -48,25 +48,25 @@ def takes_tasks(context: Context) -> bool:
 def add_tasks(server: Server[Any], calls: OngoingCalls) -> None:
     """Let clients ask for the calls that they have handles of."""
 
-    def found(context: Context, params: TaskParams) -> OngoingCall:
+    def found(context: Context, params: TaskQuery) -> OngoingCall:
         _check(context, params.task_id)
         return calls.find(params.task_id)
 
-    async def get(context: Context, params: TaskParams) -> dict[str, Any]:
+    async def get(context: Context, params: TaskQuery) -> dict[str, Any]:
         return detailed(found(context, params))
 
-    async def update(context: Context, params: TaskUpdateParams) -> dict[str, Any]:
+    async def update(context: Context, params: TaskAnswer) -> dict[str, Any]:
         found(context, params).answer(params.input_responses)
         return {}
 
-    async def cancel(context: Context, params: TaskParams) -> dict[str, Any]:
+    async def cancel(context: Context, params: TaskQuery) -> dict[str, Any]:
         found(context, params).cancel()
         return {}
 
     server.extensions[IDENTIFIER] = {}
-    server.add_request_handler("tasks/get", TaskParams, get)
-    server.add_request_handler("tasks/update", TaskUpdateParams, update)
-    server.add_request_handler("tasks/cancel", TaskParams, cancel)
+    server.add_request_handler("tasks/get", TaskQuery, get)
+    server.add_request_handler("tasks/update", TaskAnswer, update)
+    server.add_request_handler("tasks/cancel", TaskQuery, cancel)
 
 
 def _check(context: Context, task_id: str) -> None:

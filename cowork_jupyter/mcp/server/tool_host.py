@@ -16,19 +16,19 @@ Tell = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Consent:
     """What the person in front of the caller's client has decided about a call."""
 
-    is_allowed: bool
+    is_given: bool
     reason: str = ""
 
 
-Ask = Callable[[str], Awaitable[Verdict | None]]
+Ask = Callable[[str], Awaitable[Consent | None]]
 """Puts a call to the person in front of the client; None if they have not decided."""
 
 
 @dataclass(frozen=True)
-class Caller:
+class GuestCaller:
     """An agent of somebody else's, as far as its client says who it is and what it can do."""
 
     name: str
@@ -45,7 +45,7 @@ class ToolHost(Protocol):
     def tools(self) -> Sequence[Tool]:
         """What they can call."""
 
-    async def call(self, caller: Caller, tool: str, parameters: dict[str, Any]) -> ToolResult:
+    async def call(self, caller: GuestCaller, tool: str, parameters: dict[str, Any]) -> ToolResult:
         """Run one call; `CoworkError` says why not."""
 
 

@@ -18,7 +18,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
-from cowork_jupyter.mcp.server.tool_host import Caller
+from cowork_jupyter.mcp.server.tool_host import GuestCaller
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry
@@ -46,7 +46,7 @@ async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
 
 
 def call(desk: McpGuests, tool: str, guest: str = "visitor", **given: Any) -> Any:
-    return desk.call(Caller(guest, nobody), tool, given)
+    return desk.call(GuestCaller(guest, nobody), tool, given)
 
 
 def conversations(service: CoworkService) -> list[Context]:
