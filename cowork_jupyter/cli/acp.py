@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Cowork
+from ..domain.extras import lack_of
 from .command import FAILED, SUCCESS, print_problem
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def add_to(commands: Commands) -> None:
 
 def run(config: Cowork, _arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
-    if find_spec("acp") is None:
-        print_problem("a package is missing. Run: pip install 'cowork-jupyter[acp]'")
+    if lack := lack_of("acp"):
+        print_problem(lack)
         return FAILED
     from ..acp.serving import serve
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
 from traitlets.config import Config
@@ -14,12 +13,12 @@ from ..config import Cowork
 from ..connections import Connections, state_of
 from ..domain.connection import ENVIRONMENT
 from ..domain.errors import CoworkError
+from ..domain.extras import lack_of
 from ..domain.settings import Settings
 from ..health import folder_problems
 from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
 from ..mcp.client.configured import Configured, ConfiguredServers
-from ..mcp.client.connection import NOT_INSTALLED
 from ..mcp.client.secrets import VariableMissing, resolve
 from ..policy.administrator import Administrator
 from ..policy.rulebook import RuleBook, settings_offers
@@ -148,8 +147,8 @@ def examine_servers(settings: Settings) -> DoctorFinding:
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
     if not found:
         return DoctorFinding(NAME, True, "none configured")
-    if any(one.in_use for one in found) and find_spec("mcp") is None:
-        return DoctorFinding(NAME, False, NOT_INSTALLED)
+    if any(one.in_use for one in found) and (lack := lack_of("mcp")):
+        return DoctorFinding(NAME, False, lack)
     problems = [_problem(one, settings) for one in found]
     listed = [_told(one, problem) for one, problem in zip(found, problems, strict=True)]
     return DoctorFinding(NAME, not any(problems), "; ".join(listed))

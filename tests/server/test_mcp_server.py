@@ -9,6 +9,7 @@ import pytest
 
 from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE
+from tests.unit.domain.test_extras import hide_package
 
 from .api import Api
 from .test_callers import FakeKernels
@@ -40,7 +41,7 @@ async def test_kernels_are_refused(jp_serverapp: Any, http_server_client: Any) -
 async def test_without_the_package_it_says_which_is_needed(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.mcp.server.tool_host.find_spec", lambda _name: None)
+    hide_package(monkeypatch)
     error = await api.refused("POST", "mcp", HELLO, status=503, code="no_mcp")
     assert "pip install 'cowork-jupyter[mcp]'" in error["message"]
 

@@ -7,12 +7,12 @@ import os
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.extras import lack_of
 from ...domain.message_data import ReviewData
 from ...domain.plan import PlanStep
 from ...domain.redaction import Mask
@@ -95,9 +95,8 @@ class ExternalTask:
         return Outcome(said.status, said.error, words)
 
     def _resolved(self, folder: str) -> Resolved:
-        if find_spec("acp") is None:
-            how = "Run: pip install 'cowork-jupyter[acp]'"
-            raise Unavailable(f"External agents need another package. {how}", code="no_acp")
+        if lack := lack_of("acp"):
+            raise Unavailable(f"External agents cannot be used. {lack}", code="no_acp")
         entry = self.externals.all().get(self.agent)
         if entry is None:
             raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")

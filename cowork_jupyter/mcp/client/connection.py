@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
+from ...domain.extras import lack_of
 from ...domain.operations import McpServerChanged, Observe, unobserved
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 State = Literal["idle", "starting", "ready", "failed"]
-
-NOT_INSTALLED = "MCP servers need another package. Run: pip install 'cowork-jupyter[mcp]'"
 
 
 @dataclass(frozen=True)
@@ -290,10 +289,10 @@ class McpConnection:
         """From start to end; gives when it has ended, raises if it never began."""
         began, self.state, self.why = time.monotonic(), "starting", ""
         self._ended, self._changed = asyncio.Event(), asyncio.Event()
-        try:
-            from . import sdk
-        except ImportError:
-            raise ServerUnavailable(NOT_INSTALLED, code="mcp_missing") from None
+        if lack := lack_of("mcp"):
+            raise ServerUnavailable(f"MCP servers cannot be used. {lack}", code="mcp_missing")
+        from . import sdk
+
         server = resolve(self.config.entry, os.environ, self._around.folder)
         self.tail.mask = self.mask = Mask(server.secrets)
         client = sdk.new_client(

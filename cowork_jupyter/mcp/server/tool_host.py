@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 from ...domain.errors import Unavailable
+from ...domain.extras import lack_of
 from ...domain.roles import AgentRole
 from ...tools.base import Tool, ToolResult
 
@@ -51,6 +51,5 @@ class ToolHost(Protocol):
 
 def check_installed() -> None:
     """Say what is missing before anything is imported that needs it."""
-    if find_spec("mcp") is None:
-        how = "Run: pip install 'cowork-jupyter[mcp]'"
-        raise Unavailable(f"A package is missing. {how}", code="no_mcp", retryable=False)
+    if lack := lack_of("mcp"):
+        raise Unavailable(lack, code="no_mcp", retryable=False)

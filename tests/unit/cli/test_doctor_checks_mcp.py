@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.cli import doctor_checks
 from cowork_jupyter.cli.doctor_checks import examine_servers
 from cowork_jupyter.domain.settings import Settings
+from tests.unit.domain.test_extras import hide_package
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_without_the_package_it_says_how_to_get_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(settings, web={"url": "http://x"})
-    monkeypatch.setattr(doctor_checks, "find_spec", lambda _name: None)
+    hide_package(monkeypatch)
     found = examine_servers(settings)
     assert not found.ok
     assert found.message.endswith("pip install 'cowork-jupyter[mcp]'")

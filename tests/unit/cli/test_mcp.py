@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.domain.test_extras import hide_package
+
 from .terminals import run_here
 
 
 def test_without_the_package_it_says_which_is_needed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.mcp.server.tool_host.find_spec", lambda _name: None)
+    hide_package(monkeypatch)
     assert run_here("mcp") == 1
     told = capsys.readouterr()
     assert "pip install 'cowork-jupyter[mcp]'" in told.err
