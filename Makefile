@@ -24,7 +24,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help lab install test test-full test-unit test-security test-server test-cluster test-acp test-mcp test-local \
-        test-ui test-collaboration test-hub test-notebooks notebooks test-packaging \
+        test-ui test-collaboration test-jupyter-ai test-hub test-notebooks notebooks test-packaging \
         lint fmt build docs screenshots bench soak eval clean
 
 help: ## list the targets
@@ -67,6 +67,9 @@ test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
 
 test-collaboration: $(VENV)/.ready-to-test ## the same with documents that several people share
 	$(PYTEST) tests/collaboration $(ARGS)
+
+test-jupyter-ai: $(VENV)/.ready-to-test ## JupyterLab in a browser, with jupyter-ai beside us
+	$(PYTEST) tests/jupyter_ai $(ARGS)
 
 test-hub: $(VENV)/.ready-to-test ## a real JupyterHub with its proxy, two users and an administrator
 	$(PYTEST) tests/hub $(ARGS)
@@ -185,6 +188,11 @@ $(VENV)/.collaboration: tests/collaboration/environment.py | install
 	@$(BIN)/python -m tests.collaboration.environment
 	@touch $@
 
+$(VENV)/.jupyter-ai: tests/jupyter_ai/environment.py tests/collaboration/environment.py | install
+	@echo "Installing jupyter-ai …"
+	@$(BIN)/python -m tests.jupyter_ai.environment
+	@touch $@
+
 $(VENV)/.hub: tests/hub/environment.py | install
 	@echo "Installing JupyterHub …"
 	@$(BIN)/python -m tests.hub.environment
@@ -194,7 +202,7 @@ $(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
                         tests/acp/node_modules/.package-lock.json \
                         tests/hub/node_modules/.package-lock.json \
                         tests/mcp/node_modules/.package-lock.json $(VENV)/.small-model \
-                        $(VENV)/.collaboration $(VENV)/.hub | install
+                        $(VENV)/.collaboration $(VENV)/.jupyter-ai $(VENV)/.hub | install
 	@echo "Installing what the tests need …"
 	@$(BIN)/pip install --quiet --group build --group docs --group test
 	@$(BIN)/python -m tests.ui.chromium

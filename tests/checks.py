@@ -121,6 +121,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("mcp", reruns=True),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),
     pytest_check("collaboration", alone=True, reruns=True),
+    pytest_check("jupyter_ai", alone=True, reruns=True),
     pytest_check("ui", alone=True, reruns=True),
 ]
 AT_ONCE = 2
