@@ -19,7 +19,6 @@ from .lab import LabServer
 from .person import open_notebook
 from .told import write_notebook
 
-pytestmark = pytest.mark.slow
 
 Screenshot = Callable[[Page, str], Path]
 
