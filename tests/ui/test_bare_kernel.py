@@ -19,7 +19,6 @@ from .lab import LabServer
 from .person import open_notebook
 from .told import write_notebook
 
-
 Screenshot = Callable[[Page, str], Path]
 
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
