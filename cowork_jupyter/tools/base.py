@@ -64,6 +64,15 @@ class Remark:
     """The step of a plan in which it was said."""
 
 
+def nobody_follows(_server: str, _uri: str) -> None:
+    """Where nobody hears of changes."""
+
+
+def nothing_closed(_tools: Sequence[str]) -> set[str]:
+    """Where there are no rules."""
+    return set()
+
+
 def nothing_said(_query: str, _limit: int) -> list[Remark]:
     """Where there is no conversation."""
     return []
@@ -133,9 +142,9 @@ class ToolContext:
     """Puts a question to the user in the middle of a call; None when nobody is there."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
     """What the user answered in this run about notebooks that another program has open."""
-    follow: Callable[[str, str], None] = lambda _server, _uri: None
+    follow: Callable[[str, str], None] = nobody_follows
     """Hears of each resource that was read: its server, and its address there."""
-    closed: Callable[[Sequence[str]], set[str]] = lambda _tools: set()
+    closed: Callable[[Sequence[str]], set[str]] = nothing_closed
     """Which of these tools a rule denies, or wants asked about."""
     recall: Callable[[str, int], Sequence[Remark]] = nothing_said
     """Finds at most so many remarks of the conversation that fit a query, best first."""

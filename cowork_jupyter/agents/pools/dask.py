@@ -24,6 +24,8 @@ from ...tools.base import (
     ToolParameters,
     ToolResult,
     nobody_answers,
+    nobody_follows,
+    nothing_closed,
     nothing_said,
 )
 from ...tools.kernel.scratch import ScratchCode, run_code_in_scratch
@@ -216,6 +218,8 @@ class _TaskAtWork:
                 scratch=None,
                 waiting=nullcontext,
                 ask=nobody_answers,
+                follow=nobody_follows,
+                closed=nothing_closed,
                 recall=nothing_said,
             ),
             settings=self.settings,
