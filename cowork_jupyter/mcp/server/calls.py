@@ -128,6 +128,8 @@ class OngoingCall:
     def _mark(self, *_: object) -> None:
         self.updated = _now()
         self._changed.set()
+        if self._running.done() and not self._running.cancelled():
+            self._running.exception()  # heard of, also if nobody comes back for it
 
 
 @dataclass
