@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +13,13 @@ from typing import Any
 
 import httpx
 import httpx2
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, Implementation, TextContent
 
-from tests.server.live import TOKEN, LiveServer
+from tests.server.live import TOKEN, LiveServer, live_server
 
 from .conftest import PATIENCE
 
@@ -105,3 +106,22 @@ class Panel:
         context = await self.conversation(name)
         found = (await self.get(f"context/{context}/events?after=0&timeout=10"))["events"]
         return [one["data"] for one in found if one["type"] == kind]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with live_server(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture
+def panel(server: LiveServer) -> Panel:
+    return Panel(server)
+
+
+@pytest.fixture
+def on_disk(server: LiveServer) -> Callable[[], str]:
+    """What the file really holds."""
+    path = server.log_file.parent / "root" / "a.txt"
+    path.write_text("one\n")
+    return path.read_text

@@ -6,7 +6,7 @@ And calls that outlive a client's patience: tasks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -27,33 +27,18 @@ from cowork_jupyter.mcp.client.tasks import (
     Tasks,
     TaskState,
 )
-from tests.server.live import LiveServer, live_server
+from tests.server.live import LiveServer
 
 from .conftest import PATIENCE
 from .offered import LOGIN, Panel, command, said
+from .offered import on_disk as on_disk
+from .offered import panel as panel
+from .offered import server as server
 
 pytestmark = pytest.mark.asyncio
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 CHANGE = {"path": "a.txt", "old_text": "one", "new_text": "two"}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture
-def panel(server: LiveServer) -> Panel:
-    return Panel(server)
-
-
-@pytest.fixture
-def on_disk(server: LiveServer) -> Callable[[], str]:
-    path = server.log_file.parent / "root" / "a.txt"
-    path.write_text("one\n")
-    return path.read_text
 
 
 @asynccontextmanager

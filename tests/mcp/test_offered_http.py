@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import httpx
 import psutil
 import pytest
 
-from tests.server.live import LiveServer, live_server
+from tests.server.live import LiveServer
 
 from .conftest import PATIENCE
 from .offered import LOGIN, Panel, over_http, said
+from .offered import on_disk as on_disk
+from .offered import panel as panel
+from .offered import server as server
 
 pytestmark = pytest.mark.asyncio
 
@@ -29,25 +32,6 @@ HELLO = {
         "clientInfo": {"name": "x", "version": "1"},
     },
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture
-def panel(server: LiveServer) -> Panel:
-    return Panel(server)
-
-
-@pytest.fixture
-def on_disk(server: LiveServer) -> Callable[[], str]:
-    """What the file really holds."""
-    path = server.log_file.parent / "root" / "a.txt"
-    path.write_text("one\n")
-    return path.read_text
 
 
 @ERAS

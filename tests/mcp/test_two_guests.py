@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 
-from tests.server.live import LiveServer, live_server
+from tests.server.live import LiveServer
 
 from .offered import Panel, over_http, said
+from .offered import panel as panel
+from .offered import server as server
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,17 +28,6 @@ EMPTY = {
     "nbformat": 4,
     "nbformat_minor": 5,
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture
-def panel(server: LiveServer) -> Panel:
-    return Panel(server)
 
 
 @pytest.fixture
