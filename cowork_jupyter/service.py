@@ -209,14 +209,14 @@ class CoworkService:
         policy: Mapping[str, Any] | None = None,
         model: str | None = None,
         origin: RequestOrigin = HERE,
+        pictures: Sequence[ImagePart] = (),
     ) -> Message:
         """The same for words that may call a skill, or a prompt of a server, and nothing else."""
         call = called_prompt(text, self.mcp.names())
         prompt = await written(call, self.mcp) if call else None
         skill, said = called_skill(text, self.skills)
-        return self.send_message(
-            context_id, said, role, policy, model, origin, skill=skill, prompt=prompt
-        )
+        place = (context_id, said, role, policy, model, origin)
+        return self.send_message(*place, skill=skill, pictures=pictures, prompt=prompt)
 
     def _new_job(
         self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin

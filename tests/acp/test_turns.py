@@ -51,6 +51,17 @@ async def test_a_session_tells_its_commands_once_the_client_knows_it(
     assert "execute" in [one["name"] for one in first["availableCommands"]]
 
 
+async def test_a_slash_calls_a_skill_and_anything_else_is_plain_text(
+    editor: Editor, model: ScriptedServer, folder: Path
+) -> None:
+    session = await editor.open(folder)
+    model.add(text("Joined."), text("There is no such thing."))
+    await editor.say(session, "/joins Add the cities")
+    assert "The user wants the skill" in str(model.requests[-1].body["messages"])
+    await editor.say(session, "/tmp is full")
+    assert "/tmp is full" in str(model.requests[-1].body["messages"])
+
+
 async def test_reading_is_told_with_kind_place_and_content(
     editor: Editor, model: ScriptedServer, folder: Path
 ) -> None:
