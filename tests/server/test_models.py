@@ -153,7 +153,7 @@ async def test_providers_are_listed_and_of_their_keys_only_whether_they_are_set(
     assert items["anthropic"]["key_variable"] == "ANTHROPIC_API_KEY"
     assert (items["anthropic"]["key_is_set"], items["mistral"]["key_is_set"]) == (True, False)
     assert items["ollama"]["base_url"] == "http://127.0.0.1:11434/v1"
-    assert items["openai"]["models"][0]["price"]["as_of"]
+    assert items["anthropic"]["models"][0]["price"]["as_of"]
 
 
 @pytest.fixture
