@@ -17,11 +17,11 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp import client
 from cowork_jupyter.mcp.client import stdio
 from cowork_jupyter.mcp.client.connection import McpConnection
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
+from tests.unit.domain.test_extras import hide_package
 
 from .conftest import HERE, PATIENCE, House, call, eventually, npm, odd
 
@@ -314,9 +314,7 @@ async def test_a_program_or_a_variable_that_is_not_there_is_named(house: House) 
 async def test_without_the_package_it_says_how_to_get_it(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "cowork_jupyter.mcp.client.sdk", raising=False)
-    monkeypatch.delattr(client, "sdk", raising=False)
-    monkeypatch.setitem(sys.modules, "mcp", None)
+    hide_package(monkeypatch)
     house.configure(odd=odd())
     servers = house.servers()
     await servers.prepare(AgentRole.ACTOR)
