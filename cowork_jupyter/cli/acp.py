@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Cowork
-from ..domain.extras import lack_of
 from .command import FAILED, SUCCESS, print_problem
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ def add_to(commands: Commands) -> None:
 
 def run(config: Cowork, _arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
+    from ..domain.extras import lack_of
+
     if lack := lack_of("acp"):
         print_problem(lack)
         return FAILED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from ...domain.events import Choice
 from ...mcp.server.tool_host import Ask, Consent
 from ...policy.visible import spell_hidden
 from ..log import RunLog
@@ -47,10 +48,8 @@ class ElicitingApprover:
     ) -> None:
         """What was decided there is what is recorded here."""
         if consent is not None:
-            decision, reason = "allow" if consent.is_given else "deny", consent.reason
-            ruling = Ruling.model_validate(
-                {"decision": decision, "feedback": reason, "by": self.guest}
-            )
+            decision: Choice = "allow" if consent.is_given else "deny"
+            ruling = Ruling(decision=decision, feedback=consent.reason, by=self.guest)
             self.inquiries.resolve_call(request.call_id, ruling, log)
         elif self.approver is not self.inquiries:  # nobody is here
             here.cancel()

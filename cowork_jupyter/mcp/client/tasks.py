@@ -23,9 +23,9 @@ from mcp_types import (
     Result,
 )
 
+from .. import TASKS
 from .ongoing import current
 
-IDENTIFIER = "io.modelcontextprotocol/tasks"
 _PAUSE, _SHORTEST, _LONGEST = 1.0, 0.1, 30.0
 """Seconds between two questions how far it is, where the server says nothing, or too much."""
 _LAST_WORDS = 2.0
@@ -92,7 +92,7 @@ class CancelTask(Request[TaskParams, Literal["tasks/cancel"]]):
 class Tasks(ClientExtension):
     """Waits for the results of handles."""
 
-    identifier = IDENTIFIER
+    identifier = TASKS
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
         """Handles are ours to finish."""

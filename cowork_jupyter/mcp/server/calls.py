@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ KEPT = timedelta(hours=1)
 """For so long a call that has ended can be asked for."""
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
-Run = Callable[[GuestCaller], Awaitable[CallToolResult]]
+Run = Callable[[GuestCaller], Coroutine[Any, Any, CallToolResult]]
 
 
 @dataclass
@@ -55,7 +55,7 @@ class OngoingCall:
     def begin(self, run: Run, name: str, *, asks: bool) -> None:
         """Let it run, whoever listens. It asks only who can answer."""
         caller = GuestCaller(name, self._tell, self._ask if asks else None)
-        self._running = asyncio.create_task(_awaited(run(caller)))
+        self._running = asyncio.create_task(run(caller))
         self._running.add_done_callback(self._mark)
 
     @property
@@ -167,7 +167,3 @@ class OngoingCalls:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-async def _awaited(run: Awaitable[CallToolResult]) -> CallToolResult:
-    return await run

@@ -18,13 +18,13 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from .. import TASKS
 from .calls import KEPT, OngoingCall, OngoingCalls
 
-IDENTIFIER = "io.modelcontextprotocol/tasks"
 POLL_MILLISECONDS = 1_000
 
 Context = ServerRequestContext[Any, Any]
-_NEEDED = ClientCapabilities(extensions={IDENTIFIER: {}})
+_NEEDED = ClientCapabilities(extensions={TASKS: {}})
 
 
 class TaskQuery(RequestParams):
@@ -63,7 +63,7 @@ def add_tasks(server: Server[Any], calls: OngoingCalls) -> None:
         found(context, params).cancel()
         return {}
 
-    server.extensions[IDENTIFIER] = {}
+    server.extensions[TASKS] = {}
     server.add_request_handler("tasks/get", TaskQuery, get)
     server.add_request_handler("tasks/update", TaskAnswer, update)
     server.add_request_handler("tasks/cancel", TaskQuery, cancel)
