@@ -15,8 +15,8 @@ MARK = "agent:"
 """Before a name among the `tools_needed` of a step: the older way to name its agent."""
 
 ON_ITS_OWN = (
-    "It can read and write files by itself, without asking and outside the sandbox: the checkpoint "
-    "around its run and the audit cover what it changes in the workspace."
+    "It can read and write files by itself without asking, within the sandbox and this role's "
+    "rights. The checkpoint around its run and the audit cover what it changes in the workspace."
 )
 """What holds for an external agent, for whoever is about to choose one."""
 

@@ -117,14 +117,28 @@ class Foreigner:
         self._write(name, content)
         return "done"
 
+    async def do_try_to_write(self, path: str) -> str:
+        """Anywhere on the machine."""
+        try:
+            self._write(path, "mine")
+        except OSError as error:
+            return f"failed: {type(error).__name__}"
+        return "done"
+
+    async def do_try_to_read(self, path: str) -> str:
+        try:
+            return Path(path).read_text()  # noqa: ASYNC240 - it has nothing else to do
+        except OSError as error:
+            return f"failed: {type(error).__name__}"
+
     async def do_capabilities(self) -> dict[str, Any]:
         return self.capabilities
 
     async def do_tell(self, variable: str) -> str:
         return os.environ.get(variable, "not set")
 
-    async def do_die(self) -> None:
-        sys.stderr.write("I had enough\n")
+    async def do_die(self, last_words: str) -> None:
+        sys.stderr.write(f"{last_words}\n")
         sys.stderr.flush()
         os._exit(3)
 

@@ -51,7 +51,8 @@ class Approver:
 
 @pytest.fixture
 def frames(tmp_path: Path) -> Path:
-    return tmp_path / "frames.jsonl"
+    """In the folder that is the foreigner's own."""
+    return tmp_path / "foreigner" / "frames.jsonl"
 
 
 @pytest.fixture
@@ -66,6 +67,7 @@ async def bench(settings: Settings, frames: Path, approver: Approver) -> AsyncIt
         "command": sys.executable,
         "args": ["-m", "tests.acp.foreign"],
         "env": {"FRAMES": str(frames), "PYTHONPATH": str(ROOT), "THEIR_KEY": "${MY_SECRET:-none}"},
+        "writes": [str(frames.parent)],
     }
     settings.user_settings.parent.mkdir(parents=True)
     settings.user_settings.write_text(json.dumps({"agents": {"foreigner": configured}}))
@@ -257,6 +259,80 @@ async def test_files_that_it_touched_by_itself_are_in_checkpoint_and_audit(
     assert not (bench.workspace / "b.py").exists()
 
 
+def reconfigure(settings: Settings, **changes: object) -> None:
+    configured = json.loads(settings.user_settings.read_text())
+    configured["agents"]["foreigner"] |= changes
+    settings.user_settings.write_text(json.dumps(configured))
+
+
+async def test_by_itself_it_writes_only_to_the_workspace_and_what_is_its_own(
+    bench: Bench, scripted: ScriptedServer, frames: Path
+) -> None:
+    at_home = Path.home() / f".{bench.context.id}"
+    places = [at_home, frames.parent / "session", bench.workspace / "made.py"]
+    hook = bench.workspace / ".envrc"
+    await hand_over(bench, scripted, [["try_to_write", str(place)] for place in (*places, hook)])
+    elsewhere, own, inside, _ = outcomes(bench)
+    assert elsewhere.startswith("failed: ")
+    assert (own, inside) == ("done", "done")
+    assert [place.exists() for place in places] == [False, True, True]
+    assert not hook.exists()  # what runs later is set aside
+    notices = [event.data.model_dump().get("message") for event in bench.events(EventType.NOTICE)]
+    assert [said for said in notices if said and "Set aside: .envrc" in said]
+
+
+async def test_it_reads_no_secrets_and_nothing_of_ours(
+    bench: Bench, scripted: ScriptedServer, settings: Settings
+) -> None:
+    places = [settings.database, "/etc/shadow"]
+    await hand_over(bench, scripted, [["try_to_read", str(place)] for place in places])
+    assert all(outcome.startswith("failed: ") or not outcome for outcome in outcomes(bench))
+
+
+async def test_in_a_role_that_only_reads_it_cannot_write_to_the_workspace(
+    bench: Bench, scripted: ScriptedServer, frames: Path
+) -> None:
+    places = [bench.workspace / "a.py", bench.workspace / "new.py", frames.parent / "session"]
+    actions = [["try_to_write", str(place)] for place in places]
+    await hand_over(bench, scripted, actions, role="reviewer")
+    *refused, own = outcomes(bench)
+    assert all(outcome.startswith("failed: ") for outcome in refused)
+    assert own == "done"
+    assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
+    assert not (bench.workspace / "new.py").exists()
+
+
+@pytest.mark.parametrize("answer", ["start", "leave"])
+async def test_without_the_sandbox_it_starts_only_if_the_user_says_so(
+    bench: Bench, scripted: ScriptedServer, settings: Settings, tmp_path: Path, answer: str
+) -> None:
+    reconfigure(settings, sandbox=False)
+    place = tmp_path / "elsewhere"
+    task = f"DO {json.dumps([['try_to_write', str(place)]])}\n"
+    scripted.add(call("delegate", role="actor", task=task, agent="foreigner"), text("Done."))
+    job_id = bench.start("Get it done.", AgentRole.COMMANDER)
+    await answer_next(bench, "allow")
+    assert "without the sandbox" in await answer_next(bench, answer)
+    await bench.service.jobs.wait(job_id)
+    assert place.exists() == (answer == "start")
+
+
+async def test_without_the_sandbox_no_role_that_only_reads_can_use_it(
+    bench: Bench, scripted: ScriptedServer, settings: Settings
+) -> None:
+    reconfigure(settings, sandbox=False)
+    await hand_over(bench, scripted, [["itself", "started", ""]], role="reviewer")
+    assert "must not change the workspace" in bench.results()[-1]["error"]["message"]
+    assert not (bench.workspace / "started").exists()
+
+
+async def test_one_that_cannot_write_its_state_says_where_to_list_it(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    await hand_over(bench, scripted, [["die", "EROFS: read-only file system, open '~/.state'"]])
+    assert '"writes"' in bench.results()[-1]["error"]["message"]
+
+
 async def test_whoever_chooses_it_reads_what_holds(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(
         call("delegate", role="reviewer", task="DO []\n", agent="foreigner"), text("Done.")
@@ -264,22 +340,20 @@ async def test_whoever_chooses_it_reads_what_holds(bench: Bench, scripted: Scrip
     job_id = bench.start("Get it done.", AgentRole.COMMANDER)
     asked = await answer_next(bench, "deny")
     await bench.service.jobs.wait(job_id)
-    assert "outside the sandbox" in asked
+    assert "within the sandbox and this role's rights" in asked
     assert "checkpoint" in asked
     step = {"action": "Do it.", "agent": "foreigner"}
     scripted.add(plan("Do it", step))
     await bench.tell("Plan it.", AgentRole.PLANNER)
     made = bench.service.plan(bench.context.id)
     assert made
-    assert "outside the sandbox" in rights_of(made.plan)
+    assert "within the sandbox" in rights_of(made.plan)
 
 
 async def test_one_of_another_version_fails_its_task_in_words(
     bench: Bench, scripted: ScriptedServer, settings: Settings
 ) -> None:
-    configured = json.loads(settings.user_settings.read_text())
-    configured["agents"]["foreigner"]["args"].append("2")
-    settings.user_settings.write_text(json.dumps(configured))
+    reconfigure(settings, args=["-m", "tests.acp.foreign", "2"])
     await hand_over(bench, scripted, [["itself", "started", ""]])
     assert "speaks only version 2" in bench.results()[-1]["error"]["message"]
     assert not (bench.workspace / "started").exists()
@@ -317,10 +391,11 @@ async def test_a_step_of_an_approved_plan_is_carried_out_by_it_within_the_plan(
 async def test_one_that_dies_fails_its_task_with_its_last_words(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    await hand_over(bench, scripted, [["die"]])
+    await hand_over(bench, scripted, [["die", "I had enough"]])
     error = bench.results()[-1]["error"]
     assert error["code"] == "delegate_failed"
     assert "I had enough" in error["message"]
+    assert '"writes"' not in error["message"]
 
 
 async def test_one_that_talks_nonsense_fails_its_task(

@@ -2,25 +2,70 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, ValidationError
 
 from ...domain.roles import AgentRole
 from ...mcp.client.entry import ServerEntry
 from ...policy.settings_file import SettingsFile
+from ...workspace.sandbox.places import is_inside
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_WORDS = re.compile(r"[a-z]+")
+
+
+_STATE = {
+    "claude": ("~/.claude", "~/.claude.json"),
+    "codex": ("~/.codex",),
+    "gemini": ("~/.gemini",),
+    "goose": ("~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"),
+    "opencode": (
+        *("~/.config/opencode", "~/.local/share/opencode"),
+        *("~/.local/state/opencode", "~/.cache/opencode"),
+    ),
+    "qwen": ("~/.qwen",),
+}
+"""Where known agents keep their settings, logins and sessions, by a word of the command."""
+
+
+def _checked_place(place: str) -> str:
+    path, home = os.path.normpath(os.path.expanduser(place)), os.path.expanduser("~")  # noqa: PTH111
+    if not path.startswith("/"):
+        raise ValueError("must be an absolute path, or start with ~")
+    if is_inside(home, path):
+        raise ValueError("must not be your home folder, or hold it: name what the agent needs")
+    return path
+
+
+class AgentEntry(ServerEntry):
+    """One agent, as written."""
+
+    writes: list[Annotated[str, AfterValidator(_checked_place)]] | None = None
+    """Files and folders that it may change beside the workspace: its settings and sessions. By
+    default what is known of it."""
+    sandbox: bool = True
+
+    @property
+    def state(self) -> frozenset[str]:
+        """Where it keeps what is its own."""
+        if self.writes is not None:
+            return frozenset(self.writes)
+        words = {word for part in (self.command, *self.args) for word in _WORDS.findall(part)}
+        known = (place for word in _STATE.keys() & words for place in _STATE[word])
+        return frozenset(map(os.path.expanduser, known))
 
 
 class ExternalAgents:
-    """`{"agents": {"name": {"command", "args", "env"}}}`, as it stands in the file now."""
+    """`{"agents": {"name": {"command", "args", …}}}`, as it stands in the file now."""
 
     def __init__(self, settings: Path | None = None) -> None:
         self._file = SettingsFile(settings) if settings else None
 
-    def all(self) -> dict[str, ServerEntry]:
+    def all(self) -> dict[str, AgentEntry]:
         """Those that can be started, by name."""
         found = self._file.content().get("agents", {}) if self._file else {}
         entries = found.items() if isinstance(found, dict) else ()
@@ -40,9 +85,9 @@ class ExternalAgents:
         return {"external agents": f"{names} ({how})"} if names and how else {}
 
 
-def _read(raw: object) -> ServerEntry | None:
+def _read(raw: object) -> AgentEntry | None:
     try:
-        entry = ServerEntry.model_validate(raw)
+        entry = AgentEntry.model_validate(raw)
     except ValidationError:
         return None
     return entry if entry.command and not entry.disabled else None

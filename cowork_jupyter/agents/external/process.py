@@ -1,31 +1,62 @@
-"""The process of an external agent: supervised, spoken to by lines of JSON."""
+"""The process of an external agent: confined like a command, spoken to by lines of JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import socket
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ...domain.errors import Unavailable
 from ...mcp.client.secrets import Resolved
 from ...tools.environment import scrubbed
+from ...workspace import Workspace
 from ...workspace.sandbox import supervised
-from ...workspace.sandbox.supervised import SupervisedProcess
+from ...workspace.sandbox.sandbox import Launch, Sandbox
+from ...workspace.sandbox.supervised import LAST_WORDS, MAX_LINE_LENGTH
 
 MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
 _TAIL = 20
 
 
+@dataclass(frozen=True)
+class AgentProcess:
+    """What is needed to start one."""
+
+    agent: Resolved
+    workspace: Workspace
+    sandbox: Sandbox | None
+    """Without one it has all rights of the user."""
+    may_write: bool = False
+    """Whether it may change the workspace."""
+    state: frozenset[str] = frozenset()
+    """Files and folders elsewhere that it may change."""
+    undone: Callable[[list[str]], None] = lambda _paths: None
+    """Told what it left that would run later, and was set aside."""
+
+
+@dataclass(frozen=True)
+class _Streams:
+    """Of the running program, as we see them."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    errors: asyncio.StreamReader
+
+
 class JsonLines:
     """The SDK's transport, with limits."""
 
-    def __init__(self, process: SupervisedProcess) -> None:
-        self._reader, self._writer = process.stdout, process.stdin
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
         self._garbage = 0
         self._writing = asyncio.Lock()
 
@@ -55,25 +86,92 @@ class JsonLines:
 
 
 @asynccontextmanager
-async def started(
-    agent: Resolved, folder: str, environment: Mapping[str, str]
-) -> AsyncIterator[tuple[JsonLines, deque[str]]]:
+async def started(process: AgentProcess) -> AsyncIterator[tuple[JsonLines, deque[str]]]:
     """The running agent, and the last lines that it wrote about itself. At the end none is left."""
-    variables = scrubbed(environment) | agent.env
-    program = shutil.which(agent.command, path=variables.get("PATH"))
+    variables = scrubbed(os.environ) | process.agent.env
+    program = shutil.which(process.agent.command, path=variables.get("PATH"))
     if program is None:
-        raise Unavailable(f"The program '{agent.command}' is not installed.", code="no_agent")
-    process = await supervised.start(program, agent.args, variables, folder)
+        missing = f"The program '{process.agent.command}' is not installed."
+        raise Unavailable(missing, code="no_agent")
     last: deque[str] = deque(maxlen=_TAIL)
-    overhearing = asyncio.create_task(_overhear(process, last))
+    running = (
+        _unconfined(process, program, variables)
+        if process.sandbox is None
+        else _confined(process, process.sandbox, program, variables)
+    )
+    async with running as streams:
+        overhearing = asyncio.create_task(_overhear(streams.errors, last))
+        try:
+            yield JsonLines(streams.reader, streams.writer), last
+        finally:
+            overhearing.cancel()
+            await asyncio.gather(overhearing, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _unconfined(
+    process: AgentProcess, program: str, variables: Mapping[str, str]
+) -> AsyncIterator[_Streams]:
+    folder = str(process.workspace.root)
+    made = await supervised.start(program, process.agent.args, variables, folder)
     try:
-        yield JsonLines(process), last
+        yield _Streams(made.stdout, made.stdin, made.stderr)
     finally:
-        await asyncio.shield(process.end())
-        overhearing.cancel()
-        await asyncio.gather(overhearing, return_exceptions=True)
+        await asyncio.shield(made.end())
 
 
-async def _overhear(process: SupervisedProcess, last: deque[str]) -> None:
-    while piece := await process.stderr.read(65_536):
+@asynccontextmanager
+async def _confined(
+    process: AgentProcess, sandbox: Sandbox, program: str, variables: Mapping[str, str]
+) -> AsyncIterator[_Streams]:
+    """In the sandbox, with what is its own to write. Works by the network, as its model does."""
+    ours, its = zip(*(socket.socketpair() for _ in range(3)), strict=True)
+    with ExitStack() as stack:
+        for end in (*ours, *its):
+            stack.enter_context(end)
+        await asyncio.to_thread(_make_folders, process.state)
+        with process.workspace.locate(".") as place, place.open_folder() as folder:
+            launch = Launch(
+                arguments=[program, *process.agent.args],
+                workspace=process.workspace,
+                folder=folder,
+                path=place.path,
+                input=its[0].fileno(),
+                output=its[1].fileno(),
+                errors=its[2].fileno(),
+                environment=variables,
+                may_write=process.may_write,
+                state=process.state,
+                is_online=True,
+                undone=process.undone,
+            )
+            async with sandbox.running(launch) as command:
+                for end in its:
+                    end.close()  # now only the agent holds them: its end is our end of file
+                ends = [
+                    await asyncio.open_unix_connection(sock=end, limit=MAX_LINE_LENGTH)
+                    for end in ours
+                ]
+                (_, writer), (reader, _), (errors, _) = ends
+                try:
+                    yield _Streams(reader, writer, errors)
+                finally:
+                    writer.close()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LAST_WORDS):
+                            await command.wait()
+                    for _, end in ends:
+                        end.close()
+
+
+def _make_folders(state: frozenset[str]) -> None:
+    """Only what exists can be opened to a program. What has a suffix is a file."""
+    for path in map(Path, state):
+        if not path.suffix:
+            with suppress(OSError):
+                path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+async def _overhear(errors: asyncio.StreamReader, last: deque[str]) -> None:
+    while piece := await errors.read(65_536):
         last.extend(piece.decode(errors="replace").splitlines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,23 +12,25 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
-from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
 from ...domain.extras import lack_of
 from ...domain.message_data import ReviewData
+from ...domain.notices import Notice
 from ...domain.plan import PlanStep
 from ...domain.redaction import Mask
-from ...domain.replies import Review, StepResult
+from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission
 from ...domain.team import MARK
 from ...llm.reply import read_reply
-from ...mcp.client.secrets import Resolved, VariableMissing, resolve
+from ...mcp.client.secrets import VariableMissing, resolve
+from ...policy.visible import visible
 from ..log import RunLog
 from ..run.budget import Budget
 from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..run.loop import Outcome
 from ..run.tool_runner import ToolEnvironment, ToolRunner
 from .configured import ExternalAgents
-from .process import JsonLines, started
+from .process import AgentProcess, JsonLines, started
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
@@ -37,6 +40,11 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0
 """Within which it has to be ready for work."""
 _LOOK = 0.5
+_START, _LEAVE = "start", "leave"
+_REFUSED = re.compile(r"read-only file system|permission denied|EROFS|EACCES|EPERM", re.IGNORECASE)
+_WRITES_ELSEWHERE = (
+    'In the sandbox it can write only to the workspace and what its settings list as "writes".'
+)
 _ANYTHING = frozenset({Permission.EXECUTE_COMMANDS})
 _HEAD = (
     "You work in this folder as the {label}: {description} Use the client's methods for files and "
@@ -68,15 +76,18 @@ class ExternalTask:
             refusal = await budget.admit()
         if refusal:
             return Outcome(JobStatus.FAILED, refusal)
-        resolved = self._resolved(str(budget.settings.workspace))
-        mask = Mask(resolved.secrets)
+        process = self._process(str(budget.settings.workspace))
+        mask = Mask(process.agent.secrets)
         runner = ToolRunner(self.tools, self.log, self.step, limits.waiting)
         try:
             async with (
                 self.tools.recorded_job(self.log.job_id, self.log.role),
                 self.tools.recorded_use(self._use(text)),
             ):
-                said = await self._speak(resolved, text, runner, limits)
+                if process.sandbox is None:
+                    with limits.waiting():
+                        await self._ask_unconfined()
+                said = await self._speak(process, text, runner, limits)
         except LimitReached as limit:
             return Outcome(JobStatus.FAILED, f"The limit of {limit} was reached.")
         except CoworkError as error:
@@ -94,17 +105,51 @@ class ExternalTask:
             return Outcome(said.status, said.error, reply.text, delivered=review)
         return Outcome(said.status, said.error, words)
 
-    def _resolved(self, folder: str) -> Resolved:
+    def _process(self, folder: str) -> AgentProcess:
+        """How it is started: confined as a command of its role would be."""
         if lack := lack_of("acp"):
             raise Unavailable(f"External agents cannot be used. {lack}", code="no_acp")
         entry = self.externals.all().get(self.agent)
         if entry is None:
             raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
+        sandbox = self.tools.sandbox if entry.sandbox else None
+        if sandbox is not None and sandbox.kind == "none":
+            sandbox = None
+        may_write = self.log.role.spec.commands_may_write
+        if sandbox is None and not may_write:
+            raise Forbidden(
+                f"The {self.log.role.spec.label} must not change the workspace, and without the "
+                f"sandbox nothing keeps {self.agent} from it.",
+                code="sandbox_missing",
+            )
         try:
-            return resolve(entry, os.environ, folder)
+            resolved = resolve(entry, os.environ, folder)
         except VariableMissing as error:
             why = f"Cannot start the agent {self.agent}: {error}."
             raise Unavailable(why, code="no_agent") from None
+        workspace = self.tools.workspace
+        return AgentProcess(resolved, workspace, sandbox, may_write, entry.state, self._tell_undone)
+
+    def _tell_undone(self, paths: list[str]) -> None:
+        if paths:
+            names = visible(", ".join(paths))[:400]
+            self.log.event(
+                Notice(
+                    code="external-call",
+                    message=f"{self.agent} left files that would run later. Set aside: {names}",
+                )
+            )
+
+    async def _ask_unconfined(self) -> None:
+        question = Question(
+            question=f"Start {self.agent} without the sandbox? It can do whatever you can do.",
+            severity="major",
+            options=[Option(label="Start it", value=_START), Option(label="Do not", value=_LEAVE)],
+            default=_LEAVE,
+        )
+        if await self.tools.user.ask(question, self.log) != _START:
+            why = f"The user did not allow {self.agent} to run without the sandbox."
+            raise Forbidden(why, code="denied_by_user")
 
     def _use(self, text: str) -> ToolUse:
         """The whole task, as the checkpoints see it."""
@@ -113,23 +158,23 @@ class ExternalTask:
         return ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
 
     async def _speak(
-        self, agent: Resolved, text: str, runner: ToolRunner, limits: RunLimits
+        self, process: AgentProcess, text: str, runner: ToolRunner, limits: RunLimits
     ) -> Outcome:
         from acp import RequestError
         from acp.client import ClientSideConnection
 
         from .client import Workbench
 
-        bench = Workbench(self.agent, runner, Mask(agent.secrets))
+        bench = Workbench(self.agent, runner, Mask(process.agent.secrets))
         folder = str(self.tools.workspace.root)
-        async with started(agent, folder, os.environ) as (lines, last):
+        async with started(process) as (lines, last):
             connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
             try:
                 return await self._converse(connection, bench, folder, text, limits)
             except RequestError as error:
                 raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
             except ConnectionError:
-                raise _broken_off(self.agent, last) from None
+                raise _broken_off(self.agent, last, process) from None
             finally:
                 await bench.terminals.close()
                 await _closed(connection, lines)
@@ -194,9 +239,10 @@ def _other_version(name: str, version: int) -> Unavailable:
     return Unavailable(why, code="agent_failed")
 
 
-def _broken_off(name: str, last: deque[str]) -> Unavailable:
+def _broken_off(name: str, last: deque[str], process: AgentProcess) -> Unavailable:
     words = f" Its last output: {' '.join(last)[-500:]}" if last else ""
-    return Unavailable(f"{name} ended unexpectedly.{words}", code="agent_failed")
+    hint = f" {_WRITES_ELSEWHERE}" if process.sandbox and _REFUSED.search(words) else ""
+    return Unavailable(f"{name} ended unexpectedly.{words}{hint}", code="agent_failed")
 
 
 async def _closed(connection: ClientSideConnection, lines: JsonLines) -> None:

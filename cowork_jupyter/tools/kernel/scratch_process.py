@@ -105,7 +105,7 @@ class ScratchProcess:
                     environment={**scrubbed(os.environ), "MPLBACKEND": "Agg"},
                     may_write=False,
                     network=False,
-                    talks=True,
+                    input=its.fileno(),
                     hidden=frozenset(setup.hidden),
                     reads_home=False,
                 )

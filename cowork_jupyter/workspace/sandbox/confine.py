@@ -37,7 +37,6 @@ def prepare() -> None:
         signal.signal(number, signal.SIG_DFL)  # Python's own habits are not the command's
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
 def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
@@ -46,10 +45,8 @@ def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
     The guard gets what it needs to watch over sockets.
     """
     processes = _process_limit(orders)
-    os.dup2(held.output, 1)
-    os.dup2(held.output, 2)
-    if orders.talks:
-        os.dup2(held.output, 0)
+    for number, descriptor in enumerate((held.input, held.output, held.errors)):
+        os.dup2(descriptor, number)
     if orders.namespaces:
         enter(orders.namespaces, network=orders.network)
         arrange(

@@ -41,8 +41,6 @@ class Orders:
     """The system call filter, in hexadecimal."""
     watched: bool = False
     """Whether the filter asks about connections, which its guard then answers."""
-    talks: bool = False
-    """Whether its output is a socket that is its input too."""
     privileged: bool = False
     """True for a program that confines the command itself, and needs its rights for it."""
 
@@ -60,12 +58,14 @@ class Orders:
 class Descriptors:
     """What is handed over with the orders, in this order. -1 for what there is none of."""
 
+    input: int
     output: int
+    errors: int
     workspace: int
     folder: int
     ruleset: int = -1
 
     def sent(self) -> list[int]:
         """Those that there are."""
-        held = [self.output, self.workspace, self.folder, self.ruleset]
+        held = [self.input, self.output, self.errors, self.workspace, self.folder, self.ruleset]
         return [one for one in held if one >= 0]

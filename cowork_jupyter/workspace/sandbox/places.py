@@ -80,6 +80,8 @@ class Places:
     """What must be readable wherever it lies: the workspace, the home, our Python."""
     holds_home: bool
     """Whether the workspace is a home folder, or holds one."""
+    state: tuple[str, ...] = ()
+    """What a program may change beside the workspace, because it is its own."""
 
     def readable(self) -> Iterator[tuple[str, bool]]:
         """What may be read, and of folders that are split whether only their list may be."""
@@ -96,16 +98,26 @@ class Places:
         """The workspace without what is hidden or protected in it."""
         yield from around(self.root, (*self.hidden_below(self.root), *self.protected))
 
+    def state_parts(self) -> Iterator[tuple[str, bool]]:
+        """The same of what is a program's own. What holds the workspace does not open it."""
+        for path in self.state:
+            yield from around(path, (self.root, *self.hidden_below(path), *self.protected))
+
 
 def find_places(
-    root: str, homes: Sequence[str], private: Sequence[str], programs: Sequence[str]
+    root: str,
+    homes: Sequence[str],
+    private: Sequence[str],
+    programs: Sequence[str],
+    state: Sequence[str] = (),
 ) -> Places:
     """Look at the machine. `private` is what else must not be read, such as our own records.
 
     The first of the homes is the user's own.
     """
     secrets = [f"{home}/{name}" for home in homes for name in _SECRET_AT_HOME]
-    needed = tuple(dict.fromkeys(map(os.path.realpath, (root, *programs, *homes[:1]))))
+    own = tuple(_real(state))
+    needed = tuple(dict.fromkeys(map(os.path.realpath, (root, *programs, *homes[:1], *own))))
     hidden = [
         path
         for path in _real([*_SECRET_ELSEWHERE, *secrets, *private])
@@ -113,9 +125,9 @@ def find_places(
         if path in _SECRET_ELSEWHERE or not any(is_inside(one, path) for one in needed)
     ]
     inside = [home for home in homes if is_inside(home, root)]
-    start_up = [f"{home}/{name}" for home in inside for name in START_UP_FILES]
-    kept = tuple(path for path in _real(start_up) if is_inside(path, root) and path != root)
-    return Places(root, tuple(hidden), kept, needed, bool(inside))
+    start_up = _real([f"{home}/{name}" for home in homes for name in START_UP_FILES])
+    kept = [path for path in start_up if any(_is_below(path, place) for place in (root, *own))]
+    return Places(root, tuple(hidden), tuple(kept), needed, bool(inside), own)
 
 
 def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
@@ -158,6 +170,10 @@ def prefixes_of(python: str) -> tuple[str, ...]:
 def is_inside(path: str, folder: str) -> bool:
     """Whether the path is the folder or below it, by whole names."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path != folder and is_inside(path, folder)
 
 
 def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -6,8 +6,8 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,12 +53,18 @@ class Launch:
     """What it may write of that which runs later, outside."""
     undone: Callable[[list[str]], None] = lambda _paths: None
     """Told what it left there all the same, which was set aside."""
-    talks: bool = False
-    """Whether `output` is a socket, and its input too."""
+    input: int | None = None
+    """What it reads; nothing by default."""
+    errors: int | None = None
+    """Where its errors go, if not to `output`."""
     hidden: frozenset[str] = frozenset()
     """Files and folders of the workspace that it must not read, beside those that none may."""
     reads_home: bool = True
     """Whether it may read homes beside the workspace and its Python."""
+    state: frozenset[str] = frozenset()
+    """Files and folders outside the workspace that are the program's own: it may change them."""
+    is_online: bool = False
+    """Whether it works by the network, so that there is nothing to say about it."""
 
 
 class Sandbox:
@@ -111,15 +117,12 @@ class Sandbox:
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
         run = await self._begin(launch)
         try:
-            root = hold(launch.workspace.root)
-            try:
-                view = self._view(launch, root)
+            with _held(launch) as held:
+                view = self._view(launch, held.workspace)
                 orders = self._orders(launch, folder, view, run)
-                ruleset = view.ruleset.descriptor if view else -1
-                held = Descriptors(launch.output, root, launch.folder, ruleset)
+                if view:
+                    held = replace(held, ruleset=view.ruleset.descriptor)
                 command = await ConfinedCommand.start(_KEEPER, orders, held)
-            finally:
-                os.close(root)
             try:
                 yield command
             finally:
@@ -174,7 +177,6 @@ class Sandbox:
             folder=launch.path,
             namespaces=self.powers.namespaces,
             network=network,
-            talks=launch.talks,
         )
         on_top = list(read_only(run.read_only, orders.root)) if run else []
         if view is None:
@@ -188,7 +190,8 @@ class Sandbox:
         )
 
     def _network(self, launch: Launch) -> bool:
-        return self.allows_network(may_write=launch.may_write, asked=launch.network)
+        asked = self.allows_network(may_write=launch.may_write, asked=launch.network)
+        return launch.is_online or asked
 
     def _filter(self, network: bool) -> str:
         if not self.powers.seccomp:
@@ -203,8 +206,8 @@ class Sandbox:
         if powers.kind == "bubblewrap":
             return None
         tcp = self._network(launch) or bool(powers.namespaces)
-        unseen = (launch.hidden, launch.reads_home)
-        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, *unseen)
+        seen = (launch.hidden, launch.reads_home, launch.state)
+        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, *seen)
         view = self._views.get(viewer)
         if view is None or not view.is_current(root):
             if view is not None:
@@ -243,7 +246,7 @@ class Sandbox:
         programs = [sys.prefix, sys.base_prefix, _PACKAGE]
         if not launch.reads_home:
             private += elsewhere(homes, [root, *programs, *prefixes_of(launch.arguments[0])])
-        return find_places(root, homes, private, programs)
+        return find_places(root, homes, private, programs, sorted(launch.state))
 
     @cached_property
     def _limits(self) -> ProcessLimits:
@@ -253,6 +256,23 @@ class Sandbox:
             file_size=settings.sandbox_file_mb * _MEBIBYTE,
             processes=settings.sandbox_processes,
         )
+
+
+@contextmanager
+def _held(launch: Launch) -> Iterator[Descriptors]:
+    """What is handed to the command, but for the list of what it may see."""
+    root = hold(launch.workspace.root)
+    try:
+        with Path(os.devnull).open("rb") as nothing:
+            yield Descriptors(
+                input=nothing.fileno() if launch.input is None else launch.input,
+                output=launch.output,
+                errors=launch.output if launch.errors is None else launch.errors,
+                workspace=root,
+                folder=launch.folder,
+            )
+    finally:
+        os.close(root)
 
 
 def available_sandbox(choice: SandboxChoice) -> str:

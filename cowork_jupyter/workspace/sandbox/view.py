@@ -34,6 +34,8 @@ class Viewer:
     hidden: frozenset[str] = frozenset()
     """What it must not read beside what nobody may."""
     reads_home: bool = True
+    state: frozenset[str] = frozenset()
+    """What it may change beside the workspace."""
 
 
 class View:
@@ -68,6 +70,7 @@ class View:
         temporary = scratch.work if viewer.may_write else scratch.tests
         memory = str(scratch.memory) if viewer.namespaces else _SHARED_MEMORY
         rules.allow_paths("write", [str(temporary), memory])
+        self._allow("write", places.state_parts())
         hidden = places.hidden_below(places.root)
         # Mounts can keep a file in a writable folder from being read or changed, the list alone
         # cannot. Nor can mounts keep a start-up file from being made that is not there yet.
@@ -99,6 +102,9 @@ def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
     for path in sorted(places.needed):
         if not is_inside(path, places.root) and _is_covered(path):
             yield Bind(path, path)
+    for path, is_split in places.state_parts():
+        if not is_split:
+            yield Bind(path, path, writable=True, optional=True)
     yield from _workspace(may_write, places)
     for path in _outermost(path for path in places.hidden if path not in (*_COVERED, "/dev")):
         if not _is_covered(path) or any(is_inside(path, one) for one in places.needed):

@@ -32,6 +32,28 @@ def test_what_cannot_be_an_agent_is_none(tmp_path: Path) -> None:
     assert ExternalAgents().all() == {}
 
 
+def test_what_it_may_change_is_listed_or_known(tmp_path: Path) -> None:
+    found = written(
+        tmp_path,
+        {
+            "listed": {"command": "claude-agent-acp", "writes": ["~/.mine", "/srv/agent/../state"]},
+            "known": {"command": "npx", "args": ["-y", "@scope/codex-acp@1.2"]},
+            "nothing": {"command": "codexer", "writes": []},
+            "unknown": {"command": "codexer"},
+            "home": {"command": "run", "writes": ["~"]},
+            "all": {"command": "run", "writes": ["/"]},
+            "relative": {"command": "run", "writes": ["state"]},
+        },
+    ).all()
+    home = Path.home()
+    assert {name: entry.state for name, entry in found.items()} == {
+        "listed": {f"{home}/.mine", "/srv/state"},
+        "known": {f"{home}/.codex"},
+        "nothing": frozenset(),
+        "unknown": frozenset(),
+    }
+
+
 def test_a_change_of_the_file_counts_at_once(tmp_path: Path) -> None:
     agents = written(tmp_path, {"one": {"command": "run"}})
     assert list(agents.all()) == ["one"]

@@ -109,3 +109,18 @@ def test_disks_are_not_among_the_devices() -> None:
     assert not any(
         name.startswith(("/dev/sd", "/dev/vd", "/dev/nvme", "/dev/mem")) for name in found
     )
+
+
+def test_what_is_a_programs_own_is_opened_without_the_workspace_and_secrets(tmp_path: Path) -> None:
+    home = make(tmp_path / "home", "work/ws/a", "work/tools/b", ".codex/auth", ".agent/.ssh/x")
+    root = f"{home}/work/ws"
+    own = [f"{home}/work", f"{home}/.codex"]
+    places = find_places(root, [home], [f"{home}/.codex/private"], [], own)
+    assert dict(places.state_parts()) == {
+        f"{home}/work": True,
+        f"{home}/work/tools": False,
+        f"{home}/.codex": True,
+        f"{home}/.codex/auth": False,
+    }
+    assert f"{home}/.codex/auth" in dict(places.readable())
+    assert f"{home}/.codex" not in dict(find_places(root, [home], [], []).readable())
