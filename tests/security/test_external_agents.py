@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.agents.external.process import AgentProcess, started
+from cowork_jupyter.agents.external.process import AgentProcess, LastWords, started
 from cowork_jupyter.mcp.client.entry import ServerEntry
 from cowork_jupyter.mcp.client.secrets import resolve
 from cowork_jupyter.workspace import Workspace
@@ -23,17 +23,18 @@ from .conftest import SECRETS
 pytestmark = pytest.mark.asyncio
 
 
-async def said(cage: Cage, script: str, *state: Path, may_write: bool = True) -> list[str]:
+async def said(cage: Cage, script: str, *state: Path, may_write: bool = True) -> str:
     """What an agent says of itself that runs this script, and ends when its input does."""
     full = f"{{ {script}\n}} >&2; echo '{{\"id\": 1}}'; cat > /dev/null"
     command = shutil.which("bash") or "/bin/sh"
     agent = resolve(ServerEntry(command=command, args=["-c", full]), os.environ, str(cage.root))
     own = frozenset(map(str, state))
     made = AgentProcess(agent, Workspace(cage.root), cage.sandbox, may_write, own)
-    async with started(made) as (lines, last):
+    last_words = LastWords()
+    async with started(made, last_words) as lines:
         assert await lines.receive() == {"id": 1}
         await lines.send({"id": 2})
-    return list(last)
+    return last_words.text
 
 
 async def test_it_changes_what_is_its_own_and_nothing_beside_it(cage: Cage) -> None:
@@ -51,15 +52,15 @@ async def test_it_reads_its_own_login_and_no_other(cage: Cage) -> None:
     (own / "auth.json").write_text("its own")
     others = " ".join(f"{cage.home}/{name}" for name in SECRETS)
     told = await said(cage, f"cat {own}/auth.json {others} {cage.base}/data/cowork.sqlite", own)
-    assert "its own" in "\n".join(told)
-    assert SECRET not in "\n".join(told)
+    assert "its own" in told
+    assert SECRET not in told
 
 
 async def test_secrets_and_start_up_files_inside_its_own_stay_closed(cage: Cage) -> None:
     own = cage.home / ".config"
     script = f"cat {own}/gcloud/key.json; mkdir -p {own}/autostart; echo x > {own}/autostart/a"
     told = await said(cage, f"mkdir {own}/agent; {script}", own)
-    assert SECRET not in "\n".join(told)
+    assert SECRET not in told
     assert not (own / "autostart").exists()
 
 

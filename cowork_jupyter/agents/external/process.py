@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import socket
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +23,18 @@ from ...workspace.sandbox.supervised import LAST_WORDS, MAX_LINE_LENGTH
 
 MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
-_TAIL = 20
+_TAIL = 2_000
+
+
+class LastWords:
+    """The end of what a program wrote about itself."""
+
+    text = ""
+
+    async def overhear(self, errors: asyncio.StreamReader) -> None:
+        """Listen until it ends."""
+        while piece := await errors.read(65_536):
+            self.text = (self.text + piece.decode(errors="replace"))[-_TAIL:]
 
 
 @dataclass(frozen=True)
@@ -86,24 +96,27 @@ class JsonLines:
 
 
 @asynccontextmanager
-async def started(process: AgentProcess) -> AsyncIterator[tuple[JsonLines, deque[str]]]:
-    """The running agent, and the last lines that it wrote about itself. At the end none is left."""
+async def started(process: AgentProcess, last_words: LastWords) -> AsyncIterator[JsonLines]:
+    """The running agent; what it writes about itself goes to its last words. At the end nothing of
+    it is left running.
+    """
     variables = scrubbed(os.environ) | process.agent.env
     program = shutil.which(process.agent.command, path=variables.get("PATH"))
     if program is None:
         missing = f"The program '{process.agent.command}' is not installed."
         raise Unavailable(missing, code="no_agent")
-    last: deque[str] = deque(maxlen=_TAIL)
     running = (
         _unconfined(process, program, variables)
         if process.sandbox is None
         else _confined(process, process.sandbox, program, variables)
     )
     async with running as streams:
-        overhearing = asyncio.create_task(_overhear(streams.errors, last))
+        overhearing = asyncio.create_task(last_words.overhear(streams.errors))
         try:
-            yield JsonLines(streams.reader, streams.writer), last
+            yield JsonLines(streams.reader, streams.writer)
         finally:
+            streams.writer.close()
+            await asyncio.wait([overhearing], timeout=LAST_WORDS)  # it ends when the agent does
             overhearing.cancel()
             await asyncio.gather(overhearing, return_exceptions=True)
 
@@ -129,7 +142,7 @@ async def _confined(
     with ExitStack() as stack:
         for end in (*ours, *its):
             stack.enter_context(end)
-        await asyncio.to_thread(_make_folders, process.state)
+        await asyncio.to_thread(_make_state, process.state)
         with process.workspace.locate(".") as place, place.open_folder() as folder:
             launch = Launch(
                 arguments=[program, *process.agent.args],
@@ -145,7 +158,7 @@ async def _confined(
                 is_online=True,
                 undone=process.undone,
             )
-            async with sandbox.running(launch) as command:
+            async with sandbox.running(launch):
                 for end in its:
                     end.close()  # now only the agent holds them: its end is our end of file
                 ends = [
@@ -156,22 +169,15 @@ async def _confined(
                 try:
                     yield _Streams(reader, writer, errors)
                 finally:
-                    writer.close()
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(LAST_WORDS):
-                            await command.wait()
                     for _, end in ends:
                         end.close()
 
 
-def _make_folders(state: frozenset[str]) -> None:
+def _make_state(state: frozenset[str]) -> None:
     """Only what exists can be opened to a program. What has a suffix is a file."""
     for path in map(Path, state):
-        if not path.suffix:
-            with suppress(OSError):
+        with suppress(OSError):
+            if not path.suffix:
                 path.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-async def _overhear(errors: asyncio.StreamReader, last: deque[str]) -> None:
-    while piece := await errors.read(65_536):
-        last.extend(piece.decode(errors="replace").splitlines())
+            elif path.suffix == ".json" and not path.exists():
+                path.write_text("{}")

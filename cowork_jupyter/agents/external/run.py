@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -30,7 +29,7 @@ from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..run.loop import Outcome
 from ..run.tool_runner import ToolEnvironment, ToolRunner
 from .configured import ExternalAgents
-from .process import AgentProcess, JsonLines, started
+from .process import AgentProcess, JsonLines, LastWords, started
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
@@ -167,17 +166,19 @@ class ExternalTask:
 
         bench = Workbench(self.agent, runner, Mask(process.agent.secrets))
         folder = str(self.tools.workspace.root)
-        async with started(process) as (lines, last):
-            connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
-            try:
-                return await self._converse(connection, bench, folder, text, limits)
-            except RequestError as error:
-                raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
-            except ConnectionError:
-                raise _broken_off(self.agent, last, process) from None
-            finally:
-                await bench.terminals.close()
-                await _closed(connection, lines)
+        last_words = LastWords()
+        try:
+            async with started(process, last_words) as lines:
+                connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
+                try:
+                    return await self._converse(connection, bench, folder, text, limits)
+                finally:
+                    await bench.terminals.close()
+                    await _closed(connection, lines)
+        except RequestError as error:
+            raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
+        except ConnectionError:
+            raise _broken_off(self.agent, last_words, process) from None
 
     async def _converse(
         self,
@@ -239,8 +240,9 @@ def _other_version(name: str, version: int) -> Unavailable:
     return Unavailable(why, code="agent_failed")
 
 
-def _broken_off(name: str, last: deque[str], process: AgentProcess) -> Unavailable:
-    words = f" Its last output: {' '.join(last)[-500:]}" if last else ""
+def _broken_off(name: str, last_words: LastWords, process: AgentProcess) -> Unavailable:
+    said = " ".join(last_words.text.split())[-500:]
+    words = f" Its last output: {said}" if said else ""
     hint = f" {_WRITES_ELSEWHERE}" if process.sandbox and _REFUSED.search(words) else ""
     return Unavailable(f"{name} ended unexpectedly.{words}{hint}", code="agent_failed")
 
