@@ -116,6 +116,8 @@ class UserDecision(Data):
     """The command, the file, or else the tool."""
     allowed: bool
     feedback: str
+    by: str = ""
+    """The client of another agent, if the user has decided there."""
     at: str
 
 

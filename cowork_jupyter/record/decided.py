@@ -34,6 +34,7 @@ def decisions(run: RecordedRun) -> list[UserDecision]:
             what=permission.data.get("resource") or permission.data.get("tool", ""),
             allowed=permission.answer.get("decision") == "allow",
             feedback=permission.answer.get("feedback", ""),
+            by=permission.answer.get("by", ""),
             at=permission.resolved_at or permission.created_at,
         )
         for permission in run.permissions

@@ -4472,6 +4472,8 @@ export interface components {
         UserDecision: {
             allowed: boolean;
             at: string;
+            /** @default  */
+            by?: string;
             feedback: string;
             id: string;
             job_id: string | null;

@@ -119,7 +119,7 @@ def test_it_tells_who_did_what_with_which_result() -> None:
 def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     asked = message("Execute the plan.", role="user", data={"approved_revision": 2})
     data = {"tool": "execute_command", "resource": "pip list"}
-    answer = {"decision": "deny", "scope": "once"}
+    answer = {"decision": "deny", "scope": "once", "by": "claude-code"}
     permission = Inquiry(
         id="p", context_id="ctx_1", job_id="job_1", data=data, status="denied", answer=answer
     )
@@ -129,6 +129,7 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     assert snapshot["asked_by"] == "ada"
     (decided,) = snapshot["decisions"]
     assert (decided["what"], decided["allowed"]) == ("pip list", False)
+    assert decided["by"] == "claude-code"
     day = f"{BEGAN[:10]} {BEGAN[11:16]} UTC"
     assert f"*{day} · asked by ada · revision 2 of the plan was approved*" in made.markdown
     assert [one["by"] for one in snapshot["jobs"]] == ["person"]

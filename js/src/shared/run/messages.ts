@@ -139,10 +139,10 @@ function picturesOf({ content }: Message): string[] {
 /** What the user has allowed or denied. */
 export function withDecision(
   state: RunState,
-  { id, job_id, task_id, what, allowed, feedback, at }: UserDecision
+  { id, job_id, task_id, what, allowed, feedback, by, at }: UserDecision
 ): RunState {
   const words = allowed ? t('You allowed: %1', what) : t('You did not allow: %1', what);
-  const text = feedback ? `${words} — ${feedback}` : words;
+  const text = [words, by && t('in %1', by), feedback].filter(Boolean).join(' — ');
   return withEntry(state, {
     id: `decision-${id}`,
     kind: 'decision',

@@ -375,7 +375,7 @@ function earlierRounds(round?: number, before?: TaskState): readonly string[] {
 }
 
 function resolvePermission(state: RunState, event: EventOf<'permission-resolved'>): RunState {
-  const { id, decision, feedback } = event.data;
+  const { id, decision, feedback, by } = event.data;
   const request = state.permissions.find(one => one.id === id);
   const rest = { ...state, permissions: state.permissions.filter(one => one.id !== id) };
   if (!request || !decision) {
@@ -389,6 +389,7 @@ function resolvePermission(state: RunState, event: EventOf<'permission-resolved'
     what: request.resource || request.tool,
     allowed: decision === 'allow',
     feedback: feedback ?? '',
+    by: by ?? '',
     at
   });
 }

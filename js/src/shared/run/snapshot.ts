@@ -78,6 +78,7 @@ function decisionOf({
   id,
   what,
   feedback,
+  by,
   at,
   allowed,
   job_id,
@@ -90,6 +91,7 @@ function decisionOf({
     at: text(at),
     what: text(what),
     feedback: text(feedback),
+    by: text(by),
     allowed: allowed === true
   };
 }

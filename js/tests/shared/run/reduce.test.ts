@@ -235,6 +235,23 @@ describe('what waits for the user', () => {
     ]);
   });
 
+  it('says where it was decided, if that was in the client of another agent', () => {
+    const decided = after(
+      running(),
+      event(11, 'permission-request', { ...PERMISSION }),
+      event(12, 'permission-resolved', {
+        id: 'p1',
+        decision: 'allow',
+        scope: 'once',
+        status: 'allowed',
+        by: 'claude-code'
+      })
+    );
+    expect(decided.entries).toMatchObject([
+      { text: 'You allowed: pip install pyarrow — in claude-code' }
+    ]);
+  });
+
   it('leaves no trace of a request that was withdrawn', () => {
     const state = after(
       running(),
