@@ -61,6 +61,8 @@ async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) 
     async def run() -> None:
         try:
             ended.set_result(await work)
+        except asyncio.CancelledError:
+            ended.cancel()  # as an exception, nobody might be left to take it
         except BaseException as error:
             ended.set_exception(error)
 
