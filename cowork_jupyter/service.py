@@ -27,7 +27,7 @@ from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
 from .agents.run.day_account import DayAccount
-from .agents.run.loop import Outcome
+from .agents.run.outcome import Outcome
 from .agents.run.steering import clear_queue, queue_message
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal

@@ -30,7 +30,7 @@ from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
 from .agents.run.day_account import DayAccount
 from .agents.run.resource_watch import ResourceWatch
-from .agents.run.tool_runner import ToolEnvironment
+from .agents.run.tool_environment import ToolEnvironment
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of

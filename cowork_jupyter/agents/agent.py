@@ -44,12 +44,14 @@ from .run.day_account import DayAccount
 from .run.expectations import HeldExpectations
 from .run.figure_check import FigureCheck
 from .run.limits import RunLimits
-from .run.loop import AgentLoop, Outcome
+from .run.loop import AgentLoop
 from .run.model_session import ModelSession
+from .run.outcome import Outcome
 from .run.request_form import RequestForm
 from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
-from .run.tool_runner import ToolEnvironment, ToolRunner
+from .run.tool_environment import ToolEnvironment
+from .run.tool_runner import ToolRunner
 from .run.wanted_files import wanted_files
 
 

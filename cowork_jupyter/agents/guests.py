@@ -31,8 +31,9 @@ from .ask.inquiries import Inquiries
 from .ask.progress import ReportingApprover, Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
-from .run.loop import Outcome
-from .run.tool_runner import Handled, ToolRunner
+from .run.call_log import Handled
+from .run.outcome import Outcome
+from .run.tool_runner import ToolRunner
 
 MAX_RESULT_SIZE = 20_000
 """Tokens of a result that are handed over; some clients take no more than a bit above."""

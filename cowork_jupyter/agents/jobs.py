@@ -17,7 +17,7 @@ from ..domain.messages import Message, MessageType, TextPart
 from ..store import Store, Transaction
 from ..store.recovery import interrupt_parts
 from .ask.inquiries import status_of, withdraw
-from .run.loop import Outcome
+from .run.outcome import Outcome
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from ..jobs import Jobs
 from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.delivery import as_proposed, propose_plan
-from ..run.loop import Outcome
+from ..run.outcome import Outcome
 from ..team import unfit_steps
 from .choices import SKIP
 from .coordinator import Execution

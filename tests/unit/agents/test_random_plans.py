@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.agents.agent import AgentFactory
-from cowork_jupyter.agents.run.loop import Outcome
+from cowork_jupyter.agents.run.outcome import Outcome
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict
 from cowork_jupyter.domain.events import Event, EventType
