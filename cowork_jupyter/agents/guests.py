@@ -26,9 +26,9 @@ from ..tools.base import Tool, ToolResult
 from ..tools.kernel.named import naming_its_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
-from .ask.elicited import ElicitingApprover
+from .ask.guest_approver import GuestApprover
 from .ask.inquiries import Inquiries
-from .ask.progress import ReportingApprover, Say, reporting_progress
+from .ask.progress import Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
 from .run.call_log import Handled
@@ -201,9 +201,7 @@ class _GuestJob:
 
     def _runner(self, say: Say, caller: GuestCaller) -> ToolRunner:
         tools = self._guests.factory.tools
-        approver = tools.gate.approver
-        if caller.ask is not None:
-            approver = ElicitingApprover(approver, self._guests.inquiries, caller.ask, caller.name)
-        gate = replace(tools.gate, approver=ReportingApprover(approver, say))
+        approver = GuestApprover(tools.gate.approver, self._guests.inquiries, caller, say)
+        gate = replace(tools.gate, approver=approver)
         offered = replace(tools, registry=self._guests.registry, gate=gate)
         return ToolRunner(offered, self.log, listener=say)
