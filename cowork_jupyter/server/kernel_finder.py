@@ -16,6 +16,7 @@ from ..workspace import Workspace
 from .kernel_choice import kernel_for, python_for
 from .notebooks import ServerNotebooks
 from .open_elsewhere import ForeignSessions
+from .paths import real_path
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,10 @@ class KernelFinder:
 
     async def _kernel_of(self, file: str) -> str | None:
         for session in reversed(await ensure_async(self._sessions.list_sessions())):
-            if session["kernel"] and self._file_of(session["path"]) == file:
+            if session["kernel"] and real_path(self._root, session["path"]) == file:
                 kernel_id: str = session["kernel"]["id"]
                 return kernel_id
         return None
-
-    def _file_of(self, path: str) -> str:
-        return os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118
 
     async def _start(self, workspace: Workspace, place: str, file: str) -> None:
         """In the tab that has the notebook open, or for whoever opens it next."""
@@ -106,4 +104,4 @@ class KernelFinder:
 
 def _located(workspace: Workspace, path: str) -> tuple[str, str]:
     with locate_notebook(workspace, path) as place:
-        return place.path, os.path.realpath(workspace.root / place.path)
+        return place.path, real_path(workspace.root, place.path)

@@ -36,11 +36,10 @@ from .budget import Budget
 from .conversation_values import conversation_of
 from .limits import LimitReached, RunLimits
 from .past import Past
-from .reply_events import ReplyEvents
+from .reply_stream import ReplyEvents, WritingProgress
 from .request_form import RequestForm
 from .sent_history import SentHistory
 from .summary import Summariser
-from .writing import WritingProgress
 
 HISTORY_TOKENS = 24_000
 """What of the conversation is sent, unless the model turns out to read less."""
