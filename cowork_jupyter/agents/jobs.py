@@ -62,6 +62,15 @@ class Jobs:
         """Raise what starting a job there now would."""
         _refuse_if_busy(self._journal.store, context_id)
 
+    def get(self, job_id: str) -> Job:
+        """One job with its tasks."""
+        return self._journal.store.job(job_id)
+
+    def of(self, context_id: str) -> list[Job]:
+        """The jobs of a conversation, oldest first."""
+        self._journal.store.context(context_id)
+        return self._journal.store.jobs(context_id)
+
     def working(self) -> list[Job]:
         """The jobs that run here and wait for nobody."""
         found: list[Job] = []

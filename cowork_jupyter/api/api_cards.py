@@ -97,7 +97,7 @@ class CardAnswer(BaseModel):
 )
 async def job_card(call: Call) -> BaseModel:
     """The current card of a job: small, without keys or paths of this machine."""
-    job = call.service.job(call.path["id"])
+    job = call.service.jobs.get(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     store = call.service.journal.store
     # The place comes first, so that whatever is stored meanwhile is told again.

@@ -154,7 +154,7 @@ class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
 )
 async def get_plan(call: Call) -> BaseModel:
     """A plan of the conversation; by default the newest revision of the current plan."""
-    found = call.service.plan(call.path["id"], call.query.plan_id, call.query.revision)
+    found = call.service.plans.find(call.path["id"], call.query.plan_id, call.query.revision)
     if found is None:
         return PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
     return plan_answer(call, found)
@@ -177,14 +177,14 @@ def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
 async def edit_plan(call: Call) -> BaseModel:
     """Edit a plan, if it is still at this revision."""
     body = call.body
-    edited = call.service.edit_plan(call.path["id"], body.plan, body.revision, body.plan_id)
+    edited = call.service.plans.edit(call.path["id"], body.plan, body.revision, body.plan_id)
     return plan_answer(call, edited)
 
 
 @table.route("GET", "context/{id}/plans", answer=PlanList, action="read", kernel=True)
 async def list_plans(call: Call) -> BaseModel:
     """The plans of a conversation, oldest first."""
-    found = call.service.list_plans(call.path["id"])
+    found = call.service.plans.of(call.path["id"])
     items = [
         PlanSummary(
             id=one.plan_id,
