@@ -206,6 +206,10 @@ class CurrentModel:
     def name(self) -> str:
         return self._model().name
 
+    @property
+    def is_guide(self) -> bool:
+        return self._connections.current().is_guide
+
     async def aclose(self) -> None:
         """Let go of all that was ever asked."""
         for model in self._made.values():
@@ -220,7 +224,7 @@ class CurrentModel:
         model = self._model()
         answer = model.stream(replace(request, messages=hidden))
         chunks = observed(answer, self._observe, model=name, job_id=request.job_id)
-        if self._day is None or not self._day.is_limited or self._connections.current().is_guide:
+        if self._day is None or not self._day.is_limited or self.is_guide:
             return chunks
         return metered(chunks, request, self._count, partial(self._day.add, model=name))
 

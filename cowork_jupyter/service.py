@@ -7,8 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 from .agents.agent import AgentFactory
 from .agents.ask.inquiries import Inquiries
@@ -16,7 +15,7 @@ from .agents.delegation import DELEGATE, check_delegation
 from .agents.expectations import Expectations
 from .agents.following import as_guidance
 from .agents.guests import McpGuests
-from .agents.jobs import Jobs, Work
+from .agents.jobs import Jobs
 from .agents.log import RunLog
 from .agents.mentions.commands import called_prompt, called_skill
 from .agents.mentions.completion import Completion
@@ -26,8 +25,7 @@ from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
-from .agents.run.day_account import DayAccount
-from .agents.run.loop import Outcome
+from .agents.run.outcome import Outcome
 from .agents.run.steering import clear_queue, queue_message
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
@@ -35,11 +33,10 @@ from .checkpoints import Checkpoints
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
-from .domain.errors import CoworkError, InvalidInput, NotFound, Unavailable
+from .domain.errors import CoworkError, InvalidInput, NotFound
 from .domain.figures import Assumption
 from .domain.health import Health, Problem
-from .domain.message_data import TextData
-from .domain.messages import ImagePart, Message, TextPart
+from .domain.messages import ImagePart, Message
 from .domain.queue import QueuedMessage
 from .domain.reproduction import Reproduction
 from .domain.role_view import RoleView
@@ -53,15 +50,15 @@ from .guidance.memory import WorkspaceMemory
 from .guidance.skills import Skills
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
-from .llm.reachable import HOW_TO_CONNECT, ModelProbe
+from .llm.reachable import ModelProbe
 from .mcp.client.servers import McpServers
+from .new_jobs import JobTerms, NewJobs
 from .policy.decision import Decision
 from .policy.rulebook import RuleBook
 from .policy.trust import Trust
 from .record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
 from .record.memory import MemoryProposals
 from .roles import RoleCatalog
-from .store import PlanRevision
 from .workflows import Template, WorkflowCatalog
 
 logger = logging.getLogger(__name__)
@@ -80,6 +77,7 @@ class CoworkService:
     journal: Journal
     conversations: Conversations
     jobs: Jobs
+    new_jobs: NewJobs
     inquiries: Inquiries
     plans: Plans
     reproductions: Reproductions
@@ -92,7 +90,6 @@ class CoworkService:
     cell_watch: CellWatch
     completion: Completion
     connections: Connections
-    day: DayAccount
     current_model: CurrentModel
     probe: ModelProbe
     mcp: McpServers
@@ -169,35 +166,33 @@ class CoworkService:
         context_id: str,
         text: str,
         role: AgentRole | None = None,
-        policy: Mapping[str, Any] | None = None,
-        model: str | None = None,
-        origin: RequestOrigin = HERE,
         *,
         replan: bool = False,
         skill: str = "",
         pictures: Sequence[ImagePart] = (),
         prompt: WrittenPrompt | None = None,
+        **terms: Unpack[JobTerms],
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
-        The stored message carries the job's id. A `policy` holds rules for this job only. With
-        a `model` the conversation goes on with that one. To `replan` is to ask for the same goal
-        once more: who answers by rules need not understand the words. A `skill` is one to follow.
-        A `prompt` of a server is sent instead of the text that calls it.
+        The stored message carries the job's id. To `replan` is to ask for the same goal once more:
+        who answers by rules need not understand the words. A `skill` is one to follow. A `prompt`
+        of a server is sent instead of the text that calls it.
         """
         if prompt:
             text, pictures = prompt.text, [*prompt.pictures, *pictures]
-        rules = self.rules.read_policy(policy)
-        context = self._with_chosen(self.conversations.get(context_id), model)
-        job = self._new_job(context, JobKind.MESSAGE, role or context.role, text, origin)
+        rules = self.rules.read_policy(terms.get("policy"))
+        context = self.new_jobs.context(context_id, terms.get("model"))
+        asked = (role or context.role, text, terms.get("origin", HERE))
+        job = self.new_jobs.make(context, JobKind.MESSAGE, *asked)
 
         async def work(started: Job) -> Outcome:
-            ready = await self._with_model(context)
+            ready = await self.new_jobs.with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 
         called = prompt.name if prompt else ""
         facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
-        message = self._begin(context, job, work, facts, pictures)
+        message = self.new_jobs.begin(context, job, work, facts, pictures)
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -206,80 +201,17 @@ class CoworkService:
         context_id: str,
         text: str,
         role: AgentRole | None = None,
-        policy: Mapping[str, Any] | None = None,
-        model: str | None = None,
-        origin: RequestOrigin = HERE,
+        *,
         pictures: Sequence[ImagePart] = (),
+        **terms: Unpack[JobTerms],
     ) -> Message:
         """The same for words that may call a skill, or a prompt of a server, and nothing else."""
         call = called_prompt(text, self.mcp.names())
         prompt = await written(call, self.mcp) if call else None
         skill, said = called_skill(text, self.skills)
-        place = (context_id, said, role, policy, model, origin)
-        return self.send_message(*place, skill=skill, pictures=pictures, prompt=prompt)
-
-    def _new_job(
-        self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
-    ) -> Job:
-        """A job that says what it is. On another's card it goes on with what that card is about."""
-        self._refuse_beyond_limits(context)
-        card = self._card(context, origin.card_id) if origin.card_id else None
-        return Job(
-            context_id=context.id,
-            kind=kind,
-            role=role,
-            request=request,
-            plan_id=card.plan_id if card else None,
-            plan_revision=card.plan_revision if card else None,
-            notebook=context.notebook,
-            cell_id=origin.cell_id,
-            by=origin.by,
-            card_id=card.id if card else "",
+        return self.send_message(
+            context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
         )
-
-    def _refuse_beyond_limits(self, context: Context) -> None:
-        """What the administrator does not allow does not begin."""
-        connection = self.connections.current()
-        if not connection.is_guide:
-            self.connections.administrator.check_model(context.model or connection.model)
-            self.day.check()
-
-    def _card(self, context: Context, job_id: str) -> Job:
-        """The job whose card it is, given any job on that card."""
-        card = self.journal.store.card(context.id, job_id)
-        if card is None:
-            raise InvalidInput("card_id: this conversation has no such job.", code="unknown_card")
-        return card
-
-    def _with_chosen(self, context: Context, model: str | None) -> Context:
-        """The context as it goes on: with another model, if one was chosen and nothing runs."""
-        if not model or model == context.model or self.journal.store.active_job(context.id):
-            return context
-        chosen = context.model_copy(update={"model": model})
-        self.journal.store.save_context(chosen)
-        return chosen
-
-    def _begin(
-        self,
-        context: Context,
-        job: Job,
-        work: Work,
-        facts: Mapping[str, bool | str] = MappingProxyType({}),
-        pictures: Sequence[ImagePart] = (),
-    ) -> Message:
-        """Store what the user asked for, and begin what it takes."""
-        told = {"cell_id": job.cell_id, **facts}
-        message = Message(
-            context_id=context.id,
-            role="user",
-            agent_role=job.role,
-            content=[TextPart(text=job.request), *pictures],
-            data=TextData.model_validate({name: one for name, one in told.items() if one}),
-        )
-        self.jobs.start(job, message, work)
-        if not context.title:
-            self.conversations.name_after(context.id, job.request)
-        return message.model_copy(update={"job_id": job.id})
 
     def run_workflow(
         self,
@@ -305,15 +237,17 @@ class CoworkService:
                 title=workflow.title, role=workflow.role, owner=owner, **about
             ).id
         context, text = self.conversations.get(context_id), workflow.render(given)
-        job = self._new_job(context, JobKind.WORKFLOW, workflow.role, text, RequestOrigin(by=by))
+        job = self.new_jobs.make(
+            context, JobKind.WORKFLOW, workflow.role, text, RequestOrigin(by=by)
+        )
 
         async def work(started: Job) -> Outcome:
             if plan is not None:
                 return await self.plans.propose(started, plan, used)
-            ready = await self._with_model(context)
+            ready = await self.new_jobs.with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 
-        return self._begin(context, job, work)
+        return self.new_jobs.begin(context, job, work)
 
     def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
@@ -334,28 +268,6 @@ class CoworkService:
         newest = next((job.request for job in jobs if job.kind is not JobKind.CHECK), "")
         context = context.model_copy(update={"system_prompt_id": prompt_id})
         return prompt_id, acting, self.factory.prompt(acting, context, newest)
-
-    async def _with_model(self, context: Context) -> Context:
-        """The context with a model to ask: its own, the connected, or the only one served."""
-        connection = self.connections.current()
-        if connection.is_guide and context.model not in (None, "", connection.name):
-            raise Unavailable(
-                f"This conversation needs the model '{context.model}'. {HOW_TO_CONNECT}",
-                code="no_model",
-            )
-        if context.model or connection.model:
-            return context
-        state = await self.probe.state()
-        if not state.name:
-            raise Unavailable(state.why_not or "No model is connected.", code="no_model")
-        return context.model_copy(update={"model": state.name})
-
-    def edit_plan(
-        self, context_id: str, plan: dict[str, Any], revision: int, plan_id: str | None = None
-    ) -> PlanRevision:
-        """Change a plan before it is executed: the current one, unless named."""
-        self.conversations.get(context_id)
-        return self.plans.edit(context_id, plan, revision, plan_id)
 
     def settle_assumption(
         self, context_id: str, said: Settlement
@@ -381,20 +293,17 @@ class CoworkService:
         context_id: str,
         revision: int,
         max_parallel: int | None = None,
-        policy: Mapping[str, Any] | None = None,
-        model: str | None = None,
         plan_id: str | None = None,
-        origin: RequestOrigin = HERE,
+        **terms: Unpack[JobTerms],
     ) -> Job:
         """The user's approval: the role becomes actor, and the plan is executed.
 
-        It is the current plan unless `plan_id` names another. A `policy` holds rules that count
-        for this job only. With a `model` the conversation goes on with that one.
+        It is the current plan unless `plan_id` names another.
         """
-        chosen = self._with_chosen(self.conversations.get(context_id), model)
-        context = await self._with_model(chosen)
-        rules = self.rules.read_policy(policy)
-        job = self._new_job(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
+        chosen = self.new_jobs.context(context_id, terms.get("model"))
+        context = await self.new_jobs.with_model(chosen)
+        rules, origin = self.rules.read_policy(terms.get("policy")), terms.get("origin", HERE)
+        job = self.new_jobs.make(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
         approved = {"plan_id": plan_id, "plan_revision": revision}
         job = self.plans.execute(job.model_copy(update=approved), context, max_parallel)
         self.rules.set_policy(job.id, rules)
@@ -405,7 +314,7 @@ class CoworkService:
     async def reproduce(self, context_id: str, job_id: str | None = None) -> Reproduction:
         """Check that the conversation's notebook runs, on the card of that job if one is named."""
         context = self.conversations.get(context_id)
-        card = self._card(context, job_id) if job_id else None
+        card = self.new_jobs.card(context, job_id) if job_id else None
         return await self.reproductions.start(context, card)
 
     def suggest(
@@ -413,21 +322,8 @@ class CoworkService:
     ) -> AsyncGenerator[SuggestionEvent, None]:
         """Code or words for one cell, as they come; nothing is changed and no job begins."""
         context = self.conversations.get(context_id)
-        self._refuse_beyond_limits(context)
-        return self.suggestions.stream(context, request, self._with_model)
-
-    def list_jobs(self, context_id: str) -> list[Job]:
-        """The jobs of a conversation, oldest first."""
-        self.conversations.get(context_id)
-        return self.journal.store.jobs(context_id)
-
-    def job(self, job_id: str) -> Job:
-        """One job with its tasks."""
-        return self.journal.store.job(job_id)
-
-    async def cancel(self, job_id: str) -> Job:
-        self.job(job_id)
-        return await self.jobs.cancel(job_id)
+        self.new_jobs.refuse_beyond_limits(context)
+        return self.suggestions.stream(context, request, self.new_jobs.with_model)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:
         """What the user has said and no agent has read yet."""
@@ -467,21 +363,6 @@ class CoworkService:
         """
         rules = self.rules.read_policy(policy)
         return McpGuests(self.factory, self.jobs, self.inquiries, role, owner, rules)
-
-    def plan(
-        self, context_id: str, plan_id: str | None = None, revision: int | None = None
-    ) -> PlanRevision | None:
-        """A plan of a conversation: the newest revision of the newest plan, unless named."""
-        self.conversations.get(context_id)
-        found = self.journal.store.plan(context_id, revision, plan_id)
-        if found is None and (plan_id or revision):
-            raise NotFound("This conversation has no such plan revision.", code="no_plan")
-        return found
-
-    def list_plans(self, context_id: str) -> list[PlanRevision]:
-        """The plans of a conversation, each at its newest revision, oldest first."""
-        self.conversations.get(context_id)
-        return self.journal.store.plans(context_id)
 
     async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
         """The plan that was executed last, or by that job, beside what the log says happened."""

@@ -30,7 +30,7 @@ from .agents.reproductions import Reproductions
 from .agents.run.cell_watching import CellWatch
 from .agents.run.day_account import DayAccount
 from .agents.run.resource_watch import ResourceWatch
-from .agents.run.tool_runner import ToolEnvironment
+from .agents.run.tool_environment import ToolEnvironment
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of
@@ -57,6 +57,7 @@ from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
 from .llm.vision import VisionSupport
 from .mcp.client.servers import servers_of
+from .new_jobs import NewJobs
 from .operations import JobWatch, log_operation
 from .policy.pins import Pins
 from .policy.rulebook import RuleBook, settings_offers
@@ -231,12 +232,22 @@ def build_service(
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)
+    conversations = Conversations(journal, jobs, prompts, deleted, settings.workspace, scratch)
+    probe = ModelProbe(connections.current)
     service = CoworkService(
         settings=settings,
         interactive=bool(interactive),
         journal=journal,
-        conversations=Conversations(journal, jobs, prompts, deleted, settings.workspace, scratch),
+        conversations=conversations,
         jobs=jobs,
+        new_jobs=NewJobs(
+            journal=journal,
+            conversations=conversations,
+            jobs=jobs,
+            connections=connections,
+            probe=probe,
+            day=day,
+        ),
         inquiries=inquiries,
         plans=plans,
         reproductions=Reproductions(factory, jobs),
@@ -249,9 +260,8 @@ def build_service(
         cell_watch=CellWatch(factory.tools),
         completion=Completion(workflows.current, roles.all, skills),
         connections=connections,
-        day=day,
         current_model=model,
-        probe=ModelProbe(connections.current),
+        probe=probe,
         mcp=mcp,
         prompts=prompts,
         instructions=instructions,

@@ -102,6 +102,7 @@ LINT = [
     Check("messages", (sys.executable, "-m", "tests.messages", "check")),
     Check("integrations", (sys.executable, "-m", "tests.integrations", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
+    Check("sizes", (sys.executable, "-m", "tests.sizes")),
     Check("circles", (sys.executable, "-m", "tests.circles")),
     Check("js", ("npm", "run", "--silent", "lint"), folder="js"),
 ]

@@ -73,7 +73,7 @@ async def _before_last_run(service: CoworkService, context_id: str) -> str:
     """The state before the newest run that has changed anything."""
     kept = await service.checkpoints.listing(context_id)
     changed = {point.job_id for point in kept if point.data.get("files")}
-    for job in reversed(service.list_jobs(context_id)):
+    for job in reversed(service.jobs.of(context_id)):
         for point in kept:
             if point.job_id == job.id and job.id in changed:
                 return point.id

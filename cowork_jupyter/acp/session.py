@@ -134,10 +134,10 @@ class AcpSession:
                 for update in self._portrayal.of_message(message, ids.take(message)):
                     await self._tell(update)
             after = page.next
-        revision = self._service.plan(self._id)
+        revision = self._service.plans.find(self._id)
         if revision is not None:
             self._plan.take(revision.plan, revision.revision)
-            for job in self._service.list_jobs(self._id):
+            for job in self._service.jobs.of(self._id):
                 if (job.plan_id, job.plan_revision) == (revision.plan_id, revision.revision):
                     self._plan.failures |= {task.step_id: task.error for task in job.tasks}
             await self._show_plan()
@@ -160,7 +160,7 @@ class AcpSession:
             self._turn.cancelled = True
         running = self._service.journal.store.active_job(self._id)
         if running is not None:
-            await self._service.cancel(running.id)
+            await self._service.jobs.cancel(running.id)
 
     # One turn
 
@@ -200,13 +200,13 @@ class AcpSession:
 
     def _origin(self) -> RequestOrigin:
         """What is said to a planner is about the plan that the client shows."""
-        plan = self._service.plan(self._id)
+        plan = self._service.plans.find(self._id)
         is_planner = self._service.conversations.get(self._id).role is AgentRole.PLANNER
         return RequestOrigin(card_id=plan.job_id if plan and is_planner else None)
 
     async def _execute(self) -> None:
         """The user's approval of the plan, which must be the one that they were shown."""
-        newest = self._service.plan(self._id)
+        newest = self._service.plans.find(self._id)
         if newest is not None and self._plan.take(newest.plan, newest.revision):
             await self._show_plan()
             raise Conflict(_CHANGED, code="stale_revision")

@@ -28,7 +28,7 @@ class SessionUsage:
         size = self.service.factory.llm.known.window(self._last.model) if self._last else None
         if self._last is None or size is None:
             return None
-        spent = sum((job.usage for job in self.service.list_jobs(self.session_id)), Usage())
+        spent = sum((job.usage for job in self.service.jobs.of(self.session_id)), Usage())
         cost = None
         if spent.cost is not None:
             cost = schema.Cost(amount=spent.cost, currency=spent.currency)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..bus import Journal
-from ..domain.connection import BUILT_IN, Connection
+from ..domain.connection import Connection
 from ..domain.contexts import Context, Job
 from ..domain.errors import NotFound
 from ..domain.guidance import Guidance, GuidanceUsed
@@ -44,12 +44,14 @@ from .run.day_account import DayAccount
 from .run.expectations import HeldExpectations
 from .run.figure_check import FigureCheck
 from .run.limits import RunLimits
-from .run.loop import AgentLoop, Outcome
+from .run.loop import AgentLoop
 from .run.model_session import ModelSession
+from .run.outcome import Outcome
 from .run.request_form import RequestForm
 from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
-from .run.tool_runner import ToolEnvironment, ToolRunner
+from .run.tool_environment import ToolEnvironment
+from .run.tool_runner import ToolRunner
 from .run.wanted_files import wanted_files
 
 
@@ -125,7 +127,7 @@ class AgentFactory:
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
         """The account of a job; whoever runs the job makes one, for all that works in it."""
         log = RunLog(self.journal, job.context_id, job.id, role)
-        day = None if self.llm.model.name == BUILT_IN else self.day
+        day = None if self.llm.model.is_guide else self.day
         return JobBudget(job, self.settings, log, self.tools.user, day)
 
     async def run(
@@ -200,7 +202,7 @@ class AgentFactory:
             self.tools.gate.notebooks,
             self.tools.workspace,
             session.notes,
-            may_object=self.llm.model.name != BUILT_IN,
+            may_object=not self.llm.model.is_guide,
         )
         tools = replace(self.tools, registry=registry)
         runner = ToolRunner(tools, log, step, limits.waiting, figures=figures)
@@ -229,7 +231,7 @@ class AgentFactory:
         # What a server wrote points at nothing: only the user may have things read unasked.
         found = await look_up(reach, "" if said.prompt else message.text, room, count)
         called = said.skill
-        if called and self.llm.model.name != BUILT_IN:  # which reads no guidance
+        if called and not self.llm.model.is_guide:  # which reads no guidance
             found.guidance = self._called_skill(log, called, room)
         return found
 
@@ -252,14 +254,14 @@ class AgentFactory:
 
     def _guided_by(self, parts: PromptParts) -> list[Guidance]:
         """That a skill is listed is not yet a use of it, and the guide reads no instructions."""
-        unread = {"skill", "instructions"} if self.llm.model.name == BUILT_IN else {"skill"}
+        unread = {"skill", "instructions"} if self.llm.model.is_guide else {"skill"}
         return [one.about for one in parts.guidance if one.about.kind not in unread]
 
     def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
         """The guide says itself what it wrote; who may not write is asked for nothing."""
-        is_guide = self.llm.model.name == BUILT_IN
-        may_write = runner.log.role.permits([Permission.CREATE_FILES])
-        return wanted_files(request, runner.exists) if may_write and not is_guide else ()
+        permits = runner.log.role.permits([Permission.CREATE_FILES])
+        may_write = permits and not self.llm.model.is_guide
+        return wanted_files(request, runner.exists) if may_write else ()
 
     def _parts(
         self,

@@ -23,8 +23,8 @@ from .external.run import ExternalTask
 from .log import RunLog
 from .run.budget import Budget
 from .run.limits import RunLimits
-from .run.loop import Outcome
-from .run.tool_runner import ToolEnvironment
+from .run.outcome import Outcome
+from .run.tool_environment import ToolEnvironment
 
 DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"

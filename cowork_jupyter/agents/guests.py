@@ -26,13 +26,14 @@ from ..tools.base import Tool, ToolResult
 from ..tools.kernel.named import naming_its_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
-from .ask.elicited import ElicitingApprover
+from .ask.guest_approver import GuestApprover
 from .ask.inquiries import Inquiries
-from .ask.progress import ReportingApprover, Say, reporting_progress
+from .ask.progress import Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
-from .run.loop import Outcome
-from .run.tool_runner import Handled, ToolRunner
+from .run.call_log import Handled
+from .run.outcome import Outcome
+from .run.tool_runner import ToolRunner
 
 MAX_RESULT_SIZE = 20_000
 """Tokens of a result that are handed over; some clients take no more than a bit above."""
@@ -200,9 +201,7 @@ class _GuestJob:
 
     def _runner(self, say: Say, caller: GuestCaller) -> ToolRunner:
         tools = self._guests.factory.tools
-        approver = tools.gate.approver
-        if caller.ask is not None:
-            approver = ElicitingApprover(approver, self._guests.inquiries, caller.ask, caller.name)
-        gate = replace(tools.gate, approver=ReportingApprover(approver, say))
+        approver = GuestApprover(tools.gate.approver, self._guests.inquiries, caller, say)
+        gate = replace(tools.gate, approver=approver)
         offered = replace(tools, registry=self._guests.registry, gate=gate)
         return ToolRunner(offered, self.log, listener=say)

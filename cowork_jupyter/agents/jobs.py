@@ -17,7 +17,7 @@ from ..domain.messages import Message, MessageType, TextPart
 from ..store import Store, Transaction
 from ..store.recovery import interrupt_parts
 from .ask.inquiries import status_of, withdraw
-from .run.loop import Outcome
+from .run.outcome import Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +61,15 @@ class Jobs:
     def refuse_if_busy(self, context_id: str) -> None:
         """Raise what starting a job there now would."""
         _refuse_if_busy(self._journal.store, context_id)
+
+    def get(self, job_id: str) -> Job:
+        """One job with its tasks."""
+        return self._journal.store.job(job_id)
+
+    def of(self, context_id: str) -> list[Job]:
+        """The jobs of a conversation, oldest first."""
+        self._journal.store.context(context_id)
+        return self._journal.store.jobs(context_id)
 
     def working(self) -> list[Job]:
         """The jobs that run here and wait for nobody."""

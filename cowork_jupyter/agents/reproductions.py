@@ -18,7 +18,7 @@ from ..tools.kernel.state import Ran
 from .agent import AgentFactory
 from .jobs import Jobs
 from .reproduction import Trial, in_words
-from .run.loop import Outcome
+from .run.outcome import Outcome
 
 
 class Reproductions:

@@ -209,7 +209,7 @@ async def switch_mode(call: Call) -> BaseModel:
 @table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)
 async def list_jobs(call: Call) -> BaseModel:
     """The jobs of a conversation, oldest first."""
-    return models.JobList(items=call.service.list_jobs(call.path["id"]))
+    return models.JobList(items=call.service.jobs.of(call.path["id"]))
 
 
 @table.route("GET", "jobs/{id}", answer=Job, action="read", kernel=True)
@@ -219,7 +219,7 @@ async def get_job(call: Call) -> BaseModel:
 
 
 def _own_job(call: Call) -> Job:
-    job = call.service.job(call.path["id"])
+    job = call.service.jobs.get(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     return job
 
@@ -227,7 +227,7 @@ def _own_job(call: Call) -> Job:
 @table.route("POST", "jobs/{id}/cancel", answer=Job, action="execute", kernel=True)
 async def cancel_job(call: Call) -> BaseModel:
     """Stop a job."""
-    return await call.service.cancel(_own_job(call).id)
+    return await call.service.jobs.cancel(_own_job(call).id)
 
 
 @table.route(

@@ -18,10 +18,10 @@ from ..record.decided import decisions
 from ..record.run import RecordedRun, run_of
 from ..store import Store
 from .api_kernels import ReproductionAnswer, reproduction_answer
-from .api_plans import plan_answer
+from .api_plans import PlanAnswer, plan_answer
 from .api_trust import PermissionView
 from .calls import Call, check_owner
-from .models import Name, PlanAnswer, QuestionView, RequestBody
+from .models import Name, QuestionView, RequestBody
 from .routes import table
 
 MAX_LEFT_OUT = 500
@@ -97,7 +97,7 @@ class CardAnswer(BaseModel):
 )
 async def job_card(call: Call) -> BaseModel:
     """The current card of a job: small, without keys or paths of this machine."""
-    job = call.service.job(call.path["id"])
+    job = call.service.jobs.get(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     store = call.service.journal.store
     # The place comes first, so that whatever is stored meanwhile is told again.

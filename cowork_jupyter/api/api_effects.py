@@ -80,7 +80,7 @@ class StaleCellList(BaseModel):
 @table.route("GET", "jobs/{id}/effects", answer=EffectList, action="read", kernel=True)
 async def job_effects(call: Call) -> BaseModel:
     """What the code of a job did to tables and data files, with warnings."""
-    job = call.service.job(call.path["id"])
+    job = call.service.jobs.get(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     store = call.service.journal.store
     return EffectList(items=await asyncio.to_thread(store.data_effects, job.context_id, job.id))

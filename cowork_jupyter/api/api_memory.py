@@ -91,7 +91,7 @@ async def forget_memory(call: Call) -> BaseModel:
 @table.route("GET", "jobs/{id}/memory", answer=ProposalView, action="read", kernel=True)
 async def show_proposal(call: Call) -> BaseModel:
     """What a run would add to the memory."""
-    job = call.service.job(call.path["id"])
+    job = call.service.jobs.get(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     return ProposalView(proposal=await asyncio.to_thread(call.service.proposals.of, job.id))
 
@@ -107,7 +107,7 @@ async def show_proposal(call: Call) -> BaseModel:
 async def decide_memory(call: Call) -> BaseModel:
     """Keep what a run would add, as shown or as edited, or do not offer it again."""
     said, proposals = call.body, call.service.proposals
-    job = call.service.job(call.path["id"])
+    job = call.service.jobs.get(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     await refuse_unless_person(call, said.cell_id, ChangeMemory(said.decision))
     if said.decision == "keep":

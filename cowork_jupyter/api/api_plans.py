@@ -2,37 +2,167 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, RootModel
 
 from ..domain.cell_commands import Execute, RestorePlan
 from ..domain.contexts import RequestOrigin
+from ..domain.data import Data
+from ..domain.plan import Plan
 from ..domain.team import rights_of
-from ..record.plan_comparison import compare_plans
+from ..record.plan_comparison import PlanComparison, compare_plans
 from ..store import PlanRevision
-from . import models
 from .calls import Call, NeedsPerson, initiator_of
+from .models import Name, RequestBody, Seq, Whole
 from .routes import table
+
+
+class PlanQuery(RequestBody):
+    """`GET context/{id}/plan`: the newest revision of the current plan, unless named."""
+
+    plan_id: Name | None = None
+    revision: Seq | None = None
+
+
+class PlanAnswer(Data):
+    """The plan of a conversation, if it has one."""
+
+    plan: Plan | None
+    revision: int
+    made_at: str | None
+    stale: list[str]
+    """Files that changed since the plan was made."""
+    rights: str = ""
+    """What approving it lets each role do; said only where it names roles."""
+
+
+class PlanEdit(RequestBody):
+    """`PUT context/{id}/plan`."""
+
+    plan: dict[str, Any]
+    revision: Seq
+    plan_id: Name | None = None
+    """The current plan unless named."""
+
+
+class PlanSummary(BaseModel):
+    """One plan of a conversation, at its newest revision."""
+
+    id: str
+    goal: str
+    request: str
+    revision: int
+    made_at: str
+    job_id: str | None
+    """The job that made this revision."""
+
+
+class PlanList(BaseModel):
+    """The plans of a conversation, oldest first: the last is the current one."""
+
+    items: list[PlanSummary]
+    next: None = None
+
+
+class RevisionsQuery(RequestBody):
+    """`GET context/{id}/plan/revisions`."""
+
+    plan_id: Name | None = None
+
+
+class RevisionSummary(BaseModel):
+    """One revision of a plan."""
+
+    revision: int
+    made_at: str
+    by: str
+    change: str
+    """What is different from the revision before."""
+
+
+class RevisionList(BaseModel):
+    """The revisions of a plan, oldest first."""
+
+    plan_id: str
+    items: list[RevisionSummary]
+    next: None = None
+
+
+class CompareQuery(RequestBody):
+    """`GET context/{id}/plan/compare`: by default the newest revision with the one before."""
+
+    plan_id: Name | None = None
+    from_: Seq | None = Field(None, alias="from")
+    to: Seq | None = None
+
+
+class ComparisonAnswer(PlanComparison):
+    """How a revision of a plan differs from another."""
+
+    from_revision: int
+    to_revision: int
+
+
+class PlanRestore(RequestBody):
+    """`POST context/{id}/plan/restore`."""
+
+    revision: Seq
+    plan_id: Name | None = None
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
+
+
+class PlanExecution(RequestBody):
+    """`POST context/{id}/plan/execute`."""
+
+    revision: Seq
+    plan_id: Name | None = None
+    """The current plan unless named."""
+    max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
+    model: Name | None = None
+    """The model to go on with."""
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
+    card_id: Name | None = None
+    """The job on whose card the user approved."""
+
+
+class JobAccepted(BaseModel):
+    """A job has started."""
+
+    job_id: str
+
+
+class AwaitsApproval(BaseModel):
+    """Nothing has started: a person has to press Execute plan on the card first."""
+
+    waiting: Literal["approval"] = "approval"
+
+
+class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
+    """`POST context/{id}/plan/execute`."""
 
 
 @table.route(
     "GET",
     "context/{id}/plan",
-    query=models.PlanQuery,
-    answer=models.PlanAnswer,
+    query=PlanQuery,
+    answer=PlanAnswer,
     action="read",
     kernel=True,
 )
 async def get_plan(call: Call) -> BaseModel:
     """A plan of the conversation; by default the newest revision of the current plan."""
-    found = call.service.plan(call.path["id"], call.query.plan_id, call.query.revision)
+    found = call.service.plans.find(call.path["id"], call.query.plan_id, call.query.revision)
     if found is None:
-        return models.PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
+        return PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
     return plan_answer(call, found)
 
 
-def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
+def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
     """A revision as the API shows it, with the files that have changed since."""
-    answer = models.PlanAnswer(
+    answer = PlanAnswer(
         plan=revision.plan,
         revision=revision.revision,
         made_at=revision.made_at,
@@ -43,22 +173,20 @@ def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
     return answer
 
 
-@table.route(
-    "PUT", "context/{id}/plan", body=models.PlanEdit, answer=models.PlanAnswer, action="write"
-)
+@table.route("PUT", "context/{id}/plan", body=PlanEdit, answer=PlanAnswer, action="write")
 async def edit_plan(call: Call) -> BaseModel:
     """Edit a plan, if it is still at this revision."""
     body = call.body
-    edited = call.service.edit_plan(call.path["id"], body.plan, body.revision, body.plan_id)
+    edited = call.service.plans.edit(call.path["id"], body.plan, body.revision, body.plan_id)
     return plan_answer(call, edited)
 
 
-@table.route("GET", "context/{id}/plans", answer=models.PlanList, action="read", kernel=True)
+@table.route("GET", "context/{id}/plans", answer=PlanList, action="read", kernel=True)
 async def list_plans(call: Call) -> BaseModel:
     """The plans of a conversation, oldest first."""
-    found = call.service.list_plans(call.path["id"])
+    found = call.service.plans.of(call.path["id"])
     items = [
-        models.PlanSummary(
+        PlanSummary(
             id=one.plan_id,
             goal=one.plan.goal,
             request=one.request,
@@ -68,14 +196,14 @@ async def list_plans(call: Call) -> BaseModel:
         )
         for one in found
     ]
-    return models.PlanList(items=items)
+    return PlanList(items=items)
 
 
 @table.route(
     "GET",
     "context/{id}/plan/revisions",
-    query=models.RevisionsQuery,
-    answer=models.RevisionList,
+    query=RevisionsQuery,
+    answer=RevisionList,
     action="read",
     kernel=True,
 )
@@ -83,15 +211,15 @@ async def list_revisions(call: Call) -> BaseModel:
     """The revisions of a plan, oldest first, with what each of them changed."""
     newest = call.service.plans.newest(call.path["id"], call.query.plan_id)
     found = call.service.journal.store.plan_revisions(newest.plan_id)
-    items = [models.RevisionSummary.model_validate(one, from_attributes=True) for one in found]
-    return models.RevisionList(plan_id=newest.plan_id, items=items)
+    items = [RevisionSummary.model_validate(one, from_attributes=True) for one in found]
+    return RevisionList(plan_id=newest.plan_id, items=items)
 
 
 @table.route(
     "GET",
     "context/{id}/plan/compare",
-    query=models.CompareQuery,
-    answer=models.ComparisonAnswer,
+    query=CompareQuery,
+    answer=ComparisonAnswer,
     action="read",
     kernel=True,
 )
@@ -102,7 +230,7 @@ async def compare_revisions(call: Call) -> BaseModel:
     earlier = query.from_ or max(1, after.revision - 1)
     before = plans.revision(call.path["id"], earlier, after.plan_id)
     found = compare_plans(before.plan, after.plan)
-    return models.ComparisonAnswer(
+    return ComparisonAnswer(
         from_revision=before.revision, to_revision=after.revision, **dict(found)
     )
 
@@ -110,8 +238,8 @@ async def compare_revisions(call: Call) -> BaseModel:
 @table.route(
     "POST",
     "context/{id}/plan/restore",
-    body=models.PlanRestore,
-    answer=models.PlanAnswer,
+    body=PlanRestore,
+    answer=PlanAnswer,
     action="write",
     kernel=True,
 )
@@ -133,8 +261,8 @@ async def restore_plan(call: Call) -> BaseModel:
 @table.route(
     "POST",
     "context/{id}/plan/execute",
-    body=models.PlanExecution,
-    answer=models.ExecutionAnswer,
+    body=PlanExecution,
+    answer=ExecutionAnswer,
     status=202,
     action="execute",
     kernel=True,
@@ -145,7 +273,7 @@ async def execute_plan(call: Call) -> BaseModel:
     To a kernel the answer may be that the plan waits for a person.
     """
     if not await _is_approved(call):
-        return models.AwaitsApproval()
+        return AwaitsApproval()
     body = call.body
     job = await call.service.execute_plan(
         call.path["id"],
@@ -155,7 +283,7 @@ async def execute_plan(call: Call) -> BaseModel:
         plan_id=body.plan_id,
         origin=RequestOrigin(cell_id=body.cell_id, card_id=body.card_id),
     )
-    return models.JobAccepted(job_id=job.id)
+    return JobAccepted(job_id=job.id)
 
 
 async def _is_approved(call: Call) -> bool:

@@ -10,9 +10,24 @@ from ..domain.errors import Forbidden
 from ..domain.health import Problem
 from ..domain.roles import AgentRole
 from ..llm.base_prompts import BasePrompt
-from . import models
 from .calls import Call, initiator_of
+from .models import KnownRole, Name, RequestBody
 from .routes import table
+
+
+class PromptQuery(RequestBody):
+    """`GET v1/system-prompts/{id}/enhanced`."""
+
+    role: KnownRole | None = None
+    context_id: Name | None = None
+
+
+class PromptChoice(RequestBody):
+    """`POST context/{id}/system-prompt`."""
+
+    system_prompt_id: Name
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
 
 
 class PromptList(BaseModel):
@@ -41,7 +56,7 @@ async def list_prompts(call: Call) -> BaseModel:
 @table.route(
     "GET",
     "v1/system-prompts/{id}/enhanced",
-    query=models.PromptQuery,
+    query=PromptQuery,
     answer=EnhancedPrompt,
     action="read",
 )
@@ -56,7 +71,7 @@ async def enhanced_prompt(call: Call) -> BaseModel:
 @table.route(
     "POST",
     "context/{id}/system-prompt",
-    body=models.PromptChoice,
+    body=PromptChoice,
     answer=Context,
     action="write",
     kernel=True,

@@ -23,6 +23,7 @@ from ..workflows import (
     written,
 )
 from . import models
+from .api_plans import PlanQuery
 from .calls import Call, NeedsPerson, check_owner, initiator_of, refuse_unless_person
 from .routes import Download, table
 
@@ -86,6 +87,13 @@ class WorkflowShared(BaseModel):
     """Where a copy is now."""
 
     path: str
+
+
+class WorkflowRun(models.RequestBody):
+    """`POST workflows/{name}/run`."""
+
+    parameters: dict[str, Any] = {}
+    context_id: models.Name | None = None
 
 
 class WorkflowDeletion(models.RequestBody):
@@ -245,7 +253,7 @@ def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
 @table.route(
     "GET",
     "context/{id}/plan/parameters",
-    query=models.PlanQuery,
+    query=PlanQuery,
     answer=OfferedParameters,
     action="read",
     kernel=True,
@@ -334,7 +342,7 @@ async def list_categories(call: Call) -> BaseModel:
 @table.route(
     "POST",
     "workflows/{name}/run",
-    body=models.WorkflowRun,
+    body=WorkflowRun,
     answer=WorkflowAccepted,
     status=202,
     action="execute",
@@ -342,7 +350,7 @@ async def list_categories(call: Call) -> BaseModel:
 )
 async def run_workflow(call: Call) -> BaseModel:
     """Run a workflow, in a new conversation unless you name one."""
-    body: models.WorkflowRun = call.body
+    body: WorkflowRun = call.body
     if body.context_id is not None:
         check_owner(call.service, call.caller, body.context_id)
     message = call.service.run_workflow(

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ..domain.contexts import Initiator
-from ..domain.errors import CoworkError, Forbidden, InvalidInput, NotFound
+from ..domain.errors import Forbidden, InvalidInput, NotFound
 from ..domain.validation import describe_problems, field_problems
+from .errors import MalformedRequest, TooLarge
 
 if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
@@ -24,18 +25,6 @@ MAX_BODY_SIZE = 8 * 1024 * 1024
 JUPYTERS = {"token", "_xsrf", "no_track_activity"}
 """Query parameters that are meant for the Jupyter server."""
 M = TypeVar("M", bound=BaseModel)
-
-
-class TooLarge(CoworkError):
-    """The body is larger than anything we would read."""
-
-    code = "too_large"
-
-
-class MalformedRequest(CoworkError):
-    """The body is not JSON."""
-
-    code = "bad_json"
 
 
 class NeedsPerson(Forbidden):

@@ -10,20 +10,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    RootModel,
     ValidationInfo,
 )
 
 from ..agents.ask.inquiries import as_shown
 from ..domain.contexts import Context, FoundContext, Job
-from ..domain.data import Data
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import Message
-from ..domain.plan import Plan
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
-from ..record.plan_comparison import PlanComparison
 from ..roles import RoleCatalog
 from ..store import Inquiry
 
@@ -107,14 +103,6 @@ class RoleChange(RequestBody):
     """The cell of the notebook that it is sent from."""
 
 
-class PromptChoice(RequestBody):
-    """`POST context/{id}/system-prompt`."""
-
-    system_prompt_id: Name
-    cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
-
-
 class ModeChange(RequestBody):
     """`POST context/{id}/mode`, the older name of a role change."""
 
@@ -122,60 +110,6 @@ class ModeChange(RequestBody):
     confirm: bool = False
     cell_id: Name | None = None
     """The cell of the notebook that it is sent from."""
-
-
-class PlanEdit(RequestBody):
-    """`PUT context/{id}/plan`."""
-
-    plan: dict[str, Any]
-    revision: Seq
-    plan_id: Name | None = None
-    """The current plan unless named."""
-
-
-class PlanQuery(RequestBody):
-    """`GET context/{id}/plan`: the newest revision of the current plan, unless named."""
-
-    plan_id: Name | None = None
-    revision: Seq | None = None
-
-
-class RevisionsQuery(RequestBody):
-    """`GET context/{id}/plan/revisions`."""
-
-    plan_id: Name | None = None
-
-
-class CompareQuery(RequestBody):
-    """`GET context/{id}/plan/compare`: by default the newest revision with the one before."""
-
-    plan_id: Name | None = None
-    from_: Seq | None = Field(None, alias="from")
-    to: Seq | None = None
-
-
-class PlanRestore(RequestBody):
-    """`POST context/{id}/plan/restore`."""
-
-    revision: Seq
-    plan_id: Name | None = None
-    cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
-
-
-class PlanExecution(RequestBody):
-    """`POST context/{id}/plan/execute`."""
-
-    revision: Seq
-    plan_id: Name | None = None
-    """The current plan unless named."""
-    max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
-    model: Name | None = None
-    """The model to go on with."""
-    cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
-    card_id: Name | None = None
-    """The job on whose card the user approved."""
 
 
 Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
@@ -204,13 +138,6 @@ class AnswerBody(RequestBody):
     """`POST questions/{id}/answer`."""
 
     value: Text
-
-
-class WorkflowRun(RequestBody):
-    """`POST workflows/{name}/run`."""
-
-    parameters: dict[str, Any] = {}
-    context_id: Name | None = None
 
 
 class HealthQuery(RequestBody):
@@ -242,13 +169,6 @@ class EventsQuery(RequestBody):
 
     after: Seq = 0
     timeout: Annotated[float, Field(ge=0, le=120)] = 25.0
-
-
-class PromptQuery(RequestBody):
-    """`GET v1/system-prompts/{id}/enhanced`."""
-
-    role: KnownRole | None = None
-    context_id: Name | None = None
 
 
 # Out
@@ -315,82 +235,10 @@ class Accepted(BaseModel):
     job_id: str
 
 
-class JobAccepted(BaseModel):
-    """A job has started."""
-
-    job_id: str
-
-
-class AwaitsApproval(BaseModel):
-    """Nothing has started: a person has to press Execute plan on the card first."""
-
-    waiting: Literal["approval"] = "approval"
-
-
-class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
-    """`POST context/{id}/plan/execute`."""
-
-
 class EventList(BaseModel):
     """What happened."""
 
     events: list[Event]
-
-
-class PlanAnswer(Data):
-    """The plan of a conversation, if it has one."""
-
-    plan: Plan | None
-    revision: int
-    made_at: str | None
-    stale: list[str]
-    """Files that changed since the plan was made."""
-    rights: str = ""
-    """What approving it lets each role do; said only where it names roles."""
-
-
-class PlanSummary(BaseModel):
-    """One plan of a conversation, at its newest revision."""
-
-    id: str
-    goal: str
-    request: str
-    revision: int
-    made_at: str
-    job_id: str | None
-    """The job that made this revision."""
-
-
-class PlanList(BaseModel):
-    """The plans of a conversation, oldest first: the last is the current one."""
-
-    items: list[PlanSummary]
-    next: None = None
-
-
-class RevisionSummary(BaseModel):
-    """One revision of a plan."""
-
-    revision: int
-    made_at: str
-    by: str
-    change: str
-    """What is different from the revision before."""
-
-
-class ComparisonAnswer(PlanComparison):
-    """How a revision of a plan differs from another."""
-
-    from_revision: int
-    to_revision: int
-
-
-class RevisionList(BaseModel):
-    """The revisions of a plan, oldest first."""
-
-    plan_id: str
-    items: list[RevisionSummary]
-    next: None = None
 
 
 class QuestionView(BaseModel):

@@ -14,8 +14,9 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel
 
-from ..domain.errors import CoworkError, NotFound
+from ..domain.errors import NotFound
 from .calls import Call, check_owner, parse_body, parse_query
+from .errors import MethodNotAllowed
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Action = Literal["read", "write", "execute"]
@@ -23,12 +24,6 @@ Endpoint = Callable[[Call], Awaitable["BaseModel | Download | Stream | None"]]
 E = TypeVar("E", bound=Endpoint)
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
-
-
-class MethodNotAllowed(CoworkError):
-    """The address exists, but not for this method."""
-
-    code = "method_not_allowed"
 
 
 @dataclass(frozen=True)

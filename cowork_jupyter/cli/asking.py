@@ -135,7 +135,7 @@ class Asking:
         else:
             value = await self._answer(asked)
             if value is None:
-                await self._service.cancel(job_id or "")
+                await self._service.jobs.cancel(job_id or "")
             else:
                 self._service.inquiries.answer(asked.id, value)
 

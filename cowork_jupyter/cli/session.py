@@ -87,7 +87,7 @@ class CliSession:
         job_id = await self._begin(context, plan)
         self._listen_for_signals(job_id)
         await _first_of(self._follow(context.id, after, job_id), *self._helpers())
-        job = self._service.job(job_id)
+        job = self._service.jobs.get(job_id)
         self._conclude(job, time.monotonic() - began, self._order.model or context.model or model)
         return self._exit_code(job)
 
@@ -102,7 +102,7 @@ class CliSession:
         order, conversations = self._order, FolderConversations(self._service)
         if not order.text:
             context = conversations.get(order.conversation)
-            plan = self._service.plan(context.id)
+            plan = self._service.plans.find(context.id)
             if plan is None:
                 raise NotFound(
                     "This conversation has no plan yet. Make one with: jupyter cowork plan",
@@ -140,7 +140,7 @@ class CliSession:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
                 os.kill(os.getpid(), signal.SIGINT)
             self._say("Stopping … (press Ctrl-C again to end at once)", "bad")
-            self._stopping = asyncio.ensure_future(self._service.cancel(job_id))
+            self._stopping = asyncio.ensure_future(self._service.jobs.cancel(job_id))
 
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError):  # on Windows, where Ctrl-C ends the program

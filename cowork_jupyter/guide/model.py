@@ -42,6 +42,7 @@ class GuideModel:
 
     base_url = ""
     name = NAME
+    is_guide = True
 
     def __init__(self) -> None:
         self._guide = Guide()

@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ..api.statuses import status_of
+from ..api.errors import status_of
 from ..domain.errors import CoworkError, Forbidden
 from .link import Link
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from .addressee import role_in, role_look, role_named
 from .completion import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
+from .proposed_cells import proposed_cells
 from .requests import CellRequest, fulfil, plain_words, show
 from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session
@@ -32,11 +33,11 @@ def command(text: str) -> Note | None:
     if words[:1] == ["-c"] and len(words) > 1:
         name, words = words[1], words[2:]
     verb, arguments = (words[0], words[1:]) if words else ("status", [])
-    do = _help if verb in ("-h", "--help") else _DO.get(verb)
+    verb = "help" if verb in ("-h", "--help") else verb
+    do = _DO.get(verb)
     if do is None:
         raise CellProblem(f"There is no '%cowork {verb}'. See: %cowork help")
-    least, most = _COUNTS.get(verb, (0, 0))
-    if not least <= len(arguments) <= most:
+    if len(arguments) not in COMMANDS[verb].words:
         raise _misused(verb)
     with plain_words():
         return do(Command(session(), name, arguments))
@@ -351,52 +352,3 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "doctor": _doctor,
     "help": _help,
 }
-_COUNTS = {
-    "role": (1, 2),
-    "plan": (0, 3),
-    "prompt": (0, 1),
-    "rollback": (0, 1),
-    "expectations": (0, 1),
-    "workflows": (0, 1000),
-    "memory": (0, 100),
-    "run": (1, 1000),
-    "save": (1, 1000),
-    "export": (1, 1),
-    "init": (0, 1),
-}
-"""How many words may follow."""
-
-
-REFUSED = "open_elsewhere"
-
-
-@dataclass(frozen=True)
-class ProposedCell:
-    """A cell that waits to be inserted."""
-
-    call_id: str
-    source: str
-    """As a code cell holds it, since no other kind can be asked for."""
-
-
-def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> list[ProposedCell]:
-    """The cells that were refused in a conversation for this notebook, oldest first."""
-    calls = {one["data"]["call_id"]: one["data"] for one in _of_type(messages, "tool_call")}
-    found = []
-    for message in _of_type(messages, "tool_result"):
-        result = message["data"]
-        call, error = calls.get(result["call_id"]), result.get("error") or {}
-        if call is None or call["tool"] != "insert_cell" or error.get("code") != REFUSED:
-            continue
-        if error["details"]["notebook"] == notebook:
-            found.append(ProposedCell(result["call_id"], _as_code(call["parameters"])))
-    return found
-
-
-def _of_type(messages: Sequence[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
-    return (message for message in messages if message["message_type"] == kind)
-
-
-def _as_code(parameters: dict[str, Any]) -> str:
-    source = str(parameters["source"])
-    return f"%%markdown\n{source}" if parameters.get("cell_type") == "markdown" else source

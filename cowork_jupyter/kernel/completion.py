@@ -18,28 +18,34 @@ class CommandUsage(NamedTuple):
 
     arguments: str
     help: str
+    words: range = range(1)
+    """How many may follow."""
 
 
 COMMANDS = {
     "status": CommandUsage("", "show the model, the workspace and the role"),
-    "role": CommandUsage("ROLE [--confirm]", "switch the role; --confirm stops a running job"),
-    "plan": CommandUsage(
-        "[--history [N [M]]|--restore N]", "show the plan, its revisions, or restore one"
+    "role": CommandUsage(
+        "ROLE [--confirm]", "switch the role; --confirm stops a running job", range(1, 3)
     ),
-    "prompt": CommandUsage("[ID]", "list the base prompts, or choose one"),
+    "plan": CommandUsage(
+        "[--history [N [M]]|--restore N]", "show the plan, its revisions, or restore one", range(4)
+    ),
+    "prompt": CommandUsage("[ID]", "list the base prompts, or choose one", range(2)),
     "execute": CommandUsage("", "approve and execute the current plan"),
     "cancel": CommandUsage("", "stop the run"),
     "insert": CommandUsage("", "insert the next cell the agent could not insert"),
-    "rollback": CommandUsage("[ID]", "roll back the last run, or all since a checkpoint"),
+    "rollback": CommandUsage("[ID]", "roll back the last run, or all since a checkpoint", range(2)),
     "history": CommandUsage("", "show the messages"),
     "audit": CommandUsage("", "compare the plan with what happened"),
     "effects": CommandUsage("", "show what the last run did to tables"),
     "checkpoints": CommandUsage("", "list the checkpoints to go back to"),
     "expectations": CommandUsage(
-        "[--asserts|--pandera]", "check what is pinned, or insert it as code"
+        "[--asserts|--pandera]", "check what is pinned, or insert it as code", range(2)
     ),
     "memory": CommandUsage(
-        "[--keep|--drop|--forget [TEXT]]", "show what is remembered here, keep more, or forget"
+        "[--keep|--drop|--forget [TEXT]]",
+        "show what is remembered here, keep more, or forget",
+        range(100),
     ),
     "rules": CommandUsage("", "list what is allowed, asked about and denied"),
     "models": CommandUsage("", "list models of the server and on this machine"),
@@ -47,13 +53,16 @@ COMMANDS = {
     "workflows": CommandUsage(
         "[edit NAME k=v …|share NAME [FILE]|delete NAME]",
         "list ready-made actions, or manage your own",
+        range(1000),
     ),
-    "run": CommandUsage("NAME k=v …", "run a workflow"),
+    "run": CommandUsage("NAME k=v …", "run a workflow", range(1, 1000)),
     "save": CommandUsage(
-        "NAME [k=value …] [--describe TEXT] [--replace]", "save the plan as a workflow"
+        "NAME [k=value …] [--describe TEXT] [--replace]",
+        "save the plan as a workflow",
+        range(1, 1000),
     ),
-    "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl"),
-    "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here"),
+    "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl", range(1, 2)),
+    "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here", range(2)),
     "doctor": CommandUsage("", "check this installation"),
     "help": CommandUsage("", "this list"),
 }

@@ -43,6 +43,10 @@ class LanguageModel(Protocol):
     def name(self) -> str:
         """Who answers, as it is shown."""
 
+    @property
+    def is_guide(self) -> bool:
+        """Whether it answers by rules: it reads no prompt and costs nothing."""
+
     async def aclose(self) -> None:
         """Let go of whatever is held."""
 
@@ -60,6 +64,8 @@ class _Failed(Exception):
 
 class Model:
     """A language model behind an OpenAI-compatible API. Belongs to one event loop."""
+
+    is_guide = False
 
     def __init__(
         self,

@@ -14,7 +14,8 @@ from .chunks import (
     ToolCallChunk,
     UsageChunk,
 )
-from .reply import Delta, Reply, ReplyParser
+from .reply import Delta, Reply
+from .reply_parser import ReplyParser
 from .run_on import RunOnDetector, said_once
 
 

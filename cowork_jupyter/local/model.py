@@ -21,6 +21,8 @@ _PATIENT = RetryPolicy(patience=0, first=1_800.0, idle=300.0)
 class LocalModel:
     """What `llm.client.Model` is for a server, for a model file."""
 
+    is_guide = False
+
     def __init__(
         self, file: Path, *, context: int = CONTEXT, options: Mapping[str, Any] | None = None
     ) -> None:

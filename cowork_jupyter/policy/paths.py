@@ -16,7 +16,7 @@ from pathlib import Path
 from ..workspace.globs import Glob
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
-_DEEPEST = 300
+_MAX_PATH_DEPTH = 300
 """Folders in a path that is looked at; the tools open none that is as deep."""
 _NOWHERE = "/\0"
 """No place that there could be; outside every folder."""
@@ -68,7 +68,7 @@ def target_of(anchors: AnchorDirs, path: str, folder: str = "", *, follow: bool 
     if path == "~" or path.startswith("~/"):
         path = anchors.home + path[1:]
     joined = os.path.join(base, path)  # noqa: PTH118 (Path would drop what we must see)
-    if os.path.normpath(joined).count("/") > _DEEPEST:
+    if os.path.normpath(joined).count("/") > _MAX_PATH_DEPTH:
         return Target(_NOWHERE, _NOWHERE)
     if follow:
         return Target(_normal(joined), _real(joined))

@@ -50,7 +50,7 @@ _TEXTLESS = (
     MessageType.TASK_ASSIGNMENT,  # what we tell an agent is nobody's words
 )
 _BRIEF_STEP = {"id", "step_number", "action", "status", "role", "agent", "rounds"}
-_DEEPEST = 6
+_MAX_SAVED_DEPTH = 6
 _MAX_SECRET_LENGTH = 500
 
 
@@ -243,7 +243,7 @@ class _Maker:
         """All fields of ours, each trimmed."""
         return {key: self._trimmed(value, most, items) for key, value in fields.items()}
 
-    def _trimmed(self, value: Any, most: int, items: int, room: int = _DEEPEST) -> Any:
+    def _trimmed(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
         """The same value with shorter texts and fewer entries."""
         if isinstance(value, str):
             return self._cut(value, most)

@@ -16,7 +16,7 @@ from ..domain.settings import Settings
 
 HIDDEN = "[hidden]"
 _MIN_SECRET_LENGTH = 8
-_DEEPEST = 200
+_MAX_VALUE_DEPTH = 200
 
 _BEGIN, _END = r"(?<![\w.~-])", r"(?![\w-]|\.\w)"
 _HOMES = re.compile(_BEGIN + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s'\"`:]+|/root(?=/))")
@@ -62,7 +62,7 @@ class Redactor:
             text = re.sub(rf"{_BEGIN}{re.escape(str(self.home))}{_END}", "~", text)
         return _HOMES.sub("~", text)
 
-    def mask_value(self, value: Any, room: int = _DEEPEST) -> Any:
+    def mask_value(self, value: Any, room: int = _MAX_VALUE_DEPTH) -> Any:
         """The same for whatever JSON can hold."""
         if isinstance(value, str):
             return self.mask(value)

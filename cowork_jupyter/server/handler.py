@@ -20,7 +20,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.websocket import WebSocketClosedError
 
-from ..api.statuses import status_of
+from ..api.errors import status_of
 from .outbox import Outbox
 
 if TYPE_CHECKING:

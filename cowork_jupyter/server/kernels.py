@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os.path
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from jupyter_core.utils import ensure_async
-
-from ..domain.errors import Conflict, InvalidInput, Unavailable
+from ..domain.errors import Conflict, Unavailable
 from ..domain.expectations import Expectation
 from ..domain.measured import Measured
 from ..service_thread import run_in
@@ -35,10 +31,9 @@ from ..tools.kernel.state import (
     Variables,
 )
 from ..tools.notebook.state import Edit, OpenElsewhere
-from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
 from .jupyter_loop import in_jupyter
-from .kernel_choice import kernel_for, python_for
+from .kernel_finder import KernelFinder, NotebookKernel
 from .kernel_line import KernelDied, KernelLine
 from .kernel_looking import evaluated, report_on
 from .notebooks import ServerNotebooks
@@ -48,15 +43,6 @@ NOTICE_AFTER = 0.5
 WAITS_TO_MEASURE = 30.0
 """Seconds that expectations wait for a kernel that is busy; then they are not checked."""
 WAITING = "[waiting for the busy kernel]\n"
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A notebook that has a kernel."""
-
-    path: str
-    kernel_id: str
-    manager: Any
 
 
 class _Started:
@@ -89,10 +75,8 @@ class ServerKernels:
     ) -> None:
         """`patience` are seconds for which code may neither put anything out nor work."""
         self.loop = loop or asyncio.get_running_loop()
-        self._sessions = sessions
+        self._finder = KernelFinder(sessions, notebooks, others, root)
         self._notebooks = notebooks
-        self._others = others
-        self._root = os.path.realpath(root)
         self._patience = patience
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: set[asyncio.Task[Ran]] = set()
@@ -109,7 +93,7 @@ class ServerKernels:
         return await run_in(self.loop, self._run(workspace, _heard_here(run)))
 
     async def _run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        found = await self._find(workspace, run.path, start=run.start)
+        found = await self._finder.find(workspace, run.path, start=run.start)
         started = _Started()
         task = asyncio.create_task(self._take_turn(workspace, found, run, started))
         self._running.add(task)
@@ -147,32 +131,24 @@ class ServerKernels:
         took: Callable[[Ran], None],
         expectations: Sequence[Expectation],
     ) -> list[Measured]:
-        place, file = await asyncio.to_thread(_located, workspace, path)
-        notebook = self._among_files(place, file)
-        manager = self._sessions.kernel_manager
-        starting = asyncio.ensure_future(
-            manager.start_kernel(
-                kernel_name=await kernel_for(notebook, manager),
-                path=notebook.relative_to(self._root).as_posix(),
-            )
-        )
+        starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
         try:
-            kernel_id = await asyncio.shield(starting)
-            found = _Found(place, kernel_id, manager.get_kernel(kernel_id))
+            found = await asyncio.shield(starting)
             # It is ended here also when it died; Jupyter must not start it again meanwhile.
             found.manager.stop_restarter()
             for code in codes:
-                ran = await self._take_anew(workspace, found, CodeRun(place, Code(code.source)))
+                run = CodeRun(found.path, Code(code.source))
+                ran = await self._take_anew(workspace, found, run)
                 took(ran)
                 if ran.failure:
                     return []
             return await _measure(found, expectations) if expectations else []
         finally:
-            kernel_id = await starting
-            self._turns.pop(kernel_id, None)
-            await ensure_async(manager.shutdown_kernel(kernel_id, now=True))
+            found = await starting
+            self._turns.pop(found.kernel_id, None)
+            await self._finder.end(found)
 
-    async def _take_anew(self, workspace: Workspace, found: _Found, run: CodeRun) -> Ran:
+    async def _take_anew(self, workspace: Workspace, found: NotebookKernel, run: CodeRun) -> Ran:
         """Code that ends its kernel has failed like any other."""
         try:
             return await self._take_turn(workspace, found, run, _Started())
@@ -182,19 +158,19 @@ class ServerKernels:
     @in_jupyter
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
-        found = await self._find(workspace, path)
+        found = await self._finder.find(workspace, path)
         return Variables.of(found.path, await report_on(found.manager, None))
 
     @in_jupyter
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
-        found = await self._find(workspace, path)
+        found = await self._finder.find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
 
     @in_jupyter
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
-        found = await self._find(workspace, path)
+        found = await self._finder.find(workspace, path)
         expression = inside.copy_expression(name, file, room)
         return TableCopy.of(name, await evaluated(found.manager, expression))
 
@@ -202,7 +178,7 @@ class ServerKernels:
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
     ) -> KernelTables:
-        found = await self._find(workspace, path)
+        found = await self._finder.find(workspace, path)
         expression = inside.tables_expression(looks, seconds, after=True)
         facts = await evaluated(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
@@ -211,7 +187,7 @@ class ServerKernels:
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
-        found = await self._find(workspace, path)
+        found = await self._finder.find(workspace, path)
         try:  # what runs there may be in the middle of changing a table
             async with asyncio.timeout(WAITS_TO_MEASURE), KernelLine.open(found.manager) as line:
                 await _until_free(line, lambda _text: None)
@@ -222,8 +198,7 @@ class ServerKernels:
     @in_jupyter
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The one that the notebook's kernel specification names."""
-        place, file = await asyncio.to_thread(_located, workspace, path)
-        return await python_for(self._among_files(place, file), self._sessions.kernel_manager)
+        return await self._finder.python(workspace, path)
 
     def runs_code_of_agent(self, kernel_id: str) -> bool:
         """Whether an agent's code runs in this kernel, or waits there for its turn."""
@@ -235,55 +210,10 @@ class ServerKernels:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    # Which kernel
-
-    async def _find(self, workspace: Workspace, path: str, *, start: bool = False) -> _Found:
-        place, file = await asyncio.to_thread(_located, workspace, path)
-        kernel_id = await self._kernel_of(file)
-        if kernel_id is None and start:
-            await self._start(workspace, place, file)
-            kernel_id = await self._kernel_of(file)
-        if kernel_id is None:
-            raise Conflict(
-                f"No kernel is running for '{place}'. Run code with start_kernel to start one. "
-                "The variables of an earlier kernel are gone.",
-                code="no_kernel",
-            )
-        return _Found(place, kernel_id, self._sessions.kernel_manager.get_kernel(kernel_id))
-
-    async def _kernel_of(self, file: str) -> str | None:
-        for session in reversed(await ensure_async(self._sessions.list_sessions())):
-            if session["kernel"] and self._file_of(session["path"]) == file:
-                kernel_id: str = session["kernel"]["id"]
-                return kernel_id
-        return None
-
-    def _file_of(self, path: str) -> str:
-        return os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118
-
-    async def _start(self, workspace: Workspace, place: str, file: str) -> None:
-        """In the tab that has the notebook open, or for whoever opens it next."""
-        if await self._notebooks.start_kernel(workspace, place):
-            return
-        notebook = self._among_files(place, file)
-        made = await self._sessions.create_session(
-            path=notebook.relative_to(self._root).as_posix(),
-            name=notebook.name,
-            type="notebook",
-            kernel_name=await kernel_for(notebook, self._sessions.kernel_manager),
-        )
-        self._others.add_own(made)
-
-    def _among_files(self, place: str, file: str) -> Path:
-        notebook = Path(file)
-        if not notebook.is_relative_to(self._root):
-            raise InvalidInput(f"'{place}' is not among the files of this server.", code="outside")
-        return notebook
-
     # Running
 
     async def _take_turn(
-        self, workspace: Workspace, found: _Found, run: CodeRun, started: _Started
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _Started
     ) -> Ran:
         turn = self._turns[found.kernel_id]
         if turn.locked():
@@ -321,7 +251,7 @@ class ServerKernels:
         return ran
 
     async def _send(
-        self, workspace: Workspace, found: _Found, run: CodeRun, line: KernelLine
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, line: KernelLine
     ) -> tuple[str, bool]:
         """Have the code run, by the tab if it is a cell of an open notebook; the request's id."""
         code = run.code
@@ -365,7 +295,7 @@ def _heard_here(run: CodeRun) -> CodeRun:
     return replace(run, show=show, stalled=lambda seconds: run_in(here, ask(seconds)))
 
 
-async def _measure(found: _Found, expectations: Sequence[Expectation]) -> list[Measured]:
+async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
     expression = inside.measure_expression(questions_of(expectations))
     return measured(await evaluated(found.manager, expression, seconds=MEASURING))
 
@@ -415,11 +345,6 @@ def _pid(manager: Any) -> int | None:
 
     provisioner = manager.provisioner
     return provisioner.pid if isinstance(provisioner, LocalProvisioner) else None
-
-
-def _located(workspace: Workspace, path: str) -> tuple[str, str]:
-    with locate_notebook(workspace, path) as place:
-        return place.path, os.path.realpath(workspace.root / place.path)
 
 
 def _take_note(task: asyncio.Task[Ran]) -> None:

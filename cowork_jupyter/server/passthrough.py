@@ -71,7 +71,8 @@ class PassthroughHandler(ApiHandler):
     get = post = put = delete = patch = head = dispatch
 
     async def _forward(self, name: str) -> None:
-        from ..api.calls import MAX_BODY_SIZE, TooLarge
+        from ..api.calls import MAX_BODY_SIZE
+        from ..api.errors import TooLarge
 
         if len(self.request.body) > MAX_BODY_SIZE:
             raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
-from ..domain.errors import CoworkError
+from ..domain.errors import Unavailable
 
 
-class StoreError(CoworkError):
+class StoreError(Unavailable):
     """The record of conversations cannot be read or written."""
 
     code = "store"
+    retryable = False
 
 
 _DAMAGED = (

@@ -19,7 +19,7 @@ from .place import Place, explain, explained
 _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255
 _MAX_PATH_LENGTH = 4096
-_DEEPEST = 200
+_MAX_FOLDER_DEPTH = 200
 """Folders held at once, well below what a process may hold."""
 _HELD_FOLDERS = Path("/proc/self/fd")
 
@@ -119,7 +119,7 @@ class _Walk:
 
     def _down(self, name: str) -> bool:
         """Enter a folder, or follow a symlink in its stead; False if there is nothing."""
-        if len(self._held) > _DEEPEST:
+        if len(self._held) > _MAX_FOLDER_DEPTH:
             raise InvalidInput("The path has too many folders in it.", code="bad_path")
         try:
             self._held.append(open_below(self._held[-1], name))

@@ -345,7 +345,7 @@ async def test_whoever_chooses_it_reads_what_holds(bench: Bench, scripted: Scrip
     step = {"action": "Do it.", "agent": "foreigner"}
     scripted.add(plan("Do it", step))
     await bench.tell("Plan it.", AgentRole.PLANNER)
-    made = bench.service.plan(bench.context.id)
+    made = bench.service.plans.find(bench.context.id)
     assert made
     assert "within the sandbox" in rights_of(made.plan)
 
@@ -414,7 +414,7 @@ async def test_one_that_hangs_ends_with_the_job(bench: Bench, scripted: Scripted
     while not (place.exists() and place.read_text()):
         await asyncio.sleep(0.01)
     pid = int(place.read_text())
-    await bench.service.cancel(job_id)
+    await bench.service.jobs.cancel(job_id)
     while is_alive(pid):
         await asyncio.sleep(0.01)
     assert bench.job_statuses() == [JobStatus.CANCELLED]

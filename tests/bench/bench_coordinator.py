@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.agents.agent import AgentFactory
-from cowork_jupyter.agents.run.loop import Outcome
+from cowork_jupyter.agents.run.outcome import Outcome
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.settings import Settings

@@ -129,7 +129,7 @@ async def test_what_a_tool_refuses_comes_back_as_the_same_error(
     job_id = await start(bench, "a")
     await until(bench, asks("failed"))
     assert bench.results()[0]["error"]["code"] == "not_found"
-    await bench.service.cancel(job_id)
+    await bench.service.jobs.cancel(job_id)
 
 
 async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
@@ -200,7 +200,7 @@ async def test_cancelling_ends_the_command_at_its_worker(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
     job_id = await command_at_work(bench, cluster, scripted)
-    job = await bench.service.cancel(job_id)
+    job = await bench.service.jobs.cancel(job_id)
     assert job.status is JobStatus.CANCELLED
     assert not await cluster.who_runs(SLEEP), "it ends before the job is called cancelled"
     assert statuses(bench) == {"a": StepStatus.CANCELLED}

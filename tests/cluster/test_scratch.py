@@ -139,7 +139,7 @@ async def test_cancelling_the_job_ends_the_kernel(
     async with asyncio.timeout(PATIENCE):
         while not any((await kernels_at(cluster)).values()):
             await asyncio.sleep(0.05)
-        await bench.service.cancel(job_id)
+        await bench.service.jobs.cancel(job_id)
         while any((await kernels_at(cluster)).values()):
             await asyncio.sleep(0.05)
 

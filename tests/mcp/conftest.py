@@ -18,7 +18,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.mcp.client.configured import ConfiguredServers
-from cowork_jupyter.mcp.client.connection import McpEnvironment, Patience
+from cowork_jupyter.mcp.client.environment import McpEnvironment, Patience
 from cowork_jupyter.mcp.client.facts import KnownTools
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.policy.pins import Pins

@@ -19,7 +19,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.mcp.client.connection import Patience
+from cowork_jupyter.mcp.client.environment import Patience
 from cowork_jupyter.mcp.client.facts import McpServerFacts
 from cowork_jupyter.mcp.client.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope

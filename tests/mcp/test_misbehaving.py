@@ -259,7 +259,8 @@ async def test_nothing_of_a_server_is_left_when_we_are_killed(house: House) -> N
     script = f"""
 import asyncio
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.connection import McpConnection, McpEnvironment
+from cowork_jupyter.mcp.client.connection import McpConnection
+from cowork_jupyter.mcp.client.environment import McpEnvironment
 from cowork_jupyter.mcp.client.entry import read_server
 from cowork_jupyter.tools.base import ToolContext
 async def main():

@@ -299,7 +299,7 @@ async def test_what_changes_again_is_told_again(
     job_id = bench.start("Read the note.")
     await request(bench)
     await until_heard(bench, 2)
-    await bench.service.cancel(job_id)
+    await bench.service.jobs.cancel(job_id)
     await eventually(lambda: not watch._jobs and not watch._ending)
 
 
@@ -321,7 +321,7 @@ async def test_after_a_restart_the_next_reading_follows_it_again(
     bench.service.inquiries.resolve_all([first.id], Ruling(decision="deny"))
     await eventually(lambda: asked_for(log).count("read note") == 2)
     await until_heard(bench)
-    await bench.service.cancel(job_id)
+    await bench.service.jobs.cancel(job_id)
 
 
 async def test_a_server_that_does_not_tell_is_read_all_the_same(

@@ -55,7 +55,7 @@ async def test_an_answer_that_the_question_does_not_offer(house: House) -> None:
     for value in ("Allow", "yes", "allow\n", " allow", "ALLOW", ""):
         with pytest.raises(InvalidInput):
             house.service.inquiries.answer(question.id, value)
-    await house.service.cancel(job_id)
+    await house.service.jobs.cancel(job_id)
 
 
 async def test_a_permission_answered_as_a_question_and_the_other_way_round(house: House) -> None:
@@ -78,7 +78,7 @@ async def test_an_approval_of_the_same_call_in_another_conversation(house: House
     assert one.data["digest"] == other.data["digest"]
     house.decide(other.id, "deny")
     await house.ended(second)
-    assert house.service.job(first).status is JobStatus.WAITING
+    assert house.service.jobs.get(first).status is JobStatus.WAITING
     house.context = first_context
     house.decide(one.id, "deny")
     await house.ended(first)
@@ -125,7 +125,7 @@ async def test_an_approval_that_comes_after_the_denial(house: House) -> None:
 async def test_an_approval_that_comes_after_the_job_was_cancelled(house: House) -> None:
     job_id = house.begin(call("update_file", **TAKE))
     request = await house.pending()
-    await house.service.cancel(job_id)
+    await house.service.jobs.cancel(job_id)
     with pytest.raises(Conflict):
         house.decide(request.id, "allow")
 
@@ -259,14 +259,14 @@ async def test_a_file_swapped_between_approval_and_use(
     house.decide(request.id, "allow")
     await until(
         lambda: (
-            house.service.job(job_id).status.is_final
+            house.service.jobs.get(job_id).status.is_final
             or any(
                 one.id != request.id
                 for one in house.service.inquiries.pending(house.context, "permission")
             )
         )
     )
-    if not house.service.job(job_id).status.is_final:
+    if not house.service.jobs.get(job_id).status.is_final:
         house.decide((await house.pending(besides=request.id)).id, "deny")
     await house.ended(job_id)
     assert not house.results()[-1]["ok"]
@@ -348,7 +348,7 @@ async def test_a_race_between_a_folder_and_a_link_outside(house: House) -> None:
 async def attempt_denying(house: House, reply: Scripted) -> None:
     """Let it try; whatever is asked is denied."""
     job_id = house.begin(reply)
-    while not house.service.job(job_id).status.is_final:
+    while not house.service.jobs.get(job_id).status.is_final:
         for request in house.service.inquiries.pending(house.context, "permission"):
             try:
                 house.decide(request.id, "deny")

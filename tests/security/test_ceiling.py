@@ -85,7 +85,7 @@ async def test_a_planner_that_was_interrupted_and_is_resumed(house: House) -> No
     await until(lambda: bool(house.model.requests))
     await house.restart()
     house.says_yes()
-    assert house.service.job(job_id).status is JobStatus.INTERRUPTED
+    assert house.service.jobs.get(job_id).status is JobStatus.INTERRUPTED
     house.script.append(call("delete_file", **DELETE))
     house.service.plans.resume(job_id)
     await house.ended(job_id)
@@ -253,7 +253,7 @@ async def test_a_planner_that_approves_its_own_plan(house: House) -> None:
     ):
         await house.tell(reply, role=AgentRole.PLANNER)
     assert house.service.conversations.get(house.context).role is AgentRole.PLANNER
-    assert [job.tasks for job in house.service.list_jobs(house.context)] == [[]] * 4
+    assert [job.tasks for job in house.service.jobs.of(house.context)] == [[]] * 4
 
 
 async def test_a_plan_edited_behind_the_users_back(house: House) -> None:
@@ -292,7 +292,7 @@ async def test_a_reviewer_in_a_plan_that_delivers_a_plan_instead(house: House) -
     house.says_yes()
     taking = {"action": "take it", "tools_needed": ["delete_file"], "files": ["precious.txt"]}
     await house.execute({"role": "reviewer"}, replies=[plan("Take it", taking)])
-    newest = house.service.plan(house.context)
+    newest = house.service.plans.find(house.context)
     assert newest
     assert newest.plan.goal == "g"
 

@@ -64,7 +64,7 @@ async def test_many_questions_in_one_reply(house: House) -> None:
     job_id = house.begin(calls(*several))
     await house.pending()
     assert len(house.service.inquiries.pending(house.context, "permission")) == 16
-    await house.service.cancel(job_id)
+    await house.service.jobs.cancel(job_id)
     assert house.service.inquiries.pending(house.context, "permission") == []
 
 
@@ -111,7 +111,7 @@ async def test_a_card_with_script_and_html(house: House) -> None:
     evil = "<img src=x onerror=alert(1)><script>alert(2)</script>[x](javascript:alert(3))"
     steps = {"action": evil, "reason": evil, "files": [evil], "tools_needed": [evil]}
     await house.tell(plan(evil, steps), role=AgentRole.PLANNER)
-    stored = house.service.plan(house.context)
+    stored = house.service.plans.find(house.context)
     assert stored is not None
     assert stored.plan.goal == evil
     assert stored.plan.steps[0].action == evil

@@ -202,7 +202,7 @@ async def test_rules_of_another_conversation(house: House) -> None:
 async def test_a_policy_of_another_job(house: House) -> None:
     policy = {"permissions": {"allow": ["update_file"]}}
     house.service.send_message(house.context, "Hello.", policy=policy)
-    await house.ended(house.service.list_jobs(house.context)[0].id)
+    await house.ended(house.service.jobs.of(house.context)[0].id)
     assert code(await house.attempt("update_file", **TAKE)) == "denied_by_user"
 
 

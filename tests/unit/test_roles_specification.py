@@ -636,7 +636,7 @@ async def test_future_role_examples__commander_plans_and_delegates_but_changes_n
     scripted.add(call("update_file", path="a.py", content="mine"), plan("Divide", "conquer"))
     await bench.tell("Lead", COMMANDER)
     assert errors(bench) == ["not_permitted"]
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision is not None
     assert revision.plan.goal == "Divide"
     assert {one for one in AgentRole if COMMANDER.may_delegate_to(one)} == (

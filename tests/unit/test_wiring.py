@@ -93,7 +93,7 @@ async def test_what_an_administrator_settles_reaches_every_part(
     with pytest.raises(Forbidden, match="does not allow the model 'other'"):
         service.current_model.stream(ModelRequest([], "other"))
     context = service.conversations.create()
-    service.day.add(Usage(total_tokens=1), "m")
+    service.new_jobs.day.add(Usage(total_tokens=1), "m")
     with pytest.raises(Forbidden, match="1 tokens per day is reached"):
         service.send_message(context.id, "Hello")
     await service.close()

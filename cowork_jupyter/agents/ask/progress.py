@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 
 from ...mcp.server.tool_host import Tell
-from ..log import RunLog
-from .user import Approver, PermissionRequest, Ruling
 
 AGAIN = 5.0
 """Seconds of silence after which the last words are said again."""
@@ -60,19 +57,3 @@ async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
             await tell(last)
         if new:
             words.task_done()
-
-
-@dataclass(frozen=True)
-class ReportingApprover:
-    """Lets the guest know that its call waits for the user."""
-
-    approver: Approver
-    say: Say
-
-    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """The user's decision, however long it takes."""
-        self.say(f"Waiting for the user: {request.tool} {request.resource}")
-        ruling = await self.approver.decide(request, log)
-        if ruling.decision == "allow":
-            self.say(running(request.tool))
-        return ruling

@@ -23,7 +23,8 @@ from ...tools.files import ReadFile
 from ...tools.registry import ToolRegistry, validated
 from ...tools.sizes import MAX_WHOLE_SIZE
 from ..ask.user import PermissionRequest
-from ..run.tool_runner import Handled, ToolRunner
+from ..run.call_log import Handled
+from ..run.tool_runner import ToolRunner
 from .mapped_call import in_words, inside, permissions_for, same_as
 from .terminals import Terminals, command_line
 

@@ -20,14 +20,15 @@ from ...domain.redaction import Mask
 from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission
 from ...domain.team import MARK
-from ...llm.reply import read_reply
+from ...llm.reply_parser import read_reply
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
 from ..log import RunLog
 from ..run.budget import Budget
 from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
-from ..run.loop import Outcome
-from ..run.tool_runner import ToolEnvironment, ToolRunner
+from ..run.outcome import Outcome
+from ..run.tool_environment import ToolEnvironment
+from ..run.tool_runner import ToolRunner
 from .configured import ExternalAgents
 from .process import AgentProcess, JsonLines, LastWords, started
 

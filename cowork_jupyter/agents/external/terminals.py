@@ -13,7 +13,7 @@ from acp import schema
 
 from ...domain.identity import new_id
 from ...tools.base import Tool, ToolContext, ToolResult
-from ..run.tool_runner import Handled
+from ..run.call_log import Handled
 
 MAX_SECONDS = 3600
 MAX_TERMINALS = 16

@@ -19,7 +19,7 @@ from ...tools.notebook.state import NotebookState
 from ...tools.registry import validated
 from ...workspace import Kind, Workspace, kind_of
 from ..log import RunLog
-from ..run.tool_runner import ToolEnvironment
+from ..run.tool_environment import ToolEnvironment
 
 KERNEL_SECONDS = 1.0
 """For a kernel, which may be busy."""

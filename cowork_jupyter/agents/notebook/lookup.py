@@ -19,7 +19,7 @@ from ...tools.kernel.state import Variables
 from ...tools.notebook.state import NotebookState
 from ...workspace import Workspace
 from ..log import RunLog
-from ..run.tool_runner import ToolEnvironment
+from ..run.tool_environment import ToolEnvironment
 from .changes import Changes, as_left, changes, marks_of
 from .context import NotebookContext, render
 

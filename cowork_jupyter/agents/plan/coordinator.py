@@ -29,7 +29,7 @@ from ..agent import AgentFactory
 from ..external.run import ExternalTask
 from ..log import RunLog
 from ..pools.pool import WorkerPool
-from ..run.loop import Outcome
+from ..run.outcome import Outcome
 from .assignment import assignment_text, briefing_text, results_for
 from .choices import (
     ABOUT_HINT,

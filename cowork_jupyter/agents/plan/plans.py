@@ -26,7 +26,7 @@ from ..jobs import Jobs
 from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.delivery import as_proposed, propose_plan
-from ..run.loop import Outcome
+from ..run.outcome import Outcome
 from ..team import unfit_steps
 from .choices import SKIP
 from .coordinator import Execution
@@ -61,6 +61,23 @@ class Plans:
             if path != own and has_changed(workspace, path, known)
         ]
 
+    def find(
+        self, context_id: str, plan_id: str | None = None, revision: int | None = None
+    ) -> PlanRevision | None:
+        """A plan of a conversation: the newest revision of the newest plan, unless named."""
+        store = self.factory.journal.store
+        store.context(context_id)
+        found = store.plan(context_id, revision, plan_id)
+        if found is None and (plan_id or revision):
+            raise NotFound("This conversation has no such plan revision.", code="no_plan")
+        return found
+
+    def of(self, context_id: str) -> list[PlanRevision]:
+        """The plans of a conversation, each at its newest revision, oldest first."""
+        store = self.factory.journal.store
+        store.context(context_id)
+        return store.plans(context_id)
+
     def edit(
         self, context_id: str, raw: dict[str, Any], revision: int, plan_id: str | None = None
     ) -> PlanRevision:
@@ -68,9 +85,7 @@ class Plans:
 
         Where there is none yet, which is revision 0, this is the first: one made by hand.
         """
-        newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
-        if newest is None and plan_id:
-            raise _no_such_plan(plan_id)
+        newest = self.find(context_id, plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
         return self._revise(context_id, newest, self.checked(raw))
 

@@ -28,7 +28,7 @@ from ...tools.registry import ToolRegistry, default_tools
 from ...tools.tables.tools import TABLE_TOOLS
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
-from ..run.tool_runner import MAX_SHOWN_OUTPUT
+from ..run.call_log import MAX_SHOWN_OUTPUT
 from .scratch_host import scratch_host
 from .sent_files import Brought, Layout, tree_at
 

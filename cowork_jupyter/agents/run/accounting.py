@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
 from ...domain.notices import Notice
 from ...llm.history import IMAGE_TOKENS
@@ -38,7 +37,9 @@ class Accounting:
     known: KnownModels
     _truncates: bool = False
 
-    async def charge(self, reader: ReplyReader, messages: list[dict[str, Any]], name: str) -> None:
+    async def charge(
+        self, reader: ReplyReader, messages: list[dict[str, Any]], name: str, *, is_free: bool
+    ) -> None:
         """Put on the account what a turn has used, as the server says, else as it seems."""
         spent = reader.usage
         if spent.total_tokens:
@@ -46,7 +47,7 @@ class Accounting:
             is_lesson = self.limits.turns in _LESSONS and not sum(map(pictures_in, messages))
             if not self._was_truncated(spent, messages, name) and is_lesson:
                 self.counter.learn(map(words_of, messages), spent.prompt_tokens)
-        elif name != BUILT_IN and (reader.reply.raw or reader.reply.reasoning):
+        elif not is_free and (reader.reply.raw or reader.reply.reasoning):
             spent = self._estimate(reader.reply, messages)
         self.limits.tokens += spent.total_tokens
         turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})

@@ -12,7 +12,7 @@ from ...effects.finding import effects_of, open_looks, watched_run
 from ...effects.memory import has_run_at_most
 from ...effects.warnings import looks_for
 from ...tools.kernel.state import KernelTables, Look
-from .tool_runner import ToolEnvironment
+from .tool_environment import ToolEnvironment
 from .watching import LEAST_SECONDS, PATIENCE
 
 MAX_ANSWERS = 32

@@ -22,15 +22,17 @@ from ..ask.user import User
 from ..following import as_guidance, followed
 from ..log import RunLog
 from .budget import Budget
+from .call_log import Handled
 from .delivery import deliver_plan
 from .expectations import HeldExpectations, words
 from .figure_check import FigureCheck
 from .guard import CircleGuard
 from .limits import GO_ON, LimitReached, RunLimits, about_going_on
 from .model_session import ModelSession
+from .outcome import Outcome
 from .resource_watch import JobResources
 from .steering import read_queued
-from .tool_runner import Handled, ToolRunner
+from .tool_runner import ToolRunner
 from .wanted_files import how_to_write
 
 logger = logging.getLogger(__name__)
@@ -74,35 +76,6 @@ _NUDGE = (
     "You are going in circles: {circle}. Look at the results you already have and try another "
     "approach, or say in plain text what keeps you from continuing."
 )
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    status: JobStatus = JobStatus.COMPLETED
-    error: str | None = None
-    text: str = ""
-    """The last words, if any."""
-    result: StepResult | None = None
-    """What the agent itself says about how its work ended, if it did."""
-    figures: Sequence[Figure] = ()
-    """The numbers in its last words."""
-    delivered: Plan | Review | None = None
-    """What it made for others to build on."""
-
-    @property
-    def handed_over(self) -> str:
-        """What whoever builds on it reads: its words, and what it delivered."""
-        parts = [self.text.strip(), self.delivered.text if self.delivered else ""]
-        return "\n\n".join(filter(None, parts)) or "Done."
-
-    @classmethod
-    def of(cls, result: StepResult, figures: Sequence[Figure] = ()) -> Outcome:
-        """As the agent says that its work ended."""
-        if result.status == "failed":
-            return cls(JobStatus.FAILED, result.text, result=result, figures=figures)
-        return cls(text=result.text, result=result, figures=figures)
 
 
 def _error_of(handled: list[Handled]) -> str:

@@ -19,7 +19,7 @@ from ...tools.registry import validated
 from ...tools.table_facts import TableFacts, reading_hint, table_facts
 from ...workspace import Workspace
 from ..log import RunLog
-from .tool_runner import ToolEnvironment
+from .tool_environment import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from ...guide.fixes import FailingCell, Fix, propose
 from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog
 from ..notebook.lookup import allowed_workspace
-from ..run.tool_runner import ToolEnvironment
+from ..run.tool_environment import ToolEnvironment
 from .surroundings import look_around
 
 _SECONDS = 1.0

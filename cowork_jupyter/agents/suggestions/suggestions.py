@@ -14,7 +14,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...domain.connection import BUILT_IN
 from ...domain.contexts import Context
 from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
 from ...domain.identity import new_id
@@ -101,16 +100,16 @@ class Suggestions:
     async def _lines(
         self, context: Context, request: SuggestionRequest, ready: Ready
     ) -> AsyncGenerator[SuggestionEvent, None]:
-        name = self.factory.llm.model.name
-        if name != BUILT_IN:
+        name, is_guide = self.factory.llm.model.name, self.factory.llm.model.is_guide
+        if not is_guide:
             context = await ready(context)
             name = context.model or name
         completes = request.kind == "complete"
-        if completes and name != BUILT_IN:
+        if completes and not is_guide:
             name = self.factory.llm.small_model or name
         started = SuggestionStarted(id=new_id("sug"), model=name)
         yield started
-        if name == BUILT_IN:
+        if is_guide:
             lines = self._by_rules(context, request)
         elif completes:
             lines = self._complete(context, request, name)

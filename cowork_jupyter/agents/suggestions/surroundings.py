@@ -22,7 +22,7 @@ from ...tools.kernel.state import Variable
 from ...tools.notebook.names import CellNames, names_in
 from ..log import RunLog
 from ..notebook.lookup import allowed_workspace, settle
-from ..run.tool_runner import ToolEnvironment
+from ..run.tool_environment import ToolEnvironment
 
 SECONDS = 0.3
 """For all that is looked up; what is not there by then is done without."""

@@ -12,15 +12,15 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
 from ...domain.extras import lack_of
-from ...domain.operations import McpServerChanged, Observe, unobserved
+from ...domain.operations import McpServerChanged
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
 from .entry import ServerConfig
+from .environment import McpEnvironment
 from .facts import McpServerFacts, McpToolFacts
 from .following import Following
 from .ongoing import Ongoing
@@ -32,41 +32,9 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import CallToolResult
 
-    from ...llm.client import LanguageModel
-
 logger = logging.getLogger(__name__)
 
 State = Literal["idle", "starting", "ready", "failed"]
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long servers may take, in seconds."""
-
-    start: float = 60.0
-    """From its start to its list of tools."""
-    first_look: float = 10.0
-    """That a run waits to learn of tools it has never heard of."""
-    longest_wait: float = 5.0
-    """That a call waits for a server to be started again, before it fails."""
-    pauses: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
-    """Between a death and the next start, after one, two, … deaths in a row."""
-    steady: float = 60.0
-    """A server that has lived for this long has not died in a row."""
-    stop: float = 10.0
-    last_words: float = 2.0
-    """That a call which broke off waits to learn how its server ended."""
-
-
-@dataclass(frozen=True)
-class McpEnvironment:
-    """What all servers of a service share."""
-
-    folder: str
-    """The workspace."""
-    model: Callable[[], LanguageModel]
-    patience: Patience = Patience()
-    observe: Observe = unobserved
 
 
 class ServerUnavailable(Unavailable):
@@ -360,10 +328,8 @@ class McpConnection:
             self.why = self.mask(f"{why}: {last}" if last else why) or "the connection ended"
             self._ended.set()
             if self._ready and self._ready.done():
-                self.state, self._ready = (
-                    "failed",
-                    _awaited(),
-                )  # whoever comes now waits for the next
+                self.state = "failed"
+                self._ready = _awaited()  # whoever comes now waits for the next
 
     def _told(self, error: BaseException) -> str:
         """What went wrong, in a few words; the SDK wraps it several times."""

@@ -15,7 +15,8 @@ from ...policy.pins import Pins
 from ...policy.trust import Trust
 from ...tools.base import Tool
 from .configured import Configured, ConfiguredServers
-from .connection import McpConnection, McpEnvironment
+from .connection import McpConnection
+from .environment import McpEnvironment
 from .facts import KnownTools
 from .resources import resource_tools
 from .schema import get_ready

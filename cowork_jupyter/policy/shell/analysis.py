@@ -49,7 +49,7 @@ _REMEMBERED = 2_000
 """Characters of lines whose analysis is kept; one call is looked at several times."""
 _MAX_COMMANDS = 500
 _MAY_BEGIN = re.compile(r"[;&|()`\n{}]+")
-_DEEPEST = 8
+_MAX_NESTED_SCRIPTS = 8
 _INSIDE = 40_000
 """Characters of command lines inside command lines that are read, all together."""
 _MAX_FOLDERS = 8
@@ -80,7 +80,7 @@ class _Budget:
     """How much more is read of what commands hide; shared by all that one line hides."""
 
     characters: int = _INSIDE
-    depth: int = _DEEPEST
+    depth: int = _MAX_NESTED_SCRIPTS
 
     def covers(self, text: str) -> bool:
         self.characters -= len(text)

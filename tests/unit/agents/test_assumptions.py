@@ -31,8 +31,8 @@ async def test_what_is_confirmed_during_a_run_outlasts_it(
     said = Settlement(index=0, status="confirmed", plan_id=made.plan_id)
     (settled,), started = bench.service.settle_assumption(bench.context.id, said)
     assert (settled.status, started) == ("confirmed", None)
-    await bench.service.cancel(job_id)
-    kept = bench.service.plan(bench.context.id)
+    await bench.service.jobs.cancel(job_id)
+    kept = bench.service.plans.find(bench.context.id)
     assert kept
     assert kept.plan.assumptions == [settled]
     assert kept.revision == 1

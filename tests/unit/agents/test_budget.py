@@ -82,7 +82,7 @@ def questions(bench: Bench) -> list[str]:
 
 
 def stored(bench: Bench) -> Usage:
-    return bench.service.list_jobs(bench.context.id)[-1].usage
+    return bench.service.jobs.of(bench.context.id)[-1].usage
 
 
 async def at_the_limit(bench: Bench) -> str:
@@ -217,7 +217,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
     scripted.add(look, text("never"))
     async with bench_with(settings) as bench:
         bench.context = context
-        assert bench.service.job(job_id).status is JobStatus.INTERRUPTED
+        assert bench.service.jobs.get(job_id).status is JobStatus.INTERRUPTED
         bench.service.factory.tools.user = Nobody()
         bench.service.plans.resume(job_id)
         job = await ended(bench, job_id)
@@ -405,4 +405,4 @@ async def test_planning_is_limited_like_all_work(
         job_id = bench.start("Plan it", AgentRole.PLANNER)
         await bench.answer("go_on")
         assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
-        assert bench.service.plan(bench.context.id)
+        assert bench.service.plans.find(bench.context.id)

@@ -53,7 +53,7 @@ async def run(bench: Bench, revision: int = 1, **more: Any) -> JobStatus:
 
 
 def statuses(bench: Bench) -> dict[str, StepStatus]:
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     return {step.id: step.status for step in revision.plan.steps}
 
@@ -77,7 +77,7 @@ async def test_every_step_becomes_a_task_and_all_complete(bench: Bench) -> None:
         bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
     assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
-    job = bench.service.list_jobs(bench.context.id)[0]
+    job = bench.service.jobs.of(bench.context.id)[0]
     assert [task.status for task in job.tasks] == [StepStatus.COMPLETED] * 4
     assert len(bench.messages(MessageType.TASK_ASSIGNMENT)) == 4
     assert len(bench.messages(MessageType.TASK_RESULT)) == 4
@@ -210,7 +210,7 @@ async def test_a_failure_asks_while_the_independent_rest_goes_on(bench: Bench) -
         assert offered == ["retry", "hint", "skip", "replan", "stop"]
         assert statuses(bench)["b"] is StepStatus.WAITING
         assert statuses(bench)["c"] is StepStatus.PENDING
-        await bench.service.cancel(job_id)
+        await bench.service.jobs.cancel(job_id)
     assert statuses(bench)["b"] is StepStatus.CANCELLED
 
 
@@ -239,7 +239,7 @@ async def test_a_step_says_in_a_structure_how_it_ended(bench: Bench) -> None:
         bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
         asked = last_words(model.requests[-1].body, "user")
-    assert [task.result for task in bench.service.list_jobs(bench.context.id)[0].tasks] == [
+    assert [task.result for task in bench.service.jobs.of(bench.context.id)[0].tasks] == [
         "FAILED: is a word in the file",
         "Done.",
     ]
@@ -278,7 +278,7 @@ async def test_stop_ends_the_job_and_says_why(bench: Bench) -> None:
     assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
     assert statuses(bench)["b"] is StepStatus.FAILED
     assert statuses(bench)["c"] is StepStatus.PENDING
-    job = bench.service.list_jobs(bench.context.id)[0]
+    job = bench.service.jobs.of(bench.context.id)[0]
     assert "the file is locked" in (job.error or "")
 
 
@@ -313,7 +313,7 @@ async def test_replanning_keeps_what_is_finished_and_only_the_rest_is_executed(
     ]
     assert again == ["x"]
     assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
-    first = bench.service.list_jobs(bench.context.id)[-1].tasks[0]
+    first = bench.service.jobs.of(bench.context.id)[-1].tasks[0]
     assert (first.step_id, first.status, first.result) == ("a", StepStatus.COMPLETED, "Done.")
 
 
@@ -365,13 +365,13 @@ async def test_cancelling_ends_running_steps_and_leaves_the_rest_pending(bench: 
         bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.until(EventType.TASK_STARTED)
-        assert (await bench.service.cancel(job_id)).status is JobStatus.CANCELLED
+        assert (await bench.service.jobs.cancel(job_id)).status is JobStatus.CANCELLED
     assert statuses(bench) == {"a": StepStatus.CANCELLED, "b": StepStatus.PENDING}
 
 
 async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
     assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
-    job_id = bench.service.list_jobs(bench.context.id)[0].id
+    job_id = bench.service.jobs.of(bench.context.id)[0].id
     before = len(bench.events(EventType.TASK_STARTED))
     await bench.service.factory.llm.model.aclose()  # it was talking to another server
     with ScriptedServer(by_step()) as model:
@@ -403,7 +403,7 @@ async def test_a_resumed_job_that_is_stopped_again_shows_no_failure_of_the_run_b
         assert statuses(bench)["b"] is StepStatus.FAILED
         bench.service.plans.resume(job_id)
         await eventually(lambda: len(model.requests) == 3)
-        job = await bench.service.cancel(job_id)
+        job = await bench.service.jobs.cancel(job_id)
     tasks = {task.step_id: (task.status, task.error) for task in job.tasks}
     assert tasks["b"] == (StepStatus.PENDING, None)
     assert {step: status for step, (status, _) in tasks.items()} == statuses(bench)
@@ -447,10 +447,10 @@ async def test_an_old_revision_cannot_be_approved_or_edited(bench: Bench) -> Non
         await execute(bench, revision=7)
     assert refusal.value.code == "stale_revision"
     steps = [{"id": "z", "action": "do z"}]
-    edited = bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": steps}, 1)
+    edited = bench.service.plans.edit(bench.context.id, {"goal": "g", "steps": steps}, 1)
     assert edited.revision == 2
     with pytest.raises(Conflict):
-        bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": steps}, 1)
+        bench.service.plans.edit(bench.context.id, {"goal": "g", "steps": steps}, 1)
 
 
 @pytest.mark.parametrize(
@@ -468,7 +468,7 @@ async def test_an_edit_that_cannot_run_is_refused_with_the_place(
 ) -> None:
     make_plan(bench, {"a": []})
     with pytest.raises(InvalidInput) as refusal:
-        bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": steps}, 1)
+        bench.service.plans.edit(bench.context.id, {"goal": "g", "steps": steps}, 1)
     assert place in refusal.value.message
 
 
@@ -482,7 +482,7 @@ async def test_a_plan_says_which_files_it_read_have_changed(
 ) -> None:
     scripted.add(call("read_file", path="a.py"), plan("g", "change a.py"))
     await bench.tell("plan it", AgentRole.PLANNER)
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     assert bench.service.plans.stale_files(revision) == []
     (bench.workspace / "a.py").write_text("answer = 43  # changed\n")
@@ -506,7 +506,7 @@ async def test_a_plan_is_not_out_of_date_before_a_file_it_needs_has_other_conten
         plan("g", step),
     )
     await bench.tell("plan it", AgentRole.PLANNER)
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     stale_files = bench.service.plans.stale_files
 
@@ -528,7 +528,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
         bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.until(EventType.TOOL_RESULT)
-        await bench.service.cancel(job_id)
+        await bench.service.jobs.cancel(job_id)
     await bench.service.factory.llm.model.aclose()
     cut_off = ErrorBody(code="interrupted", message="The program ended.")
     with bench.service.journal.transaction() as tx:
@@ -591,7 +591,7 @@ async def test_a_failed_task_can_be_retried_or_skipped_by_name(
 
 async def test_skipping_a_task_of_a_stopped_job_resumes_it_without_the_task(bench: Bench) -> None:
     assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
-    job = bench.service.list_jobs(bench.context.id)[0]
+    job = bench.service.jobs.of(bench.context.id)[0]
     failed = next(task for task in job.tasks if task.status is StepStatus.FAILED)
     await bench.service.factory.llm.model.aclose()
     with ScriptedServer(by_step()) as model:

@@ -82,7 +82,7 @@ async def test_a_plan_and_a_review_come_back_in_words(bench: Bench) -> None:
     plan, found = (one.text for one in bench.messages(MessageType.TASK_RESULT))
     assert plan == "So:\n\nBe fast\n1. Look (a.py)\n2. Write"
     assert found == "Review: request changes. Not yet.\n- a.py:3 (major): Slow."
-    tasks = bench.service.list_jobs(bench.context.id)[0].tasks
+    tasks = bench.service.jobs.of(bench.context.id)[0].tasks
     assert [task.result for task in tasks] == [plan, found]
     last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
     frame = bench.service.factory.prompts.frames.of(bench.context.id)

@@ -26,7 +26,7 @@ STEPS: list[dict[str, Any]] = [
 
 
 def order(bench: Bench) -> str:
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     return "".join(step.id for step in revision.plan.steps)
 
@@ -47,7 +47,7 @@ async def test_a_step_is_not_done_because_the_model_says_so(
     claimed = {"id": "a", "action": "one", "status": "completed"}
     scripted.add(plan("g", claimed, {"id": "b", "action": "two", "status": "running"}))
     await bench.tell("plan it", AgentRole.PLANNER)
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     assert [step.status for step in revision.plan.steps] == ["pending", "pending"]
 
@@ -90,7 +90,7 @@ async def test_a_plan_in_order_is_shown_as_it_was_made(
 async def test_an_order_that_the_user_made_is_kept(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(plan("g", *STEPS))
     await bench.tell("plan it", AgentRole.PLANNER)
-    bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": STEPS}, 1)
+    bench.service.plans.edit(bench.context.id, {"goal": "g", "steps": STEPS}, 1)
     assert order(bench) == "abc"
     scripted.add(*(text("Done.") for _ in STEPS))
     job = await bench.service.execute_plan(bench.context.id, 2, max_parallel=1)

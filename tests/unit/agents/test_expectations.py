@@ -83,7 +83,7 @@ async def execute(bench: Bench, *answers: str) -> list[dict[str, Any]]:
 
 
 def statuses(bench: Bench) -> list[StepStatus]:
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     return [step.status for step in revision.plan.steps]
 

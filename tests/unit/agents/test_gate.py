@@ -59,7 +59,7 @@ async def test_a_change_waits_for_the_user_and_runs_once_allowed(
     job_id = asking.start("make it")
     (request,) = await pending(asking)
     assert not (asking.workspace / "new.txt").exists()
-    assert asking.service.job(job_id).status is JobStatus.WAITING
+    assert asking.service.jobs.get(job_id).status is JobStatus.WAITING
     asking.service.inquiries.resolve_all([request.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "new.txt").read_text() == "hello\n"
@@ -163,7 +163,7 @@ async def test_what_is_answered_before_its_turn_holds_when_it_comes(
 ) -> None:
     job_id, first, second = await two_files(asking, scripted)
     asking.service.inquiries.resolve_all([second.id], DENY)
-    assert asking.service.job(job_id).status is JobStatus.WAITING
+    assert asking.service.jobs.get(job_id).status is JobStatus.WAITING
     asking.service.inquiries.resolve_all([first.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "a.txt").exists()
@@ -212,7 +212,7 @@ async def test_cancel_withdraws_what_waits(asking: Bench, scripted: ScriptedServ
     scripted.add(create())
     job_id = asking.start("make it")
     (request,) = await pending(asking)
-    await asking.service.cancel(job_id)
+    await asking.service.jobs.cancel(job_id)
     assert asking.service.inquiries.pending(asking.context.id, "permission") == []
     assert (
         asking.events(EventType.PERMISSION_RESOLVED)[0].data.model_dump()["status"] == "withdrawn"
@@ -324,7 +324,7 @@ async def test_a_request_survives_a_restart_and_its_answer_is_used_once(
     await service.close()
 
     service = build_service(settings)
-    assert service.job(job_id).status is JobStatus.INTERRUPTED
+    assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
     (request,) = service.inquiries.pending(context_id, "permission")
     service.inquiries.resolve_all([request.id], ALLOW)
     assert not (settings.workspace / "new.txt").exists()
@@ -347,7 +347,7 @@ async def test_a_request_left_open_is_taken_up_by_the_resumed_job(
     service = build_service(settings)
     (request,) = service.inquiries.pending(context_id, "permission")
     service.plans.resume(job_id)
-    await eventually(lambda: service.job(job_id).status is JobStatus.WAITING)
+    await eventually(lambda: service.jobs.get(job_id).status is JobStatus.WAITING)
     await asyncio.sleep(0)
     assert [one.id for one in service.inquiries.pending(context_id, "permission")] == [request.id]
     service.inquiries.resolve_all([request.id], ALLOW)

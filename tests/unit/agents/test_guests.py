@@ -65,7 +65,7 @@ async def waiting(service: CoworkService) -> Inquiry:
 async def statuses(service: CoworkService) -> list[JobStatus]:
     """Of all jobs, once they have ended."""
     (context,) = conversations(service)
-    jobs = service.list_jobs(context.id)
+    jobs = service.jobs.of(context.id)
     return [(await service.jobs.wait(job.id)).status for job in jobs]
 
 
@@ -99,7 +99,7 @@ async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
     desk = service.guest_desk(AgentRole.ACTOR)
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     request = await waiting(service)
-    await service.cancel(str(request.job_id))
+    await service.jobs.cancel(str(request.job_id))
     with pytest.raises(CoworkError, match="stopped by the user"):
         await change
     assert service.inquiries.waiting() == []

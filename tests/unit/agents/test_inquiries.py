@@ -58,7 +58,7 @@ async def both_open(bench: Bench) -> tuple[str, Inquiry, Inquiry]:
     await eventually(lambda: len(service.inquiries.waiting()) == 2)
     (question,) = service.inquiries.pending(context_id, "question")
     (request,) = service.inquiries.pending(context_id, "permission")
-    assert service.job(job_id).status is JobStatus.WAITING
+    assert service.jobs.get(job_id).status is JobStatus.WAITING
     return job_id, question, request
 
 
@@ -79,10 +79,10 @@ async def test_a_job_waits_as_long_as_anything_of_it_does(
 
     first, second = (answer, deny) if question_first else (deny, answer)
     first()
-    assert service.job(job_id).status is JobStatus.WAITING
+    assert service.jobs.get(job_id).status is JobStatus.WAITING
     second()
-    assert service.job(job_id).status is JobStatus.RUNNING
-    await service.cancel(job_id)
+    assert service.jobs.get(job_id).status is JobStatus.RUNNING
+    await service.jobs.cancel(job_id)
 
 
 async def test_a_question_cannot_be_decided_nor_a_request_answered(
@@ -96,7 +96,7 @@ async def test_a_question_cannot_be_decided_nor_a_request_answered(
     ):
         with pytest.raises(Exception, match="There is no"):
             wrong()
-    await bench.service.cancel(job_id)
+    await bench.service.jobs.cancel(job_id)
 
 
 async def test_another_process_does_not_answer_for_the_one_that_waits(
@@ -149,15 +149,15 @@ async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
     context_id = new_context(settings)
     with killed(settings, context_id) as job_id:
         service = build_service(settings)
-        assert service.job(job_id).status is JobStatus.INTERRUPTED
+        assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
         (question,) = service.inquiries.pending(context_id, "question")
         if answered == "before":
             service.inquiries.answer(question.id, "b")
-            assert service.job(job_id).status is JobStatus.INTERRUPTED
+            assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
             service.plans.resume(job_id)
         else:
             service.plans.resume(job_id)
-            assert service.job(job_id).status is JobStatus.WAITING
+            assert service.jobs.get(job_id).status is JobStatus.WAITING
             assert service.inquiries.pending(context_id, "question") == [question]
             service.inquiries.answer(question.id, "b")
         assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
@@ -285,5 +285,5 @@ async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
     assert bench.events(EventType.QUESTION_ASKED) == []
     assert len(bench.messages(MessageType.TEXT)) == 2  # the request, and the answer once
     assert service.inquiries.left_open("model", log) is None
-    await service.cancel(job_id)
+    await service.jobs.cancel(job_id)
     assert service.inquiries.pending(bench.context.id, "question") == []

@@ -192,7 +192,7 @@ async def test_a_plan_is_stored_with_a_revision_and_ends_the_job(
     assert (job.status, job.plan_revision) == (JobStatus.COMPLETED, 1)
     discussed = await bench.tell("shorter please", AgentRole.PLANNER, card_id=job.id)
     assert (discussed.card_id, discussed.plan_id) == (job.id, job.plan_id)
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision is not None
     assert (revision.revision, revision.plan.goal) == (2, "Tidy up better")
     assert (revision.request, revision.change) == ("plan it", "1 step removed")
@@ -207,12 +207,12 @@ async def test_another_goal_is_another_plan(bench: Bench, scripted: ScriptedServ
     first = await bench.tell("tidy up", AgentRole.PLANNER)
     second = await bench.tell("plot it", AgentRole.PLANNER)
     assert first.plan_id != second.plan_id
-    plans = bench.service.list_plans(bench.context.id)
+    plans = bench.service.plans.of(bench.context.id)
     assert [(one.plan_id, one.revision) for one in plans] == [
         (first.plan_id, 1),
         (second.plan_id, 1),
     ]
-    current = bench.service.plan(bench.context.id)
+    current = bench.service.plans.find(bench.context.id)
     assert current is not None
     assert current.plan_id == second.plan_id
 
@@ -220,7 +220,7 @@ async def test_another_goal_is_another_plan(bench: Bench, scripted: ScriptedServ
 async def test_who_may_not_plan_is_told_so(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(plan("Take over", "write"), text("All right."))
     await bench.tell("go", AgentRole.ACTOR)
-    assert bench.service.plan(bench.context.id) is None
+    assert bench.service.plans.find(bench.context.id) is None
     assert "does not produce a plan" in scripted.requests[1].body["messages"][-1]["content"]
 
 

@@ -48,7 +48,7 @@ def make_plan(bench: Bench, *steps: dict[str, Any]) -> str:
 
 
 def files(bench: Bench, plan_id: str | None = None) -> list[list[str]]:
-    revision = bench.service.plan(bench.context.id, plan_id)
+    revision = bench.service.plans.find(bench.context.id, plan_id)
     assert revision
     return [step.files for step in revision.plan.steps]
 
@@ -78,7 +78,7 @@ async def test_conversations_and_runs_go_along_with_their_notebook(
     await rename(bench, "n.ipynb", "new/m.ipynb")
     await rename(bench, "new", "newer")
     assert service.conversations.get(moved.id).notebook == "newer/m.ipynb"
-    assert service.job(job or "").notebook == "newer/m.ipynb"
+    assert service.jobs.get(job or "").notebook == "newer/m.ipynb"
     assert service.conversations.get(other.id).notebook == "nn.ipynb"
     assert service.conversations.get(gone.id).notebook is None, (
         "its notebook had been deleted before"
@@ -99,7 +99,7 @@ async def test_a_plan_that_waits_is_carried_out_on_the_new_name(
     shown = [one.data.model_dump() for one in bench.events(EventType.PLAN_UPDATE)]
     (steps,) = [one["steps"] for one in shown if one["id"] == plan_id]
     assert steps[0]["files"] == ["final.txt"]
-    revision = bench.service.plan(bench.context.id, plan_id)
+    revision = bench.service.plans.find(bench.context.id, plan_id)
     assert revision
     assert bench.service.plans.stale_files(revision) == []
     scripted.add(CHANGE, text("Changed it."), text("Looked."))
@@ -123,7 +123,7 @@ async def test_a_plan_that_was_stopped_goes_on_with_the_new_name(
     scripted.add(CHANGE_DRAFT, text("Changed it."), stall())
     job = await bench.service.execute_plan(bench.context.id, 1)
     await eventually(lambda: len(scripted.requests) == 3)
-    await bench.service.cancel(job.id)
+    await bench.service.jobs.cancel(job.id)
     await rename(bench, "draft.txt", "final.txt")
     change = call("update_file", path="final.txt", old_text="two", new_text="three")
     scripted.add(change, text("Changed it again."))

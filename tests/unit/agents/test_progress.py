@@ -8,9 +8,12 @@ from typing import Any, cast
 import pytest
 
 from cowork_jupyter.agents.ask import progress as module
-from cowork_jupyter.agents.ask.progress import ReportingApprover, reporting_progress
+from cowork_jupyter.agents.ask.guest_approver import GuestApprover
+from cowork_jupyter.agents.ask.inquiries import Inquiries
+from cowork_jupyter.agents.ask.progress import reporting_progress
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
+from cowork_jupyter.mcp.server.tool_host import GuestCaller
 
 pytestmark = pytest.mark.asyncio
 
@@ -86,6 +89,8 @@ async def test_it_hears_that_the_user_is_asked(decision: Any, then: list[str]) -
             return Ruling(decision=decision)
 
     request = PermissionRequest.model_construct(tool="a", resource="b.txt")
-    ruling = await ReportingApprover(User(), said.append).decide(request, cast("RunLog", None))
+    caller = GuestCaller("guest", lambda _: asyncio.sleep(0))
+    approver = GuestApprover(User(), cast("Inquiries", None), caller, said.append)
+    ruling = await approver.decide(request, cast("RunLog", None))
     assert ruling.decision == decision
     assert said[1:] == then

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.agents.agent import AgentFactory
-from cowork_jupyter.agents.run.loop import Outcome
+from cowork_jupyter.agents.run.outcome import Outcome
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict
 from cowork_jupyter.domain.events import Event, EventType
@@ -93,7 +93,7 @@ async def test_whatever_happens_every_promise_is_kept(
     job = await service.execute_plan(context_id, 1, chance.randint(1, 4))
     if chance.random() < 0.3:
         await asyncio.sleep(chance.random() * 0.01)
-        await service.cancel(job.id)
+        await service.jobs.cancel(job.id)
     ended = await service.jobs.wait(job.id)
     if ended.status is not JobStatus.COMPLETED and chance.random() < 0.5:
         service.plans.resume(job.id)
@@ -105,7 +105,7 @@ async def test_whatever_happens_every_promise_is_kept(
     events = service.journal.store.events(context_id)
     check_log(plan, events)
     assert events[-1].type is EventType.JOB_COMPLETED
-    revision = service.plan(context_id)
+    revision = service.plans.find(context_id)
     assert revision
     by_step = {task.step_id: task.status for task in ended.tasks}
     for step in revision.plan.steps:

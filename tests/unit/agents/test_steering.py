@@ -100,9 +100,9 @@ async def test_it_can_be_taken_back_until_it_was_read(work: Work, scripted: Scri
 async def test_what_no_turn_has_read_begins_one_job_at_once(work: Work) -> None:
     work.say("Only owls")
     work.say("In the wood")
-    await work.bench.service.cancel(work.job_id)
+    await work.bench.service.jobs.cancel(work.job_id)
     await eventually(lambda: work.bench.job_statuses()[1:] == [JobStatus.COMPLETED])
-    first, second = work.bench.service.list_jobs(work.bench.context.id)
+    first, second = work.bench.service.jobs.of(work.bench.context.id)
     assert (first.status, second.request) == (JobStatus.CANCELLED, "Only owls\n\nIn the wood")
     assert work.said()[1:] == [(second.id, second.request)]
     assert work.queued() == []
@@ -113,7 +113,7 @@ async def test_it_is_there_after_a_restart_and_goes_with_its_conversation(work: 
     await work.bench.service.close()
     again = build_service(work.bench.service.settings)
     context = work.bench.context
-    assert [one.status for one in again.list_jobs(context.id)] == [JobStatus.INTERRUPTED]
+    assert [one.status for one in again.jobs.of(context.id)] == [JobStatus.INTERRUPTED]
     assert [one.content for one in again.queued_messages(context.id)] == ["Only owls"]
     await again.conversations.delete(context.id)
     assert again.journal.store.queued_messages(context.id) == []

@@ -50,7 +50,7 @@ async def deviations(bench: Bench) -> list[tuple[str, str]]:
 
 
 def status(bench: Bench) -> StepStatus:
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     return revision.plan.steps[0].status
 
@@ -155,7 +155,7 @@ async def test_headless_it_fails_with_the_reason(bench: Bench) -> None:
     bench.service.factory.tools.user = Nobody()
     make_plan(bench, tools_needed=["create_file"])
     assert await asks(bench, text("I could not do it.")) is None
-    job = bench.service.list_jobs(bench.context.id)[0]
+    job = bench.service.jobs.of(bench.context.id)[0]
     assert job.status is JobStatus.FAILED
     assert "did none of its planned work (create_file)" in (job.error or "")
     assert "I could not do it." in (job.error or "")

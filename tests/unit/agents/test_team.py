@@ -91,7 +91,7 @@ def team(
 
 def propose(bench: Bench, steps: list[dict[str, Any]] | None = None) -> int:
     made = {"goal": "Double it", "steps": steps or TEAM}
-    return bench.service.edit_plan(bench.context.id, made, 0).revision
+    return bench.service.plans.edit(bench.context.id, made, 0).revision
 
 
 async def carried_out(bench: Bench, model: ScriptedServer) -> Job:
@@ -232,7 +232,7 @@ async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench, anew:
         bench.connect(model.base_url)
         started = await bench.service.execute_plan(bench.context.id, 1)
         await eventually(lambda: len(told(bench, "test")) == 2)
-        stopped = await bench.service.cancel(started.id)
+        stopped = await bench.service.jobs.cancel(started.id)
         states = {task.step_id: task.status for task in stopped.tasks}
         assert states == {
             "build": StepStatus.COMPLETED,
@@ -283,7 +283,7 @@ async def test_a_model_that_gives_them_to_the_wrong_people_is_put_right(bench: B
     with ScriptedServer(lambda _: plan("Double it", *steps)) as model:
         bench.connect(model.base_url)
         await bench.tell("Plan it.", AgentRole.COMMANDER)
-    made = bench.service.plan(bench.context.id)
+    made = bench.service.plans.find(bench.context.id)
     assert made
     build, test, judge, lead = made.plan.steps
     assert (build.role, test.role, judge.role, lead.role) == (
@@ -323,7 +323,7 @@ async def test_a_process_that_is_killed_in_the_middle_of_a_round_loses_none_of_i
         context_id = new_context(here, BUILD, run, REVIEW)
         with killed(here, context_id, 1) as job_id:
             service = build_service(here)
-            stopped = service.job(job_id)
+            stopped = service.jobs.get(job_id)
             assert stopped.status is JobStatus.INTERRUPTED
             assert [task.round for task in stopped.tasks] == [0, 0, 0, 1, 1, 1]
             (question,) = service.inquiries.pending(context_id, "question")
@@ -338,11 +338,11 @@ async def test_a_process_that_is_killed_in_the_middle_of_a_round_loses_none_of_i
 
 async def test_who_does_what_survives_edits_and_templates(bench: Bench) -> None:
     propose(bench)
-    shown = bench.service.plan(bench.context.id)
+    shown = bench.service.plans.find(bench.context.id)
     assert shown
     raw = shown.plan.model_dump(mode="json")
     raw["steps"][1]["action"] = "try it twice"
-    edited = bench.service.edit_plan(bench.context.id, raw, 1)
+    edited = bench.service.plans.edit(bench.context.id, raw, 1)
     assert edited.change == "1 step changed"
     roles = [AgentRole.ACTOR, AgentRole.TESTER, AgentRole.REVIEWER]
     assert [step.role for step in edited.plan.steps] == roles

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from cowork_jupyter.agents.run.tool_runner import MAX_SHOWN_OUTPUT
+from cowork_jupyter.agents.run.call_log import MAX_SHOWN_OUTPUT
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType

@@ -134,7 +134,7 @@ async def test_a_question_that_settles_itself_is_withdrawn_and_the_job_runs_on(
     await asyncio.wait([asking])
     assert bench.job_statuses() == [JobStatus.RUNNING]
     assert service.inquiries.pending(bench.context.id, "question") == []
-    await service.cancel(job_id)
+    await service.jobs.cancel(job_id)
     assert bench.job_statuses() == [JobStatus.CANCELLED]
 
 

@@ -101,6 +101,7 @@ class BreaksOff:
     """A model whose own time limit ends it in the middle of an answer."""
 
     name = "breaks-off"
+    is_guide = False
 
     async def aclose(self) -> None:
         pass

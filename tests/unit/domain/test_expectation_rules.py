@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.expectation_rules import expectation_problem, with_sound_expectations
 from cowork_jupyter.domain.expectations import Expectation
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.llm.reply import read_reply
+from cowork_jupyter.llm.reply_parser import read_reply
 
 SOUND: list[dict[str, Any]] = [
     {"check": "rows", "value": 3},

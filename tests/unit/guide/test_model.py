@@ -77,7 +77,7 @@ async def test_other_words_for_models_change_nothing_that_the_guide_does(
     job_id = bench.start("Make a profile of a table", AgentRole.PLANNER)
     await bench.answer("sales.csv")
     assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
-    revision = bench.service.plan(bench.context.id)
+    revision = bench.service.plans.find(bench.context.id)
     assert revision
     job = await bench.service.execute_plan(bench.context.id, revision.revision)
     assert (await bench.service.jobs.wait(job.id)).status is JobStatus.COMPLETED
@@ -89,7 +89,7 @@ async def test_other_words_for_models_change_nothing_that_the_guide_does(
 @pytest.mark.asyncio
 async def test_a_step_that_the_guide_cannot_do_has_failed(bench: Bench) -> None:
     plan = {"type": "plan", "goal": "Money", "steps": [{"id": "1", "action": "Call the bank"}]}
-    bench.service.edit_plan(bench.context.id, plan, 0)
+    bench.service.plans.edit(bench.context.id, plan, 0)
     job = await bench.service.execute_plan(bench.context.id, 1)
     asked = await bench.until(EventType.QUESTION_ASKED)
     assert "I do not know how to do that step" in asked.data.model_dump()["context"]

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.replies import ToolCalls
 from cowork_jupyter.llm.code_reply import MAX_LEAD, only_block, syntax_problem, with_code
-from cowork_jupyter.llm.reply import Reply, read_reply
+from cowork_jupyter.llm.reply import Reply
+from cowork_jupyter.llm.reply_parser import read_reply
 
 
 def code_of(text: str, *, expected: bool = False) -> str | None:

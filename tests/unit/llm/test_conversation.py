@@ -21,7 +21,7 @@ from cowork_jupyter.domain.messages import (
 from cowork_jupyter.domain.replies import ToolCalls
 from cowork_jupyter.llm.conversation import to_api_messages, to_native_messages
 from cowork_jupyter.llm.frames import Frame
-from cowork_jupyter.llm.reply import ReplyParser
+from cowork_jupyter.llm.reply_parser import ReplyParser
 
 
 def message(

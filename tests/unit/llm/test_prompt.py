@@ -31,7 +31,8 @@ from cowork_jupyter.llm.prompt import (
     search_tools,
 )
 from cowork_jupyter.llm.protocols import ToolSpec
-from cowork_jupyter.llm.reply import Reply, ReplyParser
+from cowork_jupyter.llm.reply import Reply
+from cowork_jupyter.llm.reply_parser import ReplyParser
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from cowork_jupyter.tools.registry import (

@@ -22,7 +22,7 @@ from cowork_jupyter.llm.protocols import (
     request_arguments,
 )
 from cowork_jupyter.llm.reader import ReplyReader
-from cowork_jupyter.llm.reply import ReplyParser
+from cowork_jupyter.llm.reply_parser import ReplyParser
 from tests.scripted import Scripted, ScriptedServer
 
 

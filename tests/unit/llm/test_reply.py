@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall, ToolCalls
 from cowork_jupyter.domain.surrogates import without_surrogates
-from cowork_jupyter.llm.reply import Cut, Delta, ReasoningDelta, Reply, ReplyParser, TextDelta
+from cowork_jupyter.llm.reply import Cut, Delta, ReasoningDelta, Reply, TextDelta
+from cowork_jupyter.llm.reply_parser import ReplyParser
 
 CALL = {"tool": "read_file", "parameters": {"path": "a.py"}, "terminate": False}
 OTHER = {"tool": "grep", "parameters": {"pattern": "x"}}

@@ -56,7 +56,7 @@ async def test_the_second_time_nothing_is_asked(service: CoworkService) -> None:
     assert asked == []
     assert again.status is JobStatus.COMPLETED, again.error
     assert turns(service, context_id) == before - len(ANSWERS)
-    revision = service.plan(context_id)
+    revision = service.plans.find(context_id)
     assert revision
     assert [one.action for one in revision.plan.steps] == [
         "Clean `shop/orders.csv`: drop rows with missing values"

@@ -135,9 +135,9 @@ async def test_an_audit_agrees_with_the_log_and_links_to_it(service: CoworkServi
 async def test_a_new_proposal_does_not_hide_what_was_carried_out(service: CoworkService) -> None:
     context_id = await carry_out(service)
     before = await service.audit(context_id)
-    newest = service.plan(context_id)
+    newest = service.plans.find(context_id)
     assert newest
-    service.edit_plan(context_id, newest.plan.model_dump(mode="json"), 1)
+    service.plans.edit(context_id, newest.plan.model_dump(mode="json"), 1)
     assert await service.audit(context_id) == before
 
 

@@ -43,11 +43,11 @@ async def carry_out(service: CoworkService, wish: str = WISH) -> tuple[Job, list
     job_id = service.send_message(context.id, wish, AgentRole.PLANNER).job_id
     assert job_id
     asked = await answered(service, context.id, job_id)
-    revision = service.plan(context.id)
-    assert revision, service.job(job_id).error
+    revision = service.plans.find(context.id)
+    assert revision, service.jobs.get(job_id).error
     job = await service.execute_plan(context.id, revision.revision)
     asked += await answered(service, context.id, job.id)
-    return service.job(job.id), asked, context.id
+    return service.jobs.get(job.id), asked, context.id
 
 
 async def answered(service: CoworkService, context_id: str, job_id: str) -> list[str]:
@@ -64,4 +64,4 @@ async def answered(service: CoworkService, context_id: str, job_id: str) -> list
 
 def turns(service: CoworkService, context_id: str) -> int:
     """How often whoever answers was asked."""
-    return sum(job.usage.turns for job in service.list_jobs(context_id))
+    return sum(job.usage.turns for job in service.jobs.of(context_id))

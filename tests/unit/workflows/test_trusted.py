@@ -48,7 +48,7 @@ async def test_once_trusted_it_is_a_workflow_like_others(service: CoworkService)
     job = await service.jobs.wait(message.job_id)
     assert job.status is JobStatus.COMPLETED
     assert service.conversations.owner(message.context_id) == "ada"
-    revision = service.plan(message.context_id)
+    revision = service.plans.find(message.context_id)
     assert revision
     assert revision.plan.goal == "Clean a.csv for 2026"
 

@@ -1,11 +1,13 @@
-"""How fast a reply comes, told now and then while it is written."""
+"""A reply as it comes: its words as events, and how fast they come."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...domain.notices import ReplyProgress
+from ...domain.events import ReasoningStreamed, TextStreamed
+from ...domain.notices import ReplyProgress, Restart
 from ...llm.chunks import Chunk, ReasoningChunk, Restarted, TextChunk, ToolCallChunk
+from ...llm.reply import Delta, TextDelta
 from ..log import RunLog
 from .limits import RunLimits
 
@@ -14,6 +16,26 @@ _INTERVAL = 2.0
 
 _CHARACTERS = 4
 """About one token, for servers that send many in one piece."""
+
+
+class ReplyEvents:
+    """Writes down what of a reply can be shown."""
+
+    def __init__(self, log: RunLog) -> None:
+        self.log = log
+        self._has_begun = False
+
+    def show(self, deltas: list[Delta]) -> None:
+        """Show the first words at once, the others soon and not one by one."""
+        for delta in deltas:
+            kind = TextStreamed if isinstance(delta, TextDelta) else ReasoningStreamed
+            self.log.stream(kind, delta.text, at_once=not self._has_begun)
+            self._has_begun = True
+
+    def say_restarted(self, chunk: Restarted) -> None:
+        """What was shown of this reply is void; the card takes it back."""
+        said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
+        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
 
 
 @dataclass

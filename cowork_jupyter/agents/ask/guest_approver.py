@@ -6,10 +6,11 @@ import asyncio
 from dataclasses import dataclass
 
 from ...domain.events import Choice
-from ...mcp.server.tool_host import Ask, Consent
+from ...mcp.server.tool_host import Ask, Consent, GuestCaller
 from ...policy.visible import spell_hidden
 from ..log import RunLog
 from .inquiries import Inquiries
+from .progress import Say, running
 from .user import Approver, PermissionRequest, Ruling
 
 _MAX_SHOWN = 4_000
@@ -17,19 +18,29 @@ _MAX_SHOWN = 4_000
 
 
 @dataclass(frozen=True)
-class ElicitingApprover:
-    """Asks in the guest's client and in our panel."""
+class GuestApprover:
+    """Asks in our panel and, if it can ask, in the guest's client, which hears that it waits."""
 
     approver: Approver
     """Who decides where the guest's user does not."""
     inquiries: Inquiries
-    ask: Ask
-    guest: str
+    caller: GuestCaller
+    say: Say
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
         """The decision, however long it takes."""
+        self.say(f"Waiting for the user: {request.tool} {request.resource}")
+        if self.caller.ask is None:
+            ruling = await self.approver.decide(request, log)
+        else:
+            ruling = await self._elicit(self.caller.ask, request, log)
+        if ruling.decision == "allow":
+            self.say(running(request.tool))
+        return ruling
+
+    async def _elicit(self, ask: Ask, request: PermissionRequest, log: RunLog) -> Ruling:
         here = asyncio.create_task(self.inquiries.decide(request, log))
-        there = asyncio.ensure_future(self.ask(in_words(request)))
+        there = asyncio.ensure_future(ask(in_words(request)))
         try:
             await asyncio.wait([here, there], return_when=asyncio.FIRST_COMPLETED)
             if not here.done():
@@ -49,7 +60,7 @@ class ElicitingApprover:
         """What was decided there is what is recorded here."""
         if consent is not None:
             decision: Choice = "allow" if consent.is_given else "deny"
-            ruling = Ruling(decision=decision, feedback=consent.reason, by=self.guest)
+            ruling = Ruling(decision=decision, feedback=consent.reason, by=self.caller.name)
             self.inquiries.resolve_call(request.call_id, ruling, log)
         elif self.approver is not self.inquiries:  # nobody is here
             here.cancel()

@@ -1,12 +1,24 @@
-"""A plan in words for a model: what stays the same while it is carried out, and how it stands."""
+"""The plan that a run is about, in words for a model: what stays the same, and how it stands."""
 
 from __future__ import annotations
 
 from ...domain.contexts import StepStatus
 from ...domain.plan import Plan
+from ...domain.roles import AgentRole
+from ...store import PlanRevision
+from ..log import RunLog
 
 MAX_LISTED = 50
 """Steps of one status that are named."""
+
+
+def current_plan(log: RunLog) -> PlanRevision | None:
+    """The plan the job is about. A planner with a new goal has none: it is to make one."""
+    store = log.journal.store
+    plan_id = store.plan_id_of(log.job_id)
+    if plan_id is None and log.role is AgentRole.PLANNER:
+        return None
+    return store.plan(log.context_id, plan_id=plan_id)
 
 
 def text_of(plan: Plan) -> str:

@@ -1,0 +1,148 @@
+"""What is stored and shown of tool calls: each before it runs, its output, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from ...domain.effects import DataEffect
+from ...domain.errors import CoworkError
+from ...domain.figures import Figure
+from ...domain.guidance import GuidanceUsed
+from ...domain.identity import new_id
+from ...domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
+from ...domain.notices import ToolOutput
+from ...domain.operations import OK, UNKNOWN_TOOL, Decided, ToolCalled
+from ...domain.redaction import MaskedStream
+from ...domain.replies import ToolCall
+from ...effects.finding import text_for_model
+from ...tools.base import Clearance, ToolResult
+from ..log import RunLog
+from .cell_changes import record_edit
+from .tool_environment import ToolEnvironment
+
+MAX_SHOWN_OUTPUT = 64 * 1024
+"""Characters of a call's output that are shown while it runs; the result has all of it."""
+
+_MISUSE = {"unknown_tool", "bad_parameters"}
+
+
+@dataclass
+class Handled:
+    """One call and what came of it."""
+
+    call: ToolCall
+    id: str = field(default_factory=partial(new_id, "call"))
+    error: CoworkError | None = None
+    result: ToolResult | None = None
+    effects: list[DataEffect] = field(default_factory=list)
+    """What it did to data."""
+    figures: list[Figure] = field(default_factory=list)
+    """The numbers in text that it wrote into a notebook."""
+    began: float | None = None
+    """When it was let run."""
+
+    @property
+    def is_answered(self) -> bool:
+        return self.error is not None or self.result is not None
+
+    @property
+    def misused(self) -> bool:
+        """Whether the model called something that is not there, or called it wrongly."""
+        return self.error is not None and self.error.code in _MISUSE
+
+
+@dataclass(frozen=True)
+class CallLog:
+    """Writes down the calls of one run, for its log and for whoever runs the server."""
+
+    tools: ToolEnvironment
+    log: RunLog
+
+    def begin(self, calls: Sequence[Handled]) -> None:
+        with self.log.journal.transaction() as tx:
+            for handled in calls:
+                called = ToolCallData(
+                    call_id=handled.id,
+                    tool=handled.call.tool,
+                    parameters=handled.call.parameters,
+                )
+                tx.append_message(self.log.message("assistant", "", called))
+                self.log.append(tx, called)
+
+    def deny(self, handled: Handled) -> None:
+        """The role may not call it, whatever anybody would say."""
+        name, job_id = self._known_name(handled.call), self.log.job_id
+        self.tools.observe(Decided(handled.id, "deny", name, "ceiling", "", job_id))
+
+    def succeed(self, handled: Handled, result: ToolResult, clearance: Clearance) -> None:
+        handled.result = result
+        outcome = ToolOutcome(call_id=handled.id, ok=True, summary=result.summary, error=None)
+        data = ToolResultData.of(outcome, handled.call.tool, result.facts)
+        if clearance.approved:
+            data.approved = True
+        if clearance.sensitive:
+            data.sensitive = True
+        if handled.figures:
+            data.figures = handled.figures
+        if result.guidance:
+            data.guidance = result.guidance
+        self._end(handled, outcome, data, result.text)
+
+    def fail(self, handled: Handled, error: CoworkError) -> None:
+        handled.error = error
+        # The advice says what to do; the flag is for those who count on it.
+        again = "" if error.retryable else " (not retryable)"
+        lines = [f"Error: {error.message}{again}", error.advice, text_for_model(handled.effects)]
+        failure = ErrorBody.model_validate(error.as_dict())
+        outcome = ToolOutcome(call_id=handled.id, ok=False, summary=error.message, error=failure)
+        data = ToolResultData.of(outcome, handled.call.tool)
+        self._end(handled, outcome, data, "\n".join(filter(None, lines)))
+
+    def _end(self, handled: Handled, outcome: ToolOutcome, data: ToolResultData, text: str) -> None:
+        message, result = self.log.message("tool", text, data), handled.result
+        message.content += result.images if result else ()
+        with self.log.journal.transaction() as tx:
+            if result and result.cell_edit:
+                record_edit(tx, self.log, result.cell_edit)
+            tx.append_message(message)
+            self.log.append(tx, outcome)
+            if result and result.guidance:
+                self.log.append(tx, GuidanceUsed(items=[result.guidance]))
+            for effect in handled.effects:
+                facts = {"task_id": self.log.task_id, "call_id": handled.id}
+                self.log.append(tx, effect.model_copy(update=facts))
+        status = handled.error.code if handled.error else OK
+        seconds = time.monotonic() - handled.began if handled.began else 0.0
+        called = (handled.id, self._known_name(handled.call), status, seconds, self.log.job_id)
+        self.tools.observe(ToolCalled(*called))
+
+    def _known_name(self, call: ToolCall) -> str:
+        """What a tool is called in logs, which are not to hold a model's own words."""
+        return call.tool if self.tools.registry.get(call.tool) else UNKNOWN_TOOL
+
+
+class LiveOutput:
+    """Shows what a call puts out while it runs, up to a limit, and no secrets."""
+
+    def __init__(self, call_id: str, log: RunLog, listener: Callable[[str], None]) -> None:
+        self._call_id = call_id
+        self._log = log
+        self._listener = listener
+        self._stream = MaskedStream(log.mask)
+        self._room = MAX_SHOWN_OUTPUT
+
+    def add(self, text: str) -> None:
+        self._show(self._stream.add(text))
+
+    def finish(self) -> None:
+        self._show(self._stream.rest())
+
+    def _show(self, text: str) -> None:
+        text = text[: self._room]
+        self._room -= len(text)
+        if text:
+            self._log.event(ToolOutput(call_id=self._call_id, text=text))
+            self._listener(text)

@@ -1,0 +1,64 @@
+"""The conversation as values, for who answers by rules: what was said, and what code was run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...domain.mentions import Mention
+from ...domain.message_data import TextData, ToolCallData, ToolResultData
+from ...domain.messages import Message, TextPart
+from ...llm.chunks import Conversation
+from ...tools.base import SCRATCH
+from ..log import RunLog
+from .current_plan import current_plan
+from .request_form import RequestForm
+
+
+def conversation_of(log: RunLog, form: RequestForm) -> Conversation:
+    revision = current_plan(log)
+    said = log.journal.store.job_messages(log.job_id)
+    return Conversation(
+        role=log.role,
+        tools=form.tools,
+        notebook=log.notebook,
+        plan=revision.plan if revision else None,
+        messages=[_in_words(message) for message in said if message.task_id == log.task_id],
+        inserted=inserted_cells(said),
+        code_run=code_run(said),
+        memory=form.memory,
+    )
+
+
+def _in_words(message: Message) -> Message:
+    """The message as if its mentions were plain names."""
+    mentions = message.data.mentions if isinstance(message.data, TextData) else []
+    if not mentions:
+        return message
+    text = message.text
+    for mention in mentions:
+        text = text.replace(mention.text, _name_of(mention))
+    return message.model_copy(update={"content": [TextPart(text=text), *message.pictures]})
+
+
+def _name_of(mention: Mention) -> str:
+    name = mention.text[1:].replace('"', "")
+    return name.partition(".")[2] if mention.kind == "column" else name
+
+
+def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
+    """The cells that were inserted."""
+    results = [one.data for one in messages if isinstance(one.data, ToolResultData)]
+    inserted = [one.facts.cell_id for one in results if one.ok and one.tool == "insert_cell"]
+    return frozenset(filter(None, inserted))
+
+
+def code_run(messages: Sequence[Message]) -> list[str]:
+    """What ran without an error where the user's variables are, but in no cell."""
+    calls = [one.data for one in messages if isinstance(one.data, ToolCallData)]
+    code = {one.call_id: one.parameters.get("code", "") for one in calls if _runs_code(one)}
+    results = [one.data for one in messages if isinstance(one.data, ToolResultData)]
+    return [str(code[one.call_id]) for one in results if one.ok and one.call_id in code]
+
+
+def _runs_code(call: ToolCallData) -> bool:
+    return call.tool == "run_code" and call.parameters.get("where") != SCRATCH

@@ -1,0 +1,117 @@
+"""Jobs as they begin: within the limits, with a model to ask, on the card they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypedDict
+
+from .agents.jobs import Jobs, Work
+from .agents.run.day_account import DayAccount
+from .bus import Journal
+from .connections import Connections
+from .conversations import Conversations
+from .domain.contexts import Context, Job, JobKind, RequestOrigin
+from .domain.errors import InvalidInput, Unavailable
+from .domain.message_data import TextData
+from .domain.messages import ImagePart, Message, TextPart
+from .domain.roles import AgentRole
+from .llm.reachable import HOW_TO_CONNECT, ModelProbe
+
+
+class JobTerms(TypedDict, total=False):
+    """What can be said of any job that is asked for."""
+
+    policy: Mapping[str, Any] | None
+    """Rules that count for this job only."""
+    model: str | None
+    """With which the conversation goes on."""
+    origin: RequestOrigin
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewJobs:
+    journal: Journal
+    conversations: Conversations
+    jobs: Jobs
+    connections: Connections
+    probe: ModelProbe
+    day: DayAccount
+
+    def make(
+        self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
+    ) -> Job:
+        """A job that says what it is. On another's card it goes on with what that card is about."""
+        self.refuse_beyond_limits(context)
+        card = self.card(context, origin.card_id) if origin.card_id else None
+        return Job(
+            context_id=context.id,
+            kind=kind,
+            role=role,
+            request=request,
+            plan_id=card.plan_id if card else None,
+            plan_revision=card.plan_revision if card else None,
+            notebook=context.notebook,
+            cell_id=origin.cell_id,
+            by=origin.by,
+            card_id=card.id if card else "",
+        )
+
+    def refuse_beyond_limits(self, context: Context) -> None:
+        """What the administrator does not allow does not begin."""
+        connection = self.connections.current()
+        if not connection.is_guide:
+            self.connections.administrator.check_model(context.model or connection.model)
+            self.day.check()
+
+    def card(self, context: Context, job_id: str) -> Job:
+        """The job whose card it is, given any job on that card."""
+        card = self.journal.store.card(context.id, job_id)
+        if card is None:
+            raise InvalidInput("card_id: this conversation has no such job.", code="unknown_card")
+        return card
+
+    def begin(
+        self,
+        context: Context,
+        job: Job,
+        work: Work,
+        facts: Mapping[str, bool | str] = MappingProxyType({}),
+        pictures: Sequence[ImagePart] = (),
+    ) -> Message:
+        """Store what the user asked for, and begin what it takes."""
+        known = {"cell_id": job.cell_id, **facts}
+        message = Message(
+            context_id=context.id,
+            role="user",
+            agent_role=job.role,
+            content=[TextPart(text=job.request), *pictures],
+            data=TextData.model_validate({name: fact for name, fact in known.items() if fact}),
+        )
+        self.jobs.start(job, message, work)
+        if not context.title:
+            self.conversations.name_after(context.id, job.request)
+        return message.model_copy(update={"job_id": job.id})
+
+    def context(self, context_id: str, model: str | None) -> Context:
+        """A conversation as it goes on: with another model, if one was chosen and nothing runs."""
+        context = self.conversations.get(context_id)
+        if not model or model == context.model or self.journal.store.active_job(context.id):
+            return context
+        return self.conversations.change(context_id, model=model)
+
+    async def with_model(self, context: Context) -> Context:
+        """The context with a model to ask: its own, the connected, or the only one served."""
+        connection = self.connections.current()
+        if connection.is_guide and context.model not in (None, "", connection.name):
+            raise Unavailable(
+                f"This conversation needs the model '{context.model}'. {HOW_TO_CONNECT}",
+                code="no_model",
+            )
+        if context.model or connection.model:
+            return context
+        state = await self.probe.state()
+        if not state.name:
+            raise Unavailable(state.why_not or "No model is connected.", code="no_model")
+        return context.model_copy(update={"model": state.name})
