@@ -8,7 +8,7 @@ import pandas
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from cowork_jupyter.kernel.commands import _DO, Command
+from cowork_jupyter.kernel.commands import _DO, Command, command
 from cowork_jupyter.kernel.problem import CellProblem
 from cowork_jupyter.kernel.session import KernelSession
 
@@ -81,3 +81,12 @@ def test_without_a_name_the_last_run_that_changed_something_is_taken_back() -> N
     service = Service()
     _DO["rollback"](Command(cast("KernelSession", service), None, []))
     assert service.asked[-1] == "POST checkpoints/cp1/rollback"
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"),
+    [("-h me", "help"), ("role", "role ROLE"), ("export a.md b.md", "export FILE")],
+)
+def test_the_wrong_number_of_words_shows_the_usage(line: str, usage: str) -> None:
+    with pytest.raises(CellProblem, match=f"^Usage: %cowork {usage}"):
+        command(line)
