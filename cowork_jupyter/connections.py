@@ -147,13 +147,13 @@ class Connections:
     def _read(self, chosen: object) -> Connection:
         if not isinstance(chosen, dict):
             return Connection()
-        base_url, model, local = (chosen.get(one) for one in ("base_url", "model", "local"))
+        base_url, model, local = (chosen.get(key) for key in ("base_url", "model", "local"))
         if isinstance(local, str) and local:
             file = Path(local).expanduser()
             return Connection(model=file.stem, local=file, fields=FORM)
         if not isinstance(base_url, str) or not base_url:
             return Connection()
-        small, provider = (_text(chosen.get(one)) for one in ("small_model", "provider"))
+        small, provider = (_text(chosen.get(key)) for key in ("small_model", "provider"))
         return Connection(
             *(base_url, _text(model), self._key(base_url, provider)),
             fields=FORM,

@@ -33,7 +33,7 @@ class DeletedConversations:
     def contexts(self) -> list[tuple[Context, str]]:
         """Those that can be brought back, each with when it was deleted; newest first."""
         deadline = self._deadline()
-        return [one for one in self._journal.store.deleted_contexts() if one[1] >= deadline]
+        return [entry for entry in self._journal.store.deleted_contexts() if entry[1] >= deadline]
 
     def add(self, context_id: str) -> None:
         """Delete a conversation in which nothing runs."""

@@ -53,4 +53,4 @@ def _named_by(app: Any) -> Iterator[Path]:
     yield from (Path(app.runtime_dir), Path(app.config_dir))
     named = [*(getattr(app, name, "") for name in _FILE_TRAITS), *app.loaded_config_files]
     named += [notary.secret_file, notary.db_file] if notary else []
-    yield from (Path(one).absolute() for one in named if one)
+    yield from (Path(path).absolute() for path in named if path)

@@ -20,7 +20,7 @@ def log_operation(operation: Operation) -> None:
 
 @dataclass
 class _Running:
-    told: events.JobStarted
+    started: events.JobStarted
     began: float
     tokens: int = 0
 
@@ -35,9 +35,11 @@ class JobWatch:
     def __call__(self, event: events.Event) -> None:
         """Look at one event; most are about something else."""
         match event.data:
-            case events.JobStarted() as told:
-                self._running[told.job_id] = _Running(told, time.monotonic())
-                self._observe(JobBegun(told.job_id, told.kind, told.role, event.context_id))
+            case events.JobStarted() as started:
+                self._running[started.job_id] = _Running(started, time.monotonic())
+                self._observe(
+                    JobBegun(started.job_id, started.kind, started.role, event.context_id)
+                )
             case events.UsageCharged(total_tokens=tokens):
                 if running := self._running.get(event.job_id or ""):
                     running.tokens += tokens
@@ -49,6 +51,6 @@ class JobWatch:
         if running is None:
             self._observe(JobEnded(job_id, status, None, None, context_id, None, None))
             return
-        told, seconds = running.told, time.monotonic() - running.began
-        place = (told.kind, told.role, context_id)
+        started, seconds = running.started, time.monotonic() - running.began
+        place = (started.kind, started.role, context_id)
         self._observe(JobEnded(job_id, status, *place, seconds, running.tokens))

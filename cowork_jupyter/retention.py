@@ -55,8 +55,8 @@ class Retention:
         then = datetime.now(UTC) - timedelta(days=days)
         since = then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         removed: list[str] = []
-        while one := self._remove_one(since):
-            removed.append(one)
+        while context_id := self._remove_one(since):
+            removed.append(context_id)
             await asyncio.sleep(_BETWEEN)
         await self._checkpoints.forget_context(*removed)
         if removed:

@@ -118,7 +118,7 @@ class CoworkService:
             return
         is_about_plan = job.role is AgentRole.PLANNER and job.plan_id
         origin = RequestOrigin(card_id=job.card_id) if is_about_plan else HERE
-        text = "\n\n".join(one.content for one in queued)
+        text = "\n\n".join(message.content for message in queued)
         try:
             self.send_message(job.context_id, text, job.role, origin=origin)
         except CoworkError as error:

@@ -102,10 +102,10 @@ def build_service(
     """
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
 
-    told = (log_operation, *operators)
+    all_operators = (log_operation, *operators)
 
     def observe(operation: Operation) -> None:
-        for operator in told:
+        for operator in all_operators:
             operator(operation)
 
     connections = Connections(settings)

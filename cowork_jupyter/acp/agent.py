@@ -128,16 +128,16 @@ class CoworkAgent:
         with told_to_the_client():
             conversations = self._any_service().conversations
             page = conversations.page(int(cursor) if cursor else None, PAGE_SIZE, workspace=folder)
-            places = {one.id: conversations.workspace_of(one.id) for one in page.items}
+            places = {context.id: conversations.workspace_of(context.id) for context in page.items}
         sessions = [
             schema.SessionInfo(
-                session_id=one.id,
-                cwd=places[one.id],
-                title=one.title or None,
-                updated_at=one.updated_at,
+                session_id=context.id,
+                cwd=places[context.id],
+                title=context.title or None,
+                updated_at=context.updated_at,
             )
-            for one in page.items
-            if places[one.id]
+            for context in page.items
+            if places[context.id]
         ]
         after = str(page.next) if page.next is not None else None
         return schema.ListSessionsResponse(sessions=sessions, next_cursor=after)

@@ -61,7 +61,7 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
     parts = [
         f"Restored: {_codes(done.restored)}" if done.restored else "",
         f"Removed: {_codes(done.removed)}" if done.removed else "",
-        *(f"Skipped: {code(one.path)}, {line(one.why)}" for one in done.skipped),
+        *(f"Skipped: {code(entry.path)}, {line(entry.why)}" for entry in done.skipped),
         *map(line, done.notes),
     ]
     text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
@@ -83,12 +83,12 @@ async def _before_last_run(service: CoworkService, context_id: str) -> str:
 async def _checkpoints(service: CoworkService, context_id: str) -> str:
     rows = [
         [
-            code(one.id),
-            one.created_at[:16].replace("T", " "),
-            line(str(one.data.get("label", ""))),
-            _codes(file["path"] for file in one.data.get("files", [])),
+            code(record.id),
+            record.created_at[:16].replace("T", " "),
+            line(str(record.data.get("label", ""))),
+            _codes(file["path"] for file in record.data.get("files", [])),
         ]
-        for one in await service.checkpoints.listing(context_id)
+        for record in await service.checkpoints.listing(context_id)
     ]
     if not rows:
         return "This conversation has no checkpoints yet."

@@ -20,7 +20,7 @@ class SessionOptions:
     def __init__(self, service: CoworkService, session_id: str) -> None:
         self._service = service
         self._id = session_id
-        self._told = self.all()
+        self._sent_options = self.all()
 
     @property
     def _context(self) -> Context:
@@ -32,9 +32,9 @@ class SessionOptions:
             current_mode_id=self._context.role.value,
             available_modes=[
                 schema.SessionMode(
-                    id=one.value, name=one.spec.label, description=one.spec.description
+                    id=role.value, name=role.spec.label, description=role.spec.description
                 )
-                for one in self._service.role_catalog.all()
+                for role in self._service.role_catalog.all()
             ],
         )
 
@@ -43,8 +43,8 @@ class SessionOptions:
 
     def news(self) -> schema.ConfigOptionUpdate | None:
         """What to tell a client that does not know all of it yet."""
-        now, before = self.all(), self._told
-        self._told = now
+        now, before = self.all(), self._sent_options
+        self._sent_options = now
         if now == before:
             return None
         return schema.ConfigOptionUpdate(
@@ -55,14 +55,14 @@ class SessionOptions:
         """Switch the role or the model."""
         options = self.all()
         _check(options, config_id, value)
-        if value in [one.current_value for one in options if one.id == config_id]:
+        if value in [option.current_value for option in options if option.id == config_id]:
             return
         conversations = self._service.conversations
         if config_id == ROLE:
             await conversations.switch_role(self._id, AgentRole(str(value)))
         else:
             conversations.change(self._id, model=value)
-            self._told = self.all()  # the answer to the choice tells it
+            self._sent_options = self.all()  # the answer to the choice tells it
 
     def check_sight(self) -> None:
         """Raise unless the model can be shown pictures."""
@@ -86,9 +86,9 @@ class SessionOptions:
             current_value=self._context.role.value,
             options=[
                 schema.SessionConfigSelectOption(
-                    value=one.value, name=one.spec.label, description=one.spec.description
+                    value=role.value, name=role.spec.label, description=role.spec.description
                 )
-                for one in self._service.role_catalog.all()
+                for role in self._service.role_catalog.all()
             ],
         )
 
@@ -106,14 +106,14 @@ class SessionOptions:
             description="The language model that the next message goes to.",
             category="model",
             current_value=current,
-            options=[schema.SessionConfigSelectOption(value=one, name=one) for one in names],
+            options=[schema.SessionConfigSelectOption(value=name, name=name) for name in names],
         )
         return [option]
 
 
 def _check(options: Options, config_id: str, value: object) -> None:
     """Raise unless this can be chosen."""
-    known = {option.id: [one.value for one in option.options] for option in options}
+    known = {option.id: [choice.value for choice in option.options] for option in options}
     if config_id not in known:
         raise InvalidInput(f"There is no option '{config_id}'. Choose one of: {', '.join(known)}.")
     if value not in known[config_id]:

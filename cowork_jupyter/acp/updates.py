@@ -76,8 +76,8 @@ class Portrayal:
                 yield _said_by_user(text_block(label), message_id)
             case TextData() if message.role == "user" and message.task_id is None:
                 yield _said_by_user(text_block(message.text), message_id)
-                for one in message.pictures:
-                    yield _said_by_user(image_block(one.data, one.media_type), message_id)
+                for picture in message.pictures:
+                    yield _said_by_user(image_block(picture.data, picture.media_type), message_id)
             case TextData(reasoning=thought) if message.role == "assistant":
                 if thought:
                     yield thought_by_agent(f"{thought}\n\n", message_id)
@@ -92,7 +92,7 @@ class Portrayal:
         """One line about a call."""
         command = parameters.get("command")
         about = next(
-            (parameters[one] for one in _MAIN if one in parameters),
+            (parameters[name] for name in _MAIN if name in parameters),
             "",
         )
         words = f"`{command}`" if command else f"{tool} {about}"
@@ -118,7 +118,7 @@ class Portrayal:
         """Where in the workspace something happens."""
         found = [path for path in dict.fromkeys(paths) if isinstance(path, str)][:MAX_PLACES]
         number = line if isinstance(line, int) and line > 0 else None
-        return [schema.ToolCallLocation(path=self.absolute(one), line=number) for one in found]
+        return [schema.ToolCallLocation(path=self.absolute(path), line=number) for path in found]
 
     def absolute(self, path: str) -> str:
         """A path as an editor needs it."""

@@ -93,7 +93,9 @@ class CurrentParts:
             arguments=request_for(parts, in_task=self.log.task_id is not None),
             tools=frozenset(tool.spec.name for tool in parts.tools),
             runs_code=parts.runs_code,
-            memory="\n".join(one.text for one in parts.guidance if one.about.kind == "memory"),
+            memory="\n".join(
+                guidance.text for guidance in parts.guidance if guidance.about.kind == "memory"
+            ),
         )
 
 
@@ -167,8 +169,8 @@ class AgentFactory:
             log.event(_role_unknown(role))
         if not current.parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
-        if told := self._guided_by(current.parts):
-            log.event(GuidanceUsed(items=told))
+        if guidance := self._guided_by(current.parts):
+            log.event(GuidanceUsed(items=guidance))
         resources = JobResources(self.watch, log) if self.watch else None
         where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
         tables = await describe_tables(self.tools, log, request)
@@ -255,7 +257,7 @@ class AgentFactory:
     def _guided_by(self, parts: PromptParts) -> list[Guidance]:
         """That a skill is listed is not yet a use of it, and the guide reads no instructions."""
         unread = {"skill", "instructions"} if self.llm.model.is_guide else {"skill"}
-        return [one.about for one in parts.guidance if one.about.kind not in unread]
+        return [guidance.about for guidance in parts.guidance if guidance.about.kind not in unread]
 
     def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
         """The guide says itself what it wrote; who may not write is asked for nothing."""
@@ -307,11 +309,11 @@ class AgentFactory:
         def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
             found = search_tools([described(tool) for tool in tools], query)
             # Some servers let the model call only what the request names, so it names these too.
-            new = [one for one in found if one not in current.parts.tools]
+            new = [tool for tool in found if tool not in current.parts.tools]
             grown = current.become(replace(current.parts, tools=[*current.parts.tools, *new]))
             # The prompt stays as it is, for servers that cache it.
             session.request_form = replace(grown, system=session.request_form.system)
-            return {one.spec.name: one.line for one in found}
+            return {tool.spec.name: tool.line for tool in found}
 
         return registry.plus(find_tools_in(registry, search))
 

@@ -169,7 +169,7 @@ class Delegation:
 def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:
     """What would happen if this role delegated; nothing is handed over and nobody asked."""
     wanted = parameters.get("role")
-    other = next((one for one in AgentRole if one.value == wanted), None)
+    other = next((agent_role for agent_role in AgentRole if agent_role.value == wanted), None)
     if not role.spec.delegates_to:
         return Decision(decision="deny", because=[f"The role {role} may not use {DELEGATE}."])
     if denied:

@@ -21,10 +21,13 @@ class Expectations:
         """What is pinned, oldest first."""
         return await self.factory.tools.pinned.all(self._notebook(context_id))
 
-    async def pin(self, context_id: str, one: Expectation) -> Expectation:
+    async def pin(self, context_id: str, expectation: Expectation) -> Expectation:
         """Pin it, or put it in the place of that with the same id."""
-        pinned = await self.factory.tools.pinned.pin(self._notebook(context_id), one)
-        self._say(context_id, f"You expect of {one.of.removeprefix(FILE)}: {in_words(one)}.")
+        pinned = await self.factory.tools.pinned.pin(self._notebook(context_id), expectation)
+        self._say(
+            context_id,
+            f"You expect of {expectation.of.removeprefix(FILE)}: {in_words(expectation)}.",
+        )
         return pinned
 
     async def remove(self, context_id: str, expectation_id: str) -> None:

@@ -26,9 +26,9 @@ def as_guidance(template: Template) -> Guidance:
     return Guidance(kind="template", name=template.name, source=template.source)
 
 
-def followed(plan: Plan, shown: Sequence[Template]) -> Template | None:
+def followed(plan: Plan, templates: Sequence[Template]) -> Template | None:
     """The template that the plan keeps most of, if it keeps most of one."""
-    shares = [(_share_kept(plan, template), template) for template in shown]
+    shares = [(_share_kept(plan, template), template) for template in templates]
     share, best = max(shares, key=lambda pair: pair[0], default=(0.0, None))
     return best if share > _SHARE_OF_STEPS else None
 
@@ -41,7 +41,14 @@ def _share_kept(plan: Plan, template: Template) -> float:
     there = [words(step.action) for step in plan.steps]
     kept = 0
     for said in telling:
-        same = next((one for one in there if len(said & one) >= _SHARE_OF_WORDS * len(said)), None)
+        same = next(
+            (
+                kept_words
+                for kept_words in there
+                if len(said & kept_words) >= _SHARE_OF_WORDS * len(said)
+            ),
+            None,
+        )
         if same is not None:
             there.remove(same)
             kept += 1

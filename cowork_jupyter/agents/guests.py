@@ -60,9 +60,9 @@ class McpGuests:
         self.policy = list(policy)
         # What servers of others offer to us is not ours to offer; and a guest is in no notebook.
         self.registry = ToolRegistry(
-            naming_its_notebook(one)
-            for one in factory.tools.registry.values()
-            if not one.fingerprint
+            naming_its_notebook(tool)
+            for tool in factory.tools.registry.values()
+            if not tool.fingerprint
         )
         self._guests: dict[str, _Guest] = {}
 

@@ -81,7 +81,7 @@ class PromptSources:
             profile=profile,
             runs_code=runs_code,
             facts={**self._facts(context), **self.externals.facts(role)},
-            templates=[one.outline for one in self.fitting_templates(role, request)],
+            templates=[template.outline for template in self.fitting_templates(role, request)],
             guidance=[
                 text
                 for finder in self.guidance
@@ -96,8 +96,8 @@ class PromptSources:
         chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
         if not any(text.about.kind == "skill" for text in parts.guidance):
             openers = []
-        shown = [*chosen, *map(described, openers), *(parts.tools if others else ())]
-        return replace(parts, tools=shown, others=others)
+        offered_tools = [*chosen, *map(described, openers), *(parts.tools if others else ())]
+        return replace(parts, tools=offered_tools, others=others)
 
     def fitting_templates(self, role: AgentRole, request: str) -> list[Template]:
         """The few saved plans that fit the request, for those who make plans."""

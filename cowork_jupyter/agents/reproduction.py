@@ -35,7 +35,7 @@ class Trial:
         filled = [
             cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()
         ]
-        code = [one for one in filled if not _ASKS_THE_AGENT.match(one.source)]
+        code = [cell for cell in filled if not _ASKS_THE_AGENT.match(cell.source)]
         state = Reproduction(
             context_id=job.context_id,
             job_id=job.id,
@@ -48,7 +48,7 @@ class Trial:
     @property
     def codes(self) -> list[Code]:
         """What is run, in order."""
-        return [Code(one.source) for one in self.code]
+        return [Code(cell.source) for cell in self.code]
 
     def take(self, ran: Ran) -> None:
         """The next cell has ended."""
@@ -67,18 +67,18 @@ class Trial:
         """It has ended by itself: say what was found."""
         state = self.state
         state.runs = state.failed is None
-        state.broken = [one.broken for one in checked if one.broken]
-        state.expectations = sum(one.met is not None for one in checked)
-        self.unchecked = [one for one in checked if one.met is None]
+        state.broken = [result.broken for result in checked if result.broken]
+        state.expectations = sum(result.met is not None for result in checked)
+        self.unchecked = [result for result in checked if result.met is None]
         state.hidden = [
             HiddenState(
-                kind=one.kind,
-                cell_id=one.cell_id,
-                cell=self._number(one.cell_id),
-                name=one.name,
-                message=one.message,
+                kind=finding.kind,
+                cell_id=finding.cell_id,
+                cell=self._number(finding.cell_id),
+                name=finding.name,
+                message=finding.message,
             )
-            for one in hidden_state(self.notebook.cells)[:MAX_HIDDEN]
+            for finding in hidden_state(self.notebook.cells)[:MAX_HIDDEN]
         ]
 
     def _number(self, cell_id: str) -> int:
@@ -97,12 +97,12 @@ def in_words(trial: Trial) -> str:
     lines = [f"In a new kernel, `{state.notebook}` {head}"]
     if state.left_out:
         lines.append(f"- {state.left_out} cells that ask the agent were skipped.")
-    lines += [f"- {broken_in_words(one)}" for one in state.broken]
+    lines += [f"- {broken_in_words(expectation)}" for expectation in state.broken]
     if state.expectations and not state.broken:
         lines.append(f"- As expected: {state.expectations} of {state.expectations} checks.")
     lines += [
-        f"- {one.expectation.of}: {expected(one.expectation)}: {one.found}"
-        for one in trial.unchecked
+        f"- {result.expectation.of}: {expected(result.expectation)}: {result.found}"
+        for result in trial.unchecked
     ]
-    lines += [f"- Cell {one.cell}: {one.message}" for one in state.hidden]
+    lines += [f"- Cell {finding.cell}: {finding.message}" for finding in state.hidden]
     return "\n".join(lines)

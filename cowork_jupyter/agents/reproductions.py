@@ -77,7 +77,7 @@ class Reproductions:
 
         tools = self._factory.tools
         expected = await tools.pinned.all(state.notebook)
-        variables = [one for one in expected if not is_about_files(one)]
+        variables = [expectation for expectation in expected if not is_about_files(expectation)]
         try:
             async with self._recorded(state):
                 measured = await tools.kernels.run_anew(

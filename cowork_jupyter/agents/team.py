@@ -35,6 +35,6 @@ def _held_by(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> s
     permitted = {tool.name for tool in tools.permitted(role)}
     return (
         permitted
-        | {str(one) for one in role.spec.permissions}
+        | {str(permission) for permission in role.spec.permissions}
         | {f"{MARK}{name}" for name in agents}
     )

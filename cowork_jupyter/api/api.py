@@ -128,7 +128,9 @@ async def delete_context(call: Call) -> None:
 async def list_deleted(call: Call) -> BaseModel:
     """Conversations that were deleted and can still be restored, the newest first."""
     found = call.service.conversations.deleted.contexts()
-    items = [models.DeletedContext(**one.model_dump(), deleted_at=when) for one, when in found]
+    items = [
+        models.DeletedContext(**context.model_dump(), deleted_at=when) for context, when in found
+    ]
     return models.DeletedContextList(items=items)
 
 
@@ -263,7 +265,7 @@ async def skip_task(call: Call) -> BaseModel:
 async def list_questions(call: Call) -> BaseModel:
     """Questions that are waiting for the user."""
     found = call.service.inquiries.pending(call.path["id"], "question")
-    return models.QuestionList(items=[models.QuestionView.of(one) for one in found])
+    return models.QuestionList(items=[models.QuestionView.of(inquiry) for inquiry in found])
 
 
 @table.route(

@@ -167,9 +167,11 @@ def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
         running = service.reproductions.state(context_id)
         state.reproduction = reproduction_answer(call, context_id, running)
         state.questions = [
-            QuestionView.of(one) for one in service.inquiries.pending(context_id, "question")
+            QuestionView.of(inquiry)
+            for inquiry in service.inquiries.pending(context_id, "question")
         ]
         state.permissions = [
-            PermissionView.of(one) for one in service.inquiries.pending(context_id, "permission")
+            PermissionView.of(inquiry)
+            for inquiry in service.inquiries.pending(context_id, "permission")
         ]
     return state

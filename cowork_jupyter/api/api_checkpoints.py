@@ -45,12 +45,14 @@ class CheckpointView(BaseModel):
         """A stored checkpoint as the contract shows it."""
         fields = record.model_dump(include={"id", "created_at", "job_id"})
         changes = record.data.get("files", [])
-        shown = {
+        lists = {
             "files": [change["path"] for change in changes],
-            "uncovered": [f"{one['path']} ({one['why']})" for one in record.data["uncovered"]],
+            "uncovered": [
+                f"{entry['path']} ({entry['why']})" for entry in record.data["uncovered"]
+            ],
             "changes": changes,
         }
-        return cls.model_validate({**record.data, **fields, **shown})
+        return cls.model_validate({**record.data, **fields, **lists})
 
 
 class CheckpointList(BaseModel):
@@ -90,7 +92,7 @@ async def list_checkpoints(call: Call) -> BaseModel:
     """The checkpoints of a conversation, oldest first."""
     found = await call.service.checkpoints.listing(call.path["id"])
     store = await call.service.checkpoints.lazy_store.use()
-    return CheckpointList(items=[CheckpointView.of(one) for one in found], store=store)
+    return CheckpointList(items=[CheckpointView.of(record) for record in found], store=store)
 
 
 @table.route(

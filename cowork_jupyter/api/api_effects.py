@@ -111,9 +111,9 @@ async def list_stale_cells(call: Call) -> BaseModel:
 @table.route("POST", "stale-cells", body=OutdatedQuery, answer=StaleCellList, action="read")
 async def list_outdated_cells(call: Call) -> BaseModel:
     """Cells of a notebook that ran before one changed on which they depend. Nothing is stored."""
-    cells = [CellTimes(**vars(one)) for one in call.body.cells]
+    cells = [CellTimes(**vars(cell)) for cell in call.body.cells]
     return _listed(await asyncio.to_thread(outdated_cells, cells))
 
 
 def _listed(found: list[StaleCell]) -> StaleCellList:
-    return StaleCellList(items=[StaleCellView(**vars(one)) for one in found])
+    return StaleCellList(items=[StaleCellView(**vars(cell)) for cell in found])

@@ -87,12 +87,12 @@ async def check_expectations(call: Call) -> BaseModel:
     checked = await call.service.expectations.check(call.path["id"])
     items = [
         ExpectationState(
-            expectation=one.expectation,
-            words=in_words(one.expectation),
-            met=one.met,
-            found=one.found,
+            expectation=result.expectation,
+            words=in_words(result.expectation),
+            met=result.met,
+            found=result.found,
         )
-        for one in checked
+        for result in checked
     ]
     return ExpectationStates(items=items)
 

@@ -15,7 +15,7 @@ from ..mcp.client import offers
 from ..mcp.client.configured import Configured
 from ..mcp.client.connection import McpConnection
 from ..mcp.client.facts import McpToolFacts
-from ..mcp.client.secrets import shown
+from ..mcp.client.secrets import masked_entry
 from ..mcp.client.servers import McpServers
 from ..mcp.client.tools import described, tool_name
 from .calls import Call
@@ -111,7 +111,7 @@ class ForeignText(BaseModel):
 async def list_servers(call: Call) -> BaseModel:
     """Every MCP server, used or not, with its tools and its output."""
     servers = call.service.mcp
-    return McpServerList(items=[_view(servers, one) for one in servers.configured.all()])
+    return McpServerList(items=[_view(servers, server) for server in servers.configured.all()])
 
 
 @table.route(
@@ -186,19 +186,21 @@ def _connection(call: Call) -> McpConnection:
 
 
 def _named(servers: McpServers, name: str) -> McpServer:
-    return next(_view(servers, one) for one in servers.configured.all() if one.name == name)
+    return next(
+        _view(servers, server) for server in servers.configured.all() if server.name == name
+    )
 
 
-def _view(servers: McpServers, one: Configured) -> McpServer:
-    connection = servers.connection_of(one)
+def _view(servers: McpServers, server: Configured) -> McpServer:
+    connection = servers.connection_of(server)
     return McpServer(
-        name=one.name,
-        source=one.source,
-        kind=one.config.kind if one.config else "",
-        enabled=one.enabled,
+        name=server.name,
+        source=server.source,
+        kind=server.config.kind if server.config else "",
+        enabled=server.enabled,
         state=connection.state if connection else "unused",
-        why=one.why_not or (connection.why if connection else ""),
-        config=shown(one.config.entry) if one.config else {},
+        why=server.why_not or (connection.why if connection else ""),
+        config=masked_entry(server.config.entry) if server.config else {},
         tools=[_tool(servers, connection, facts) for facts in connection.tools or ()]
         if connection
         else [],

@@ -125,7 +125,11 @@ def _view(call: Call) -> MemoryView:
         trusted=known.trusted,
         enabled=service.memory.is_on,
         fingerprint=known.fingerprint,
-        proposals=[one for one in service.proposals.waiting() if _may_see(call, one.context_id)],
+        proposals=[
+            proposal
+            for proposal in service.proposals.waiting()
+            if _may_see(call, proposal.context_id)
+        ],
     )
 
 

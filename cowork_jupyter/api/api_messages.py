@@ -80,7 +80,7 @@ def command_of(call: Call, content: str) -> Command | None:
         call.service.role_catalog.all(),
         call.service.workflows.current(),
         servers,
-        lambda: [one.name for one in skills.usable()],
+        lambda: [skill.name for skill in skills.usable()],
     )
 
 
@@ -107,7 +107,7 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
         origin=RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id),
         replan=body.replan,
         skill=skill,
-        pictures=[one.part() for one in body.pictures],
+        pictures=[picture.part() for picture in body.pictures],
         prompt=prompt,
     )
 

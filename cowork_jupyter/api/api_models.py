@@ -110,14 +110,15 @@ async def list_models(call: Call) -> BaseModel:
     prices = call.service.settings.prices
     items = [
         ModelName(
-            name=one.name,
-            configured=one.name == connection.name,
-            context_size=one.context_size or suggested(connection.base_url, one.name).context_size,
-            small=one.name == connection.small_model,
-            price=prices.get(one.name),
+            name=model.name,
+            configured=model.name == connection.name,
+            context_size=model.context_size
+            or suggested(connection.base_url, model.name).context_size,
+            small=model.name == connection.small_model,
+            price=prices.get(model.name),
         )
-        for one in served
-        if call.service.connections.administrator.allows(one.name)
+        for model in served
+        if call.service.connections.administrator.allows(model.name)
     ]
     return ModelList(items=items, currency=call.service.settings.currency)
 
@@ -127,7 +128,7 @@ async def list_offers(call: Call) -> BaseModel:
     """The model servers that run on this machine; none where the configuration names one."""
     connections = call.service.connections
     found = [] if connections.is_configured else await asyncio.to_thread(find_servers)
-    return OfferList(items=[_offer(one) for one in found])
+    return OfferList(items=[_offer(server) for server in found])
 
 
 @table.route("GET", "providers", answer=ProviderList, action="read", kernel=True)
@@ -139,15 +140,15 @@ async def list_providers(call: Call) -> BaseModel:
     connections, prices = call.service.connections, call.service.settings.prices
     items = [
         OfferedProvider(
-            **one.model_dump(include={"id", "label", "base_url", "key_variable"}),
-            key_is_set=connections.has_environment_key(one),
+            **provider.model_dump(include={"id", "label", "base_url", "key_variable"}),
+            key_is_set=connections.has_environment_key(provider),
             models=[
                 model.model_copy(update={"price": prices.get(model.name)})
-                for model in one.models
+                for model in provider.models
                 if connections.administrator.allows(model.name)
             ],
         )
-        for one in all_providers()
+        for provider in all_providers()
     ]
     return ProviderList(items=items, currency=call.service.settings.currency)
 

@@ -187,14 +187,14 @@ async def list_plans(call: Call) -> BaseModel:
     found = call.service.plans.of(call.path["id"])
     items = [
         PlanSummary(
-            id=one.plan_id,
-            goal=one.plan.goal,
-            request=one.request,
-            revision=one.revision,
-            made_at=one.made_at,
-            job_id=one.job_id,
+            id=revision.plan_id,
+            goal=revision.plan.goal,
+            request=revision.request,
+            revision=revision.revision,
+            made_at=revision.made_at,
+            job_id=revision.job_id,
         )
-        for one in found
+        for revision in found
     ]
     return PlanList(items=items)
 
@@ -211,7 +211,7 @@ async def list_revisions(call: Call) -> BaseModel:
     """The revisions of a plan, oldest first, with what each of them changed."""
     newest = call.service.plans.newest(call.path["id"], call.query.plan_id)
     found = call.service.journal.store.plan_revisions(newest.plan_id)
-    items = [RevisionSummary.model_validate(one, from_attributes=True) for one in found]
+    items = [RevisionSummary.model_validate(revision, from_attributes=True) for revision in found]
     return RevisionList(plan_id=newest.plan_id, items=items)
 
 

@@ -35,7 +35,7 @@ async def audit(call: Call) -> BaseModel:
     "context/{id}/export",
     query=ExportQuery,
     answer=None,
-    downloads=tuple(one.content_type for one in ExportFormat),
+    downloads=tuple(export_format.content_type for export_format in ExportFormat),
     action="read",
     kernel=True,
 )

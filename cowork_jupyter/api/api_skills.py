@@ -80,6 +80,7 @@ async def switch_skill(call: Call) -> BaseModel:
 def _listed(call: Call) -> SkillList:
     listing, used = call.service.skills.listing(), call.service.journal.store.skills_used()
     items = [
-        SkillView.of(one, used.get(one.name) if one.trusted else None) for one in listing.items
+        SkillView.of(skill, used.get(skill.name) if skill.trusted else None)
+        for skill in listing.items
     ]
     return SkillList(items=items, problems=listing.problems)

@@ -166,7 +166,7 @@ async def remove_rule(call: Call) -> None:
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that are waiting for the user's approval."""
     found = call.service.inquiries.pending(call.path["id"], "permission")
-    return PermissionList(items=[PermissionView.of(one) for one in found])
+    return PermissionList(items=[PermissionView.of(inquiry) for inquiry in found])
 
 
 @table.route(
@@ -182,7 +182,7 @@ async def resolve_permission(call: Call) -> BaseModel:
 async def resolve_permissions(call: Call) -> BaseModel:
     """Allow or deny several calls: all of them, or none if one cannot be decided."""
     resolved = call.service.inquiries.resolve_all(call.body.ids, call.body.ruling())
-    return PermissionList(items=[PermissionView.of(one) for one in resolved])
+    return PermissionList(items=[PermissionView.of(inquiry) for inquiry in resolved])
 
 
 @table.route("GET", "trust", answer=TrustView, action="read")

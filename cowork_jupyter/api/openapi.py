@@ -113,7 +113,7 @@ class _WhatIsSent(GenerateJsonSchema):
         """The schema of one model."""
         found = super().model_schema(schema)
         if self.mode == "serialization" and "properties" in found:
-            bases = [one for one in schema["cls"].__mro__ if issubclass(one, BaseModel)]
+            bases = [base for base in schema["cls"].__mro__ if issubclass(base, BaseModel)]
             is_data = issubclass(schema["cls"], Data)
             whole = {
                 name
@@ -128,7 +128,9 @@ class _WhatIsSent(GenerateJsonSchema):
 
 
 def _schemas(table: RouteTable) -> dict[str, Any]:
-    incoming = {(one, "validation") for route in table.routes for one in (route.body, route.query)}
+    incoming = {
+        (model, "validation") for route in table.routes for model in (route.body, route.query)
+    }
     outgoing = {(route.answer, "serialization") for route in table.routes}
     wanted = [pair for pair in incoming | outgoing if pair[0]] + [(ErrorAnswer, "serialization")]
     references, schema = models_json_schema(

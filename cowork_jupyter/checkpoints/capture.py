@@ -125,7 +125,7 @@ class _Scanned:
         if folder is None:
             return None
         if above not in self._places:
-            self._places[above] = {one: at for at, one in enumerate(folder.names)}
+            self._places[above] = {entry_name: at for at, entry_name in enumerate(folder.names)}
         at = self._places[above].get(name)
         return None if at is None else Known(*folder.known_at(at), folder.attributes.get(name, ()))
 

@@ -108,9 +108,9 @@ class Uncovered:
     why: str
 
 
-def same(one: FileEntry | None, other: FileEntry | None) -> bool:
+def same(entry: FileEntry | None, other: FileEntry | None) -> bool:
     """Whether two states of a path are the same, "nothing there" included."""
-    return other is None if one is None else one.same(other)
+    return other is None if entry is None else entry.same(other)
 
 
 def depth(change: Change) -> tuple[int, str]:

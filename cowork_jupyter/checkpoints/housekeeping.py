@@ -73,7 +73,9 @@ def _drop_oldest(store: CheckpointStore) -> list[str]:
         count = connection.execute("SELECT count(*) FROM checkpoints").fetchone()[0]
         sql = "SELECT id FROM checkpoints ORDER BY position LIMIT ?"
         ids = [row[0] for row in connection.execute(sql, (max(count // 10, 1),))]
-        connection.executemany("DELETE FROM checkpoints WHERE id=?", [(one,) for one in ids])
+        connection.executemany(
+            "DELETE FROM checkpoints WHERE id=?", [(checkpoint_id,) for checkpoint_id in ids]
+        )
     return ids
 
 

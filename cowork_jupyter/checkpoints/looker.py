@@ -34,17 +34,17 @@ class Looker:
     def __init__(self, root: str) -> None:
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
-        self._told: dict[str, Folder] = {}
+        self._sent_folders: dict[str, Folder] = {}
         """What the process remembers."""
         self._asking: threading.Thread | None = None
         self._unanswered: Iterator[str] = iter(())
-        self._left = 0
+        self._remaining_answers = 0
         self._same: set[str] = set()
 
     def ask(self, folders: dict[str, Folder]) -> None:
         """Let it look at these folders, in this order, while others look elsewhere."""
         self._hear_all()
-        self._unanswered, self._left, self._same = iter(folders), len(folders), set()
+        self._unanswered, self._remaining_answers, self._same = iter(folders), len(folders), set()
         self._asking = threading.Thread(target=self._tell, args=(folders,), daemon=True)
         self._asking.start()
 
@@ -69,9 +69,9 @@ class Looker:
             news: dict[str, look.Known] = {
                 path: (folder.own or (), folder.names, folder.mark)
                 for path, folder in folders.items()
-                if self._told.get(path) is not folder
+                if self._sent_folders.get(path) is not folder
             }
-            self._told = folders
+            self._sent_folders = folders
             assert process.stdin
             process.stdin.write(marshal.dumps((list(folders), news)))
             process.stdin.flush()
@@ -90,19 +90,21 @@ class Looker:
             )
             assert process.stdout
             os.set_blocking(process.stdout.fileno(), False)
-            self._process, self._told = process, {}
+            self._process, self._sent_folders = process, {}
         return self._process
 
     def _hear(self) -> None:
         """Take in what it has said by now: one word for each folder, in the order asked."""
-        if self._process is None or not self._left:
+        if self._process is None or not self._remaining_answers:
             return
         assert self._process.stdout
         try:
             said = os.read(self._process.stdout.fileno(), HEARD_AT_ONCE)
         except BlockingIOError:
             return
-        self._left = self._left - len(said) if said else 0  # nothing: it has ended
+        self._remaining_answers = (
+            self._remaining_answers - len(said) if said else 0
+        )  # nothing: it has ended
         for word, path in zip(said, self._unanswered, strict=False):
             if word == look.SAME:
                 self._same.add(path)
@@ -116,7 +118,7 @@ class Looker:
             return
         assert self._process.stdout
         os.set_blocking(self._process.stdout.fileno(), True)
-        while self._left > 0:
+        while self._remaining_answers > 0:
             self._hear()
         os.set_blocking(self._process.stdout.fileno(), False)
         if self._process.poll() is not None:

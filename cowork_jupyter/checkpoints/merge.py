@@ -88,7 +88,7 @@ def take_back(
     """
     story = [(_notebook(before), _notebook(after)) for before, after in steps]
     present = _notebook(now)
-    ids = dict.fromkeys(name for one in _all(story, present) for name in one.cells)
+    ids = dict.fromkeys(name for notebook in _all(story, present) for name in notebook.cells)
     outcomes = {
         name: _without_agent(
             [(before.cells.get(name), after.cells.get(name)) for before, after in story],
@@ -105,9 +105,11 @@ def take_back(
     there = {name for name in ids if target[name] is not None}
     cells = []
     for name in arranged(orders, list(present.cells), there):
-        version, shown = target[name], present.cells.get(name)
+        version, current_cell = target[name], present.cells.get(name)
         assert version  # it is there
-        cells.append(shown.cell if shown and shown == version else version.cell)
+        cells.append(
+            current_cell.cell if current_cell and current_cell == version else version.cell
+        )
     document = {**now, "cells": cells, "metadata": _metadata(story, present)}
     return Merge(
         document,
@@ -125,7 +127,7 @@ def take_back(
 
 
 def _all(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> Iterable[_Notebook]:
-    return [present, *(one for step in story for one in step)]
+    return [present, *(notebook for step in story for notebook in step)]
 
 
 def _notebook(document: Document) -> _Notebook:
@@ -192,10 +194,12 @@ def _joined(steps: Iterable[tuple[T | None, T | None]]) -> list[tuple[T | None, 
 def _metadata(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> dict[str, Any]:
     """That of the notebook, where what others changed stays without a question."""
     now = present.metadata
-    keys = dict.fromkeys(key for one in _all(story, present) for key in one.metadata)
+    keys = dict.fromkeys(key for notebook in _all(story, present) for key in notebook.metadata)
     found = {}
     for key in keys:
-        steps = [(_boxed(one.metadata, key), _boxed(two.metadata, key)) for one, two in story]
+        steps = [
+            (_boxed(before.metadata, key), _boxed(after.metadata, key)) for before, after in story
+        ]
         outcome = _without_agent(steps, _boxed(now, key))
         boxed = _boxed(now, key) if key in KEPT_METADATA else outcome.value
         if boxed is not None:
@@ -230,7 +234,7 @@ def arranged(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection
         if name not in there or name in present & by_others:
             continue
         if name not in fixed:
-            below = next((one for one in original[index + 1 :] if one in fixed), None)
+            below = next((cell_id for cell_id in original[index + 1 :] if cell_id in fixed), None)
             _put_between(found, name, above, below)
         above = name
     for before, _ in steps[1:]:
@@ -249,7 +253,7 @@ def _bring_back(found: list[str], order: Order, there: Collection[str]) -> None:
 
 def _put_between(found: list[str], name: str, above: str | None, below: str | None) -> None:
     """Right behind `above`, unless it stands somewhere between the two already."""
-    places = {one: place for place, one in enumerate(found)}
+    places = {cell_id: place for place, cell_id in enumerate(found)}
     start = -1 if above is None else places[above]
     end = len(found) if below is None else places[below]
     if start < places.get(name, -1) < end:
@@ -301,9 +305,9 @@ def merged_notebook(
     chosen: Collection[str],
 ) -> Merge | None:
     """What is there now without these changes; None where that cannot be told cell by cell."""
-    found = [_document(state, one) for step in steps for one in (step.before, step.after)]
+    found = [_document(state, entry) for step in steps for entry in (step.before, step.after)]
     now = _document(state, present)
-    documents = [one for one in found if one is not None]
+    documents = [document for document in found if document is not None]
     if now is None or len(documents) < len(found):
         return None
     try:

@@ -144,11 +144,13 @@ def _has_exact_name(folder: int, name: str) -> bool:
     if other == name:
         return True
     try:
-        one = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        two = os.stat(other, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        other_status = os.stat(other, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return True  # only this spelling leads there, as on most systems
-    return (one.st_dev, one.st_ino) != (two.st_dev, two.st_ino) or _listed(folder, name)
+    return (status.st_dev, status.st_ino) != (other_status.st_dev, other_status.st_ino) or _listed(
+        folder, name
+    )
 
 
 def _listed(folder: int, name: str) -> bool:

@@ -232,10 +232,12 @@ class Recorder:
             found = await self.preview()
         except (OSError, sqlite3.Error) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
-        missed = [one for one in found if PurePosixPath(one.path).name not in CACHES]
-        shown = [f"{without_surrogates(one.path)} ({one.why})" for one in missed[:MAX_AT_RISK]]
-        more = len(missed) - len(shown)
-        return [*shown, f"and {more:,} more"] if more else shown
+        missed = [entry for entry in found if PurePosixPath(entry.path).name not in CACHES]
+        lines = [
+            f"{without_surrogates(entry.path)} ({entry.why})" for entry in missed[:MAX_AT_RISK]
+        ]
+        more = len(missed) - len(lines)
+        return [*lines, f"and {more:,} more"] if more else lines
 
     async def _open(self, use: ToolUse) -> _Open:
         call = self._side_by_side.begin(use.context_id)
@@ -329,7 +331,7 @@ class Recorder:
 
     def _named_paths(self, use: ToolUse) -> frozenset[str]:
         """The files that a call names, wherever symlinks lead."""
-        return frozenset(path for one in _named(use) for path in self._places(one))
+        return frozenset(path for name in _named(use) for path in self._places(name))
 
     def _places(self, path: str) -> set[str]:
         found = set()
@@ -339,7 +341,9 @@ class Recorder:
                     found.add(place.path)
             except CoworkError:
                 continue  # the tool will say what is wrong with it
-        return {one for one in found if one != "." and not inside_git(one)}
+        return {
+            found_path for found_path in found if found_path != "." and not inside_git(found_path)
+        }
 
 
 def _named(use: ToolUse) -> list[str]:

@@ -72,16 +72,16 @@ class Recovery:
         except (OSError, sqlite3.Error, CoworkError):
             logger.exception("Cannot look for checkpoints that were left unfinished")
             return
-        for one in unfinished:
+        for checkpoint in unfinished:
             try:
-                await self._finish(one)
+                await self._finish(checkpoint)
             except (OSError, sqlite3.Error):
-                logger.exception("Cannot finish the checkpoint of %s yet", one.facts["tool"])
-                await self.release(one.id)
+                logger.exception("Cannot finish the checkpoint of %s yet", checkpoint.facts["tool"])
+                await self.release(checkpoint.id)
             except CoworkError:  # its contents are not kept any more, or we are closing
-                logger.exception("Cannot finish the checkpoint of %s", one.facts["tool"])
+                logger.exception("Cannot finish the checkpoint of %s", checkpoint.facts["tool"])
                 with suppress(CoworkError, sqlite3.Error):
-                    await self._writer.drop(one.id)
+                    await self._writer.drop(checkpoint.id)
 
     async def release(self, checkpoint_id: str) -> None:
         """Leave it to whoever can finish it, sooner or later."""
@@ -99,7 +99,7 @@ class Recovery:
             await self._tell(unfinished, origin, missing)
             return
         changes, uncovered = await self._changes(unfinished)
-        if not changes and OTHER_RULES not in {one.why for one in uncovered}:
+        if not changes and OTHER_RULES not in {entry.why for entry in uncovered}:
             await self._writer.drop(unfinished.id)
             return
         doubted = await self._lazy_store.ask(
@@ -172,7 +172,8 @@ def in_doubt(fs: NoFollowFs, changes: Iterable[Change], alive: int) -> list[str]
 def _is_from_a_tab(change: Change) -> bool:
     """Whether a side of it is what a document in a browser held, of which no clock tells."""
     return any(
-        one and one.kind == "file" and not one.modified for one in (change.before, change.after)
+        entry and entry.kind == "file" and not entry.modified
+        for entry in (change.before, change.after)
     )
 
 

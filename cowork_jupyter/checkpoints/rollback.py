@@ -59,8 +59,8 @@ class RollbackPlan:
         """Do with one path what another plan says."""
         self.changes = [change for change in self.changes if change.path != path]
         self.changes += [change for change in anew.changes if change.path == path]
-        self.skipped = [one for one in self.skipped if one.path != path]
-        self.skipped += [one for one in anew.skipped if one.path == path]
+        self.skipped = [entry for entry in self.skipped if entry.path != path]
+        self.skipped += [entry for entry in anew.skipped if entry.path == path]
         self.merges.pop(path, None)
         self.merges |= {path: anew.merges[path]} if path in anew.merges else {}
 
@@ -110,18 +110,18 @@ def planned(
         if path in stories and content is not None:
             now[path] = state.keep(content, now.get(path))
     plan = RollbackPlan()
-    own = {one.position for one in chosen}
+    own = {checkpoint.position for checkpoint in chosen}
     for path, story in sorted(stories.items()):
         target, present = story[0][1].before, now[path]
         if same(present, target):
             continue
         never = _not_kept(target) or _lost_for_good(present)
         unless_chosen = _somebody_elses(story, present, target)
-        later = [one for one, _ in story if one.position not in own]
+        later = [checkpoint for checkpoint, _ in story if checkpoint.position not in own]
         merge = None
         is_shared = bool(unless_chosen or later or path in documents)
         if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
-            steps = [change for one, change in story if one.position in own]
+            steps = [change for checkpoint, change in story if checkpoint.position in own]
             merge = _by_cell(state, steps, present, wanted)
         if merge:
             if merge.conflicts:
@@ -142,7 +142,7 @@ def planned(
     known = {without_surrogates(path) for path in stories}
     named = {*(wanted.paths or ()), *wanted.overwrite, *wanted.overwrite_cells}
     for path in sorted(named - known):
-        if not any(one.startswith(f"{path}/") for one in known):
+        if not any(other.startswith(f"{path}/") for other in known):
             plan.skip(path, NOT_OURS)
     return plan
 
@@ -151,7 +151,7 @@ def _stories(
     chosen: list[Stored], history: list[Stored], paths: Collection[str] | None
 ) -> dict[str, list[tuple[Stored, Change]]]:
     """For each path to take back: what happened to it, from the first chosen change on."""
-    own = {one.position for one in chosen}
+    own = {checkpoint.position for checkpoint in chosen}
     found: dict[str, list[tuple[Stored, Change]]] = {}
     for checkpoint in history:
         for change in checkpoint.changes:
@@ -163,7 +163,9 @@ def _stories(
 def _wanted(path: str, paths: Collection[str] | None) -> bool:
     """Whether a path, or a folder that it is in, was asked for, as it was shown to the user."""
     path = without_surrogates(path)
-    return paths is None or any(path == one or path.startswith(f"{one}/") for one in paths)
+    return paths is None or any(
+        path == chosen_path or path.startswith(f"{chosen_path}/") for chosen_path in paths
+    )
 
 
 def _somebody_elses(
@@ -171,16 +173,16 @@ def _somebody_elses(
 ) -> str:
     """Why what is there now may not be ours alone to take back; empty if it is."""
     context = story[0][0].context_id
-    if any(one.context_id != context for one, _ in story):
+    if any(checkpoint.context_id != context for checkpoint, _ in story):
         return ELSEWHERE
-    if any(change.path in one.doubted for one, change in story):
+    if any(change.path in checkpoint.doubted for checkpoint, change in story):
         return CUT_OFF
     ours = [target]
     for _, change in story:
-        if not any(same(change.before, one) for one in ours):
+        if not any(same(change.before, entry) for entry in ours):
             return IN_BETWEEN
         ours.append(change.after)
-    return "" if any(same(present, one) for one in ours) else BY_USER
+    return "" if any(same(present, entry) for entry in ours) else BY_USER
 
 
 def _by_cell(
@@ -198,7 +200,7 @@ def _by_cell(
 
 def _also_changed(context_id: str, later: list[Stored], conflicts: tuple[CellConflict, ...]) -> str:
     """Why some cells stay as they are."""
-    elsewhere = any(one.context_id != context_id for one in later)
+    elsewhere = any(checkpoint.context_id != context_id for checkpoint in later)
     who = "somebody else" if elsewhere else "a later run" if later else "you"
     cells = [
         f"cell {conflict.number}" if conflict.number else "a deleted cell" for conflict in conflicts
@@ -230,7 +232,7 @@ def _has_other_names(state: WorkspaceState, change: Change) -> bool:
 
 def _leave_full_folders(state: WorkspaceState, plan: RollbackPlan) -> None:
     """Folders that hold what we did not record stay."""
-    going = {one.path for one in plan.changes if one.after is None}
+    going = {change.path for change in plan.changes if change.after is None}
     for change in sorted(plan.changes, key=depth, reverse=True):
         if not _loses_folder(change):
             continue
@@ -258,23 +260,31 @@ def selected(
 
     `card` are the jobs on the card that shows the first one's.
     """
-    own = [one for one in history if one.context_id == first.context_id]
+    own = [checkpoint for checkpoint in history if checkpoint.context_id == first.context_id]
     if scope == "card":
-        after = [one for one in own if one.position >= first.position]
-        return [one for one in after if one.id == first.id or one.job_id in card]
+        after = [checkpoint for checkpoint in own if checkpoint.position >= first.position]
+        return [
+            checkpoint
+            for checkpoint in after
+            if checkpoint.id == first.id or checkpoint.job_id in card
+        ]
     if scope == "since" or (scope == "this" and not first.changes):
         # What was noted before a job has no changes of its own: it stands for all that follows.
-        return [one for one in own if one.position >= first.position]
+        return [checkpoint for checkpoint in own if checkpoint.position >= first.position]
     if scope == "job" or (scope == "step" and first.task_id is None):
-        return [one for one in own if one.job_id == first.job_id] if first.job_id else [first]
+        return (
+            [checkpoint for checkpoint in own if checkpoint.job_id == first.job_id]
+            if first.job_id
+            else [first]
+        )
     if scope == "step":
-        return [one for one in own if one.task_id == first.task_id]
+        return [checkpoint for checkpoint in own if checkpoint.task_id == first.task_id]
     return [first]
 
 
-def between(history: list[Stored], one: Stored, other: Stored) -> list[Stored]:
+def between(history: list[Stored], checkpoint: Stored, other: Stored) -> list[Stored]:
     """The checkpoints after the older of the two, up to and with the newer."""
-    low, high = sorted((one.position, other.position))
+    low, high = sorted((checkpoint.position, other.position))
     return [each for each in history if low < each.position <= high]
 
 

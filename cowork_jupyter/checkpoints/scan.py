@@ -58,7 +58,7 @@ class LargeFiles:
             return
         limits, objects = self.limits, self.objects
         room = min(limits.total - objects.used(), objects.free() - limits.reserve)
-        for wanted in sorted(self.wanted, key=lambda one: one.size):
+        for wanted in sorted(self.wanted, key=lambda file: file.size):
             why = ""
             if wanted.size > limits.file:
                 why = f"larger than checkpoint_file_limit ({_size(limits.file)})"

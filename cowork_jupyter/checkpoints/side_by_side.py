@@ -50,14 +50,14 @@ class SideBySide:
 
     async def own(self, call: RunningCall, found: list[Change]) -> list[Change]:
         """Of what was found after a call, all but what others are known to have done."""
-        strangers = [one for one in self._running if one.context_id != call.context_id]
-        for one in strangers:
-            one.others.extend(change for change in found if change.path in call.named)
+        strangers = [other for other in self._running if other.context_id != call.context_id]
+        for stranger in strangers:
+            stranger.others.extend(change for change in found if change.path in call.named)
         call.known.set()  # before it waits for others, who may wait for it
         doubtful = {change.path for change in found} - call.named
-        for one in strangers:
-            if one.named & doubtful and (one.brief or one.over):
-                await one.known.wait()
+        for stranger in strangers:
+            if stranger.named & doubtful and (stranger.brief or stranger.over):
+                await stranger.known.wait()
         return [
             change
             for change in found

@@ -97,7 +97,9 @@ class Folder:
                 yield digest
 
     def to_bytes(self) -> bytes:
-        attributes = {name: attributes_to_list(one) for name, one in self.attributes.items()}
+        attributes = {
+            name: attributes_to_list(attribute) for name, attribute in self.attributes.items()
+        }
         facts = (
             *(self.own, self.mode, self.names, self.folders, self.targets, self.not_kept),
             attributes,
@@ -116,7 +118,7 @@ class Folder:
         return cls(
             *(tuple(own) if own else None, mode, names, raw[body:rows_end], raw[rows_end:]),
             *(folders, targets, not_kept),
-            {name: attributes_from_list(one) for name, one in attributes.items()},
+            {name: attributes_from_list(attribute) for name, attribute in attributes.items()},
         )
 
 
@@ -152,12 +154,15 @@ class Snapshot:
         # What could not be looked into on one side is not gone on the other.
         closed = tuple(f"{path}/" for path in {*self._closed(), *after._closed()})
         for path in self.folders.keys() | after.folders.keys():
-            one, two = self.folders.get(path), after.folders.get(path)
-            if one is two or (closed and f"{path}/".startswith(closed)):
+            before_folder, after_folder = self.folders.get(path), after.folders.get(path)
+            if before_folder is after_folder or (closed and f"{path}/".startswith(closed)):
                 continue
             if path:
-                yield from _different(path, _as_entry(one), _as_entry(two))
-            old, new = one.entries() if one else {}, two.entries() if two else {}
+                yield from _different(path, _as_entry(before_folder), _as_entry(after_folder))
+            old, new = (
+                before_folder.entries() if before_folder else {},
+                after_folder.entries() if after_folder else {},
+            )
             for name in old.keys() | new.keys():
                 yield from _different(joined(path, name), old.get(name), new.get(name))
 

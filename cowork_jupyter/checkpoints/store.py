@@ -108,16 +108,16 @@ class CheckpointStore:
     def move_file(self, root: Path, old: str, new: str) -> None:
         """A file, or a folder, has another path: its changes are those of that path."""
         with self.database.transaction() as connection:
-            for one in self._select("root=?", os.fsencode(root)):
-                if any(is_at(change.path, old) for change in one.changes):
+            for checkpoint in self._select("root=?", os.fsencode(root)):
+                if any(is_at(change.path, old) for change in checkpoint.changes):
                     changes = [
                         replace(change, path=moved_path(change.path, old, new))
-                        for change in one.changes
+                        for change in checkpoint.changes
                     ]
-                    doubted = sorted(moved_path(path, old, new) for path in one.doubted)
+                    doubted = sorted(moved_path(path, old, new) for path in checkpoint.doubted)
                     connection.execute(
                         "UPDATE checkpoints SET changes=?, doubted=? WHERE position=?",
-                        (changes_to_bytes(changes), json.dumps(doubted), one.position),
+                        (changes_to_bytes(changes), json.dumps(doubted), checkpoint.position),
                     )
 
     def drop(self, checkpoint_id: str) -> None:
@@ -274,7 +274,7 @@ class WorkspaceState:
         with self.store.database.transaction() as connection:
             self._tell_unfinished(connection, new, gone)
             connection.executemany(
-                "UPDATE objects SET seen=? WHERE digest=?", [(now, one) for one in remaining]
+                "UPDATE objects SET seen=? WHERE digest=?", [(now, digest) for digest in remaining]
             )
             connection.executemany(
                 "DELETE FROM folders WHERE workspace=? AND path=?",

@@ -75,15 +75,17 @@ class Undo:
 
         def compare(state: WorkspaceState) -> CheckpointDiff:
             changes = _changes(state, checkpoint_id, scope, until, card)
-            shown = changes[:MAX_SHOWN]
-            items = [self._writer.compare(change, self._lazy_store.read) for change in shown]
+            first_changes = changes[:MAX_SHOWN]
+            items = [
+                self._writer.compare(change, self._lazy_store.read) for change in first_changes
+            ]
             for item in items:
                 item.path = without_surrogates(item.path)
             return CheckpointDiff(
                 items=items,
                 added=sum(item.added or 0 for item in items),
                 removed=sum(item.removed or 0 for item in items),
-                left_out=len(changes) - len(shown),
+                left_out=len(changes) - len(first_changes),
             )
 
         return await self._lazy_store.ask(compare)
@@ -165,7 +167,7 @@ class Undo:
 
     async def _planned(self, order: _Order) -> RollbackPlan:
         documents: dict[str, bytes | None] = {}
-        for path in {change.path for one in order.chosen for change in one.changes}:
+        for path in {change.path for checkpoint in order.chosen for change in checkpoint.changes}:
             if self._documents.is_open(path):
                 documents[path] = await self._documents.read_unsaved(path)
         plan = await self._lazy_store.ask(
@@ -179,7 +181,9 @@ class Undo:
         for change in list(plan.changes):
             chosen = without_surrogates(change.path) in overwrite
             if not chosen and await self._documents.is_open_elsewhere(change.path):
-                cells = next((one.cells for one in plan.skipped if one.path == change.path), ())
+                cells = next(
+                    (entry.cells for entry in plan.skipped if entry.path == change.path), ()
+                )
                 skipped = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
                 plan.adopt(change.path, RollbackPlan(skipped=[skipped]))
 
@@ -224,8 +228,8 @@ def _selected(
     first = state.store.checkpoint(checkpoint_id)
     history = state.store.checkpoints(state.root)
     chosen = selected(history, first, scope, card)
-    start = min((one.position for one in chosen), default=first.position)
-    return chosen, [one for one in history if one.position >= start]
+    start = min((checkpoint.position for checkpoint in chosen), default=first.position)
+    return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
 
 
 def _changes(
@@ -245,11 +249,14 @@ def _changes(
 def _taken_back(order: _Order, plan: RollbackPlan) -> tuple[str, ...]:
     """The jobs whose changes go: of the chosen checkpoints, and later ones of the same files."""
     changed, later = {change.path for change in plan.changes}, set(plan.also_later)
-    chosen = {one.id for one in order.chosen}
+    chosen = {checkpoint.id for checkpoint in order.chosen}
     concerned = (
-        one.job_id
-        for one in order.history
-        if any(each.path in (changed if one.id in chosen else later) for each in one.changes)
+        checkpoint.job_id
+        for checkpoint in order.history
+        if any(
+            each.path in (changed if checkpoint.id in chosen else later)
+            for each in checkpoint.changes
+        )
     )
     return tuple(dict.fromkeys(job_id for job_id in concerned if job_id))
 
@@ -277,7 +284,9 @@ def _preview(plan: RollbackPlan) -> str:
         )
         for change in plan.changes
     ]
-    skipped = [(one.path, one.why, [asdict(cell) for cell in one.cells]) for one in plan.skipped]
+    skipped = [
+        (entry.path, entry.why, [asdict(cell) for cell in entry.cells]) for entry in plan.skipped
+    ]
     return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()
 
 
@@ -297,30 +306,30 @@ def _skipped_cell(cell: CellConflict) -> SkippedCell:
 def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResult:
     notes = [KERNELS] if plan.changes else []
     if plan.also_later:
-        shown = ", ".join(without_surrogates(path) for path in plan.also_later[:10])
+        paths = ", ".join(without_surrogates(path) for path in plan.also_later[:10])
         notes.insert(
-            0, f"Later steps had changed these too; those changes are undone as well: {shown}."
+            0, f"Later steps had changed these too; those changes are undone as well: {paths}."
         )
     if plan.parted:
-        shown = ", ".join(without_surrogates(path) for path in plan.parted[:10])
+        paths = ", ".join(without_surrogates(path) for path in plan.parted[:10])
         notes.insert(
-            0, f"These have other names (hard links), which keep the current content: {shown}."
+            0, f"These have other names (hard links), which keep the current content: {paths}."
         )
     by_cell = [path for path, merge in sorted(plan.merges.items()) if merge.others_stay]
     if by_cell:
-        shown = ", ".join(without_surrogates(path) for path in by_cell[:10])
-        notes.insert(0, f"Cells that only you changed stay as they are: {shown}.")
+        paths = ", ".join(without_surrogates(path) for path in by_cell[:10])
+        notes.insert(0, f"Cells that only you changed stay as they are: {paths}.")
     return RollbackResult(
         restored=[without_surrogates(path) for path in plan.restored],
         removed=[without_surrogates(path) for path in plan.removed],
         skipped=[
             Skipped(
-                path=without_surrogates(one.path),
-                why=one.why,
-                can_overwrite=one.can_overwrite,
-                cells=[_skipped_cell(cell) for cell in one.cells],
+                path=without_surrogates(entry.path),
+                why=entry.why,
+                can_overwrite=entry.can_overwrite,
+                cells=[_skipped_cell(cell) for cell in entry.cells],
             )
-            for one in plan.skipped
+            for entry in plan.skipped
         ],
         checkpoint_id=made,
         dry_run=dry_run,
@@ -360,7 +369,7 @@ def _newest_by_card(journal: CheckpointJournal, job_ids: Iterable[str]) -> Itera
 
 
 def _text(result: RollbackResult, is_undo: bool) -> str:
-    skipped = [one.path for one in result.skipped]
+    skipped = [entry.path for entry in result.skipped]
     parts = [
         "The rollback is undone." if is_undo else "Rolled back.",
         _listed("Brought back", result.restored),

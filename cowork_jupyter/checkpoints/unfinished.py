@@ -117,20 +117,20 @@ class Unfinished:
             # Asked again, because others may have claimed something just now.
             owners = connection.execute("SELECT DISTINCT owner FROM unfinished").fetchall()
             gone = [row[0] for row in owners if self._is_gone(row[0])]
-            rows = [row for one in gone for row in connection.execute(sql, (root, one))]
+            rows = [row for owner in gone for row in connection.execute(sql, (root, owner))]
             connection.executemany(
                 "UPDATE unfinished SET owner=? WHERE id=?",
                 [(self._owner.name, row[0]) for row in rows],
             )
         self._owner.sweep()
-        return [_left(*row) for row in rows]
+        return [_open_checkpoint(*row) for row in rows]
 
     def _is_gone(self, owner: str) -> bool:
         # Of ourselves we know it, also where files cannot be locked.
         return owner != self._owner.name and not self._owner.is_alive(owner)
 
 
-def _left(
+def _open_checkpoint(
     checkpoint_id: str,
     alive: int,
     phase: Phase,

@@ -67,7 +67,7 @@ class Origin:
 
     def facts(self, uncovered: Sequence[Uncovered] = ()) -> Facts:
         """What is kept beside an unfinished checkpoint, to be said when it is finished."""
-        missing = [[one.path, one.why] for one in uncovered]
+        missing = [[entry.path, entry.why] for entry in uncovered]
         said = {"step_id": self.step_id, "tool": self.tool, "label": self.label}
         return {**said, "uncovered": missing}
 
@@ -95,7 +95,7 @@ class CheckpointWriter:
 
         Whatever ends this process from now on, what the tool has done by then will be found.
         """
-        changes = [Change(path, one, one) for path, one in (states or {}).items()]
+        changes = [Change(path, entry, entry) for path, entry in (states or {}).items()]
 
         def write(state: WorkspaceState) -> None:
             store = state.store
@@ -165,7 +165,9 @@ class CheckpointWriter:
     ) -> None:
         """Announce a stored checkpoint; one whose conversation is gone by now goes too."""
         files = await self.lazy_store.ask(lambda _: self._listed(changes))
-        missing = [{"path": without_surrogates(one.path), "why": one.why} for one in uncovered]
+        missing = [
+            {"path": without_surrogates(entry.path), "why": entry.why} for entry in uncovered
+        ]
         try:
             self._announce(checkpoint_id, origin, files, missing)
         except NotFound:
@@ -229,4 +231,4 @@ class CheckpointWriter:
 
 def _kept_bytes(change: Change) -> int:
     """What there is to keep of a file, before and after."""
-    return sum(one.size for one in (change.before, change.after) if one and one.digest)
+    return sum(entry.size for entry in (change.before, change.after) if entry and entry.digest)

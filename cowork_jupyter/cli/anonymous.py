@@ -34,10 +34,10 @@ class Anonymous:
     def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymous:
         """Those of this machine, its user and these settings."""
         known = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
-        known += [one for one in (settings.config_dir, _home()) if one]
-        known += [one.parent for one in known] + [one.resolve() for one in known]
-        places = {str(one) for one in known if len(one.parts) > 1}
-        words = {one for one in _names() if len(one) >= _MIN_NAME_LENGTH}
+        known += [path for path in (settings.config_dir, _home()) if path]
+        known += [path.parent for path in known] + [path.resolve() for path in known]
+        places = {str(path) for path in known if len(path.parts) > 1}
+        words = {name for name in _names() if len(name) >= _MIN_NAME_LENGTH}
         ordered = sorted(map(re.escape, words), key=len, reverse=True)
         names = re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)", re.IGNORECASE)
         redactor = Redactor.of(settings, [*keys, *settings.keys.values()])

@@ -122,9 +122,11 @@ class Asking:
         held = [await self._open.get()]
         held += [self._open.get_nowait() for _ in range(self._open.qsize())]
         order = [inquiry.id for inquiry, _ in self._service.inquiries.waiting()]
-        held.sort(key=lambda one: order.index(one[1].id) if one[1].id in order else len(order))
-        for one in held[1:]:
-            self._open.put_nowait(one)
+        held.sort(
+            key=lambda request: order.index(request[1].id) if request[1].id in order else len(order)
+        )
+        for request in held[1:]:
+            self._open.put_nowait(request)
         return held[0]
 
     async def _ask(self, job_id: str | None, asked: _Asked) -> None:

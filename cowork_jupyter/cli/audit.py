@@ -63,8 +63,9 @@ def _as_text(jobs: list[JobActivity]) -> Iterable[str]:
         )
         for call in job.tools:
             yield f"    {call.at}  {call.call_id}  {call.tool}  {call.verdict}"
-        for one in job.approvals:
-            yield f"    {one.asked_at}  {one.id}  {one.tool}  {one.status} by {one.by or '-'}"
+        for approval in job.approvals:
+            status = f"{approval.status} by {approval.by or '-'}"
+            yield f"    {approval.asked_at}  {approval.id}  {approval.tool}  {status}"
     total = sum(job.total_tokens for job in jobs)
     yield f"{len(jobs)} jobs, {total:,} tokens"
 

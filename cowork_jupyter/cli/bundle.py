@@ -47,7 +47,7 @@ Look through it before you send it.
 """
 
 _ALSO = ("jupyter_server", "jupyter_client", "ipykernel", "notebook", "tornado", "traitlets")
-_TOLD = {
+_WITH_MESSAGE = {
     *("version", "packages", "jupyterlab", "lab extension", "server extension", "port"),
     *("sandbox", "folders", "database", "checkpoints"),
 }
@@ -112,7 +112,9 @@ def _versions() -> dict[str, Any]:
         "sqlite": sqlite3.sqlite_version,
         "processors": os.cpu_count(),
         "in_a_virtual_environment": sys.prefix != sys.base_prefix,
-        "packages": {name: one for name, one in found.items() if one},
+        "packages": {
+            name: package_version for name, package_version in found.items() if package_version
+        },
     }
 
 
@@ -125,13 +127,15 @@ def _version_of(name: str) -> str | None:
 
 def _settings(settings: Settings) -> dict[str, Any]:
     kinds = get_type_hints(Settings)
-    declared = [one for one in fields(Settings) if "help" in one.metadata]
-    shown = {one.name: _shown(one, kinds[one.name], settings) for one in declared}
+    declared = [field for field in fields(Settings) if "help" in field.metadata]
+    values = {
+        setting.name: _safe_value(setting, kinds[setting.name], settings) for setting in declared
+    }
     used = sorted(name for name in os.environ if name.startswith(("COWORK_", "OPENAI_")))
-    return {**shown, "base_url": _address(settings.base_url), "environment_has": used}
+    return {**values, "base_url": _address(settings.base_url), "environment_has": used}
 
 
-def _shown(declared: Field[Any], kind: Any, settings: Settings) -> Any:
+def _safe_value(declared: Field[Any], kind: Any, settings: Settings) -> Any:
     value = getattr(settings, declared.name)
     if kind in (int, float, bool, float | None) or get_origin(kind) is Literal:
         return value
@@ -158,9 +162,15 @@ def _health(
     findings: Iterable[DoctorFinding], promises: Iterable[Promise], anonymous: Anonymous
 ) -> dict[str, Any]:
     checks = [
-        {"name": one.name, "ok": one.ok}
-        | ({"message": anonymous.sentence(one.message)} if one.name in _TOLD else {})
-        for one in findings
+        {"name": finding.name, "ok": finding.ok}
+        | (
+            {"message": anonymous.sentence(finding.message)}
+            if finding.name in _WITH_MESSAGE
+            else {}
+        )
+        for finding in findings
     ]
-    held = [{"holds": one.holds, "text": anonymous.sentence(one.text)} for one in promises]
+    held = [
+        {"holds": promise.holds, "text": anonymous.sentence(promise.text)} for promise in promises
+    ]
     return {"checks": checks, "promises": held}

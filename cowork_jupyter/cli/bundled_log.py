@@ -29,7 +29,7 @@ _CHOSEN = re.compile(r" (?:server|model)=(?:\"[^\"]*\"|[^\s\"]+)")
 
 def log_tail(jupyter: Config) -> str:
     """What of the newest lines can be told; nothing where there is no file."""
-    lines = [line for file in _log_files(jupyter) for line in _told(_end_of(file))]
+    lines = [line for file in _log_files(jupyter) for line in _operations(_end_of(file))]
     return "".join(f"{line}\n" for line in lines[-MAX_LINES:])
 
 
@@ -48,7 +48,7 @@ def _end_of(file: Path) -> list[str]:
         return log.read().decode("utf-8", "replace").splitlines()
 
 
-def _told(lines: list[str]) -> Iterator[str]:
+def _operations(lines: list[str]) -> Iterator[str]:
     for line in lines:
         if found := _OPERATION.search(line):
             when = _TIME.search(line[: found.start()])

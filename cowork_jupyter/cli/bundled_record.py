@@ -37,7 +37,7 @@ def database_facts(settings: Settings) -> dict[str, Any]:
         return {"database": "none yet"}
     files = (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")))
     facts: dict[str, Any] = {
-        "bytes": {one.suffix: one.stat().st_size for one in files if one.exists()},
+        "bytes": {file.suffix: file.stat().st_size for file in files if file.exists()},
         "known_version": len(MIGRATIONS),
     }
     try:
@@ -56,7 +56,7 @@ def database_facts(settings: Settings) -> dict[str, Any]:
 def checkpoint_facts(settings: Settings) -> dict[str, Any]:
     """How much there is of them."""
     folder = checkpoint_folder(settings)
-    sizes = [one.stat().st_size for one in folder.rglob("*") if one.is_file()]
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return {"checkpoints": {"files": len(sizes), "bytes": sum(sizes)}}
 
 
@@ -82,7 +82,7 @@ def _shape(connection: sqlite3.Connection, job: sqlite3.Row) -> dict[str, Any]:
         place,
     )
     tasks = connection.execute("SELECT status FROM tasks WHERE job_id = ?", (job["id"],))
-    codes = {one for notice in NOTICES for one in _literals(notice)}
+    codes = {literal for notice in NOTICES for literal in _literals(notice)}
     return {
         "id": job["id"],
         "kind": _of(JobKind, job["kind"]),
@@ -138,7 +138,7 @@ def _literals(notice: Any) -> tuple[str, ...]:
 
 def _of(known: Iterable[object], value: object) -> str:
     """A word of a fixed list, and nothing else."""
-    return str(value) if str(value) in {str(one) for one in known} else OTHER
+    return str(value) if str(value) in {str(known_value) for known_value in known} else OTHER
 
 
 def _code(value: Any) -> str:

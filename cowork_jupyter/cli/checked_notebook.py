@@ -41,7 +41,9 @@ class CheckedNotebook:
     @property
     def is_right(self) -> bool:
         """Whether every cell ran and nothing is broken."""
-        return self.trial.state.failed is None and not any(one.broken for one in self.expectations)
+        return self.trial.state.failed is None and not any(
+            result.broken for result in self.expectations
+        )
 
 
 def check_notebook(config: Cowork, arguments: Namespace) -> int:
@@ -72,7 +74,7 @@ async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNot
     notebooks = NotebookFiles()
     trial = Trial.of(await notebooks.read(workspace, path), Job(context_id=""))
     expected = await PinnedExpectations(notebooks, workspace).all(path)
-    variables = [one for one in expected if not is_about_files(one)]
+    variables = [expectation for expectation in expected if not is_about_files(expectation)]
     kernels = _kernels(root)
 
     def took(ran: Ran) -> None:
@@ -95,7 +97,7 @@ async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNot
 
 def _ids(expected: list[Any]) -> set[str]:
     """At the notebook's end every table must be there."""
-    return {one.id for one in expected}
+    return {expectation.id for expectation in expected}
 
 
 def _kernels(root: Path) -> Any:
@@ -119,8 +121,8 @@ def _tell(found: CheckedNotebook, screen: Screen) -> None:
         screen.result(f"✓ {_counted(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
     if state.left_out:
         screen.result(f"- skipped {_counted(state.left_out, 'cell')} for the agent")
-    for one in found.expectations:
-        screen.result(_line(one))
+    for result in found.expectations:
+        screen.result(_line(result))
     if not state.failed and not found.expectations:
         screen.result("- nothing is pinned in this notebook")
 
@@ -129,10 +131,10 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _line(one: CheckedExpectation) -> str:
-    said = f" — {one.found}" if one.found else ""
-    name = one.expectation.of.removeprefix(FILE)
-    return f"{_MARKS[one.met]} {name}: {in_words(one.expectation)}{said}"
+def _line(result: CheckedExpectation) -> str:
+    said = f" — {result.found}" if result.found else ""
+    name = result.expectation.of.removeprefix(FILE)
+    return f"{_MARKS[result.met]} {name}: {in_words(result.expectation)}{said}"
 
 
 def _as_json(found: CheckedNotebook) -> dict[str, Any]:
@@ -147,11 +149,11 @@ def _as_json(found: CheckedNotebook) -> dict[str, Any]:
         "failed": state.failed.model_dump() if state.failed else None,
         "expectations": [
             {
-                "expectation": one.expectation.model_dump(mode="json", exclude_none=True),
-                "words": in_words(one.expectation),
-                "met": one.met,
-                "found": one.found,
+                "expectation": result.expectation.model_dump(mode="json", exclude_none=True),
+                "words": in_words(result.expectation),
+                "met": result.met,
+                "found": result.found,
             }
-            for one in found.expectations
+            for result in found.expectations
         ],
     }

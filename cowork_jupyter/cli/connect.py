@@ -66,8 +66,8 @@ def run(config: Cowork, arguments: Namespace) -> int:
         after = client.merged(before, access)
         write(client.path, after, secret=bool(access.token))
         sys.stdout.write(f"{'Unchanged' if after == before else 'Wrote'}: {client.path}\n")
-        shown = client.merged("", access)
-        sys.stdout.write(shown.replace(access.token, "…") if access.token else shown)
+        entry = client.merged("", access)
+        sys.stdout.write(entry.replace(access.token, "…") if access.token else entry)
     for remark in _remarks(client, access, arguments.role):
         _remark(remark)
     return SUCCESS
@@ -132,16 +132,16 @@ def _running_here() -> _Server | None:
     from jupyter_server.serverapp import list_running_servers
 
     servers = [
-        _Server(one["url"], Path(one["root_dir"]), one["token"])
-        for one in list_running_servers()
-        if not one.get("sock")  # what listens on a socket has no address for clients
+        _Server(server["url"], Path(server["root_dir"]), server["token"])
+        for server in list_running_servers()
+        if not server.get("sock")  # what listens on a socket has no address for clients
     ]
     here = Path.cwd()
-    above = [one for one in servers if here.is_relative_to(one.root)]
-    nearest = max((len(one.root.parts) for one in above), default=0)
-    fitting = [one for one in above if len(one.root.parts) == nearest] or servers
+    above = [server for server in servers if here.is_relative_to(server.root)]
+    nearest = max((len(server.root.parts) for server in above), default=0)
+    fitting = [server for server in above if len(server.root.parts) == nearest] or servers
     if len(fitting) > 1:
-        known = ", ".join(f"{one.url} ({one.root})" for one in fitting)
+        known = ", ".join(f"{server.url} ({server.root})" for server in fitting)
         raise InvalidInput(f"Several Jupyter servers run: {known}. Choose one with --url.")
     return fitting[0] if fitting else None
 

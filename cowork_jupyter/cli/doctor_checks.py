@@ -147,29 +147,31 @@ def examine_servers(settings: Settings) -> DoctorFinding:
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
     if not found:
         return DoctorFinding(NAME, True, "none configured")
-    if any(one.in_use for one in found) and (lack := lack_of("mcp")):
+    if any(server.in_use for server in found) and (lack := lack_of("mcp")):
         return DoctorFinding(NAME, False, lack)
-    problems = [_problem(one, settings) for one in found]
-    listed = [_told(one, problem) for one, problem in zip(found, problems, strict=True)]
+    problems = [_problem(server, settings) for server in found]
+    listed = [
+        _server_line(server, problem) for server, problem in zip(found, problems, strict=True)
+    ]
     return DoctorFinding(NAME, not any(problems), "; ".join(listed))
 
 
-def _told(one: Configured, problem: str) -> str:
-    kind = f" ({one.config.kind})" if one.config else ""
-    off = one.why_not if one.why_not else "" if one.enabled else "disabled"
-    return f"{one.name}{kind}{': ' if off or problem else ''}{off or problem}"
+def _server_line(server: Configured, problem: str) -> str:
+    kind = f" ({server.config.kind})" if server.config else ""
+    off = server.why_not if server.why_not else "" if server.enabled else "disabled"
+    return f"{server.name}{kind}{': ' if off or problem else ''}{off or problem}"
 
 
-def _problem(one: Configured, settings: Settings) -> str:
+def _problem(configured: Configured, settings: Settings) -> str:
     """What would keep it from starting; empty if nothing is known to."""
-    if one.config is None:
-        return one.why_not
-    if not one.in_use:
+    if configured.config is None:
+        return configured.why_not
+    if not configured.in_use:
         return ""
     try:
-        server = resolve(one.config.entry, os.environ, str(settings.workspace))
+        server = resolve(configured.config.entry, os.environ, str(settings.workspace))
     except VariableMissing as error:
         return str(error)
     if server.command and server.program() is None:
-        return f"the program '{one.config.entry.command}' is not installed"
+        return f"the program '{configured.config.entry.command}' is not installed"
     return ""

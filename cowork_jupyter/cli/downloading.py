@@ -45,7 +45,7 @@ class Story:
         self._screen = screen
         self._began: tuple[float, int] | None = None
         self._drawn = float("-inf")
-        self._told = 0
+        self._reported_step = 0
         self.share = 0.0
 
     def tell(self, progress: Progress) -> None:
@@ -72,6 +72,6 @@ class Story:
         return f"{words}, {speed / 1e6:.1f} MB/s, {seconds // 60:.0f}:{seconds % 60:02.0f} left"
 
     def _tell_now_and_then(self, step: int, words: str) -> None:
-        if step > self._told and not sys.stderr.isatty():
-            self._told = step
+        if step > self._reported_step and not sys.stderr.isatty():
+            self._reported_step = step
             self._screen.line(words)

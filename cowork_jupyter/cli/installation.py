@@ -38,32 +38,42 @@ def examine_installation(jupyter: Config) -> list[DoctorFinding]:
 def _packages() -> DoctorFinding:
     """Whether all that we need is there; then also which extras are."""
     wanted = [Requirement(text) for text in requires(_DISTRIBUTION) or ()]
-    unmet = [need for one in wanted if _is_needed(one) and (need := _unmet(one))]
+    unmet = [
+        need for requirement in wanted if _is_needed(requirement) and (need := _unmet(requirement))
+    ]
     if unmet:
         return DoctorFinding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
     extras = sorted(_extras_there(wanted))
     return DoctorFinding("packages", True, f"all installed; extras: {', '.join(extras) or 'none'}")
 
 
-def _is_needed(one: Requirement, extra: str = "") -> bool:
-    return one.marker is None or one.marker.evaluate({"extra": extra})
+def _is_needed(requirement: Requirement, extra: str = "") -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
-def _unmet(one: Requirement) -> str | None:
-    found = _version_of(one.name)
+def _unmet(requirement: Requirement) -> str | None:
+    found = _version_of(requirement.name)
     if found is None:
-        return f"{one.name} is missing"
-    if not one.specifier.contains(found, prereleases=True):
-        return f"{one.name} is {found}, but {one.specifier} is required"
+        return f"{requirement.name} is missing"
+    if not requirement.specifier.contains(found, prereleases=True):
+        return f"{requirement.name} is {found}, but {requirement.specifier} is required"
     return None
 
 
 def _extras_there(wanted: list[Requirement]) -> Iterator[str]:
     """Extras of which everything is installed."""
-    names = {name for one in wanted for name in re.findall(r"extra == .(\w+)", str(one.marker))}
+    names = {
+        name
+        for requirement in wanted
+        for name in re.findall(r"extra == .(\w+)", str(requirement.marker))
+    }
     for name in names:
-        own = [one for one in wanted if not _is_needed(one) and _is_needed(one, name)]
-        if own and not any(_unmet(one) for one in own):
+        own = [
+            requirement
+            for requirement in wanted
+            if not _is_needed(requirement) and _is_needed(requirement, name)
+        ]
+        if own and not any(_unmet(requirement) for requirement in own):
             yield name
 
 

@@ -156,7 +156,7 @@ def _command(access: Access) -> Entry:
 
 def _toml(value: JsonValue) -> str:
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
     return json.dumps(value)  # texts, numbers and lists look the same
 
 

@@ -54,7 +54,7 @@ async def _done(settings: Settings, arguments: Namespace) -> str:
             _decide(service, keep=arguments.keep)
         elif arguments.forget is not None:
             service.memory.forget(arguments.forget)
-        return "\n\n".join(_shown(service))
+        return "\n\n".join(_overview(service))
     finally:
         await service.close()
 
@@ -69,7 +69,7 @@ def _decide(service: CoworkService, *, keep: bool) -> None:
         service.proposals.drop(newest.job_id)
 
 
-def _shown(service: CoworkService) -> Iterator[str]:
+def _overview(service: CoworkService) -> Iterator[str]:
     known = service.memory.read()
     yield known.text or "Nothing is remembered of this folder yet."
     if not service.memory.is_on:

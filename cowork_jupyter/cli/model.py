@@ -60,14 +60,15 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
 
     model_dir, choice = _model_dir(config), _Choice(config)
     used = choice.file()
-    for one in CATALOGUE:
-        place = model_dir.place_of(one.name)
-        mark = _state(place == used, place.is_file(), bool(model_dir.parts_of(one.name)))
+    for model in CATALOGUE:
+        place = model_dir.place_of(model.name)
+        mark = _state(place == used, place.is_file(), bool(model_dir.parts_of(model.name)))
         _say(
-            f"{one.name:<20} {one.size / 1e9:>4.1f} GB  takes {one.memory / 1e9:>4.1f} GB of memory"
-            f"  {one.licence}  {mark or one.good_for}"
+            f"{model.name:<20} {model.size / 1e9:>4.1f} GB  "
+            f"takes {model.memory / 1e9:>4.1f} GB of memory  "
+            f"{model.licence}  {mark or model.good_for}"
         )
-    names = {model_dir.place_of(one.name) for one in CATALOGUE}
+    names = {model_dir.place_of(model.name) for model in CATALOGUE}
     elsewhere = {used} - names if used else set()
     for file in sorted({*model_dir.others(), *elsewhere}):
         mark = _state(file == used, file.is_file(), partly=False) or "gone"

@@ -41,15 +41,18 @@ def run(config: Cowork, arguments: Namespace) -> int:
     from .screen import Screen
 
     saved, offers = asyncio.run(_saved(settings_for(config, arguments), arguments))
-    screen, values = Screen(), {one.example for one in saved.saved.parameters}
-    call = [f"{one.name}={shlex.quote(one.example or '')}" for one in saved.saved.parameters]
+    screen, values = Screen(), {parameter.example for parameter in saved.saved.parameters}
+    call = [
+        f"{parameter.name}={shlex.quote(parameter.example or '')}"
+        for parameter in saved.saved.parameters
+    ]
     screen.result(f"Saved as {saved.name}.")
     screen.line(f"In a notebook: {' '.join(['%cowork run', saved.name, *call])}", "dim")
-    rest = [one for one in offers if one.value not in values]
+    rest = [offer for offer in offers if offer.value not in values]
     if rest:
         screen.line("What else could vary (name it, with --replace):", "dim")
-    for one in rest:
-        screen.line(f"  {one.name}={shlex.quote(one.value)}", "dim")
+    for parameter in rest:
+        screen.line(f"  {parameter.name}={shlex.quote(parameter.value)}", "dim")
     return SUCCESS
 
 

@@ -26,7 +26,7 @@ class Screen:
         self._results = results or sys.stdout
         self._progress = progress or sys.stderr
         self._status = ""
-        self._shown = False
+        self._status_is_drawn = False
         self._frame = 0
         self._live = self._progress.isatty() and os.environ.get("TERM") != "dumb"
         self._colours = self._live and not os.environ.get("NO_COLOR")
@@ -68,14 +68,14 @@ class Screen:
         text = f"{_FRAMES[self._frame]} {_cut(visible(self._status), room)}"
         self._progress.write(_CLEAR_LINE + self._styled(text, "dim"))
         self._progress.flush()
-        self._shown = True
+        self._status_is_drawn = True
 
     def hide_status(self) -> None:
         """Make room for a line; the next tick draws the status again."""
-        if self._shown:
+        if self._status_is_drawn:
             self._progress.write(_CLEAR_LINE)
             self._progress.flush()
-            self._shown = False
+            self._status_is_drawn = False
 
     def _styled(self, text: str, style: str) -> str:
         if not style or not self._colours:

@@ -221,7 +221,7 @@ class CliSession:
 
 async def _first_of(*work: Coroutine[Any, Any, None]) -> None:
     """Do all of it until one has ended, well or badly; that ends the rest."""
-    tasks = [asyncio.ensure_future(one) for one in work]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:

@@ -49,7 +49,7 @@ async def _list(settings: Settings, on: str | None, off: str | None) -> None:
         listing = service.skills.listing()
     finally:
         await service.close()
-    width = max((len(one.name) for one in listing.items), default=0)
+    width = max((len(skill.name) for skill in listing.items), default=0)
     for skill in listing.items:
         said = f"{skill.name:<{width}}  {skill.source:<9}  {_state(skill):<11}"
         sys.stdout.write(f"{said}  {visible(skill.about.description)}\n")

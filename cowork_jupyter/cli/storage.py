@@ -106,18 +106,22 @@ async def _measured(settings: Settings) -> dict[str, Any]:
             "copies": sum(copy.stat().st_size for copy in copies_of(settings.database)),
         },
         "checkpoints": use.model_dump(),
-        "conversations": [{**asdict(one), "checkpoint_bytes": kept.get(one.id, 0)} for one in room],
+        "conversations": [
+            {**asdict(conversation), "checkpoint_bytes": kept.get(conversation.id, 0)}
+            for conversation in room
+        ],
     }
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
     database, checkpoints = found["database"], found["checkpoints"]
     lines = [f"{'messages':>8} {'size':>10} {'checkpoints':>12}  last used   conversation"]
-    for one in found["conversations"]:
-        sizes = f"{_size(one['bytes']):>10} {_size(one['checkpoint_bytes']):>12}"
-        title = one["title"] or "Untitled"
+    for conversation in found["conversations"]:
+        sizes = f"{_size(conversation['bytes']):>10} {_size(conversation['checkpoint_bytes']):>12}"
+        title = conversation["title"] or "Untitled"
         lines.append(
-            f"{one['messages']:>8} {sizes}  {one['updated_at'][:10]}  {title[:60]} ({one['id']})"
+            f"{conversation['messages']:>8} {sizes}  {conversation['updated_at'][:10]}  "
+            f"{title[:60]} ({conversation['id']})"
         )
     return [
         *(lines if found["conversations"] else ["There are no conversations yet."]),
@@ -148,7 +152,9 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
         if chosen:
             _confirm(screen, _words_for(len(chosen), arguments), arguments)
             # What was used while you thought about it stays.
-            chosen = [one for one in _chosen(service, arguments) if one in chosen]
+            chosen = [
+                context_id for context_id in _chosen(service, arguments) if context_id in chosen
+            ]
             removing = _remove(service, chosen, only_checkpoints=arguments.checkpoints)
             await _with_progress(screen, "Deleting", removing)
         elif arguments.older_than is not None:
@@ -173,7 +179,7 @@ def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
     if arguments.older_than is not None:
         then = datetime.now(UTC) - timedelta(days=arguments.older_than)
         return store.unused_contexts(then.isoformat(timespec="milliseconds"))
-    return [one.id for one in store.room()] if arguments.checkpoints else []
+    return [conversation.id for conversation in store.room()] if arguments.checkpoints else []
 
 
 def _words_for(count: int, arguments: Namespace) -> str:
@@ -199,7 +205,7 @@ async def _remove(service: CoworkService, chosen: list[str], *, only_checkpoints
     for context_id in chosen:
         with service.journal.transaction() as tx:
             if only_checkpoints:
-                tx.delete_checkpoints([one.id for one in tx.checkpoints(context_id)])
+                tx.delete_checkpoints([checkpoint.id for checkpoint in tx.checkpoints(context_id)])
             else:
                 tx.delete_context(context_id)
         await asyncio.sleep(0)

@@ -36,7 +36,7 @@ def plan_text(plan: Plan) -> str:
 
 def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
     yield f"{step.step_number:>3}. {one_line(step.action)}"
-    numbers = {one.id: str(one.step_number) for one in plan.steps}
+    numbers = {plan_step.id: str(plan_step.step_number) for plan_step in plan.steps}
     facts = {
         "by": agent_of(step) or (step.role.spec.label if step.role else ""),
         "why": step.reason,

@@ -134,7 +134,7 @@ class Context(BaseModel):
         schema = handler(core_schema)
         described = handler.resolve_ref_schema(schema)
         required = described.get("required", [])
-        described["required"] = [one for one in required if one not in _ONLY_IF_ANY]
+        described["required"] = [name for name in required if name not in _ONLY_IF_ANY]
         return schema
 
 
@@ -185,10 +185,10 @@ class Usage(Spending):
         )
 
 
-def _sum_of_known(one: float | None, other: float | None) -> float | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return round(one + other, 9)
+def _sum_of_known(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return round(first + second, 9)
 
 
 class Task(BaseModel):

@@ -25,66 +25,76 @@ def table_problem(of: str) -> str:
     return f"of: '{of[:_MAX_NAME]}' is neither a variable's name nor '{FILE}' with a path"
 
 
-def expectation_problem(one: Expectation) -> str:
+def expectation_problem(expectation: Expectation) -> str:
     """Why it cannot be checked, whatever the table is like, place first; empty if it can."""
-    check, value = one.check, one.value
-    if problem := table_problem(one.of):
+    check, value = expectation.check, expectation.value
+    if problem := table_problem(expectation.of):
         return problem
-    if check in _ON_A_COLUMN and not one.column:
+    if check in _ON_A_COLUMN and not expectation.column:
         return f"column: the check '{check}' needs a column"
-    if check in ("rows", "columns") and one.column:
+    if check in ("rows", "columns") and expectation.column:
         return f"column: the check '{check}' is about the whole table"
     if check not in _WITHOUT_VALUE and value is None:
         return f"value: the check '{check}' needs a value"
-    if check in _WITHOUT_VALUE and (value is not None or one.op != "="):
+    if check in _WITHOUT_VALUE and (value is not None or expectation.op != "="):
         return f"value: the check '{check}' takes none"
-    if one.tolerance is not None and check not in ("rows", "sum"):
+    if expectation.tolerance is not None and check not in ("rows", "sum"):
         return "tolerance: only the checks 'rows' and 'sum' have one"
-    return _value_problem(one)
+    return _value_problem(expectation)
 
 
-def _value_problem(one: Expectation) -> str:
-    value, name = one.value, f"value: the check '{one.check}'"
-    if one.check in ("rows", "sum") and not _is_number(value):
+def _value_problem(expectation: Expectation) -> str:
+    value, name = expectation.value, f"value: the check '{expectation.check}'"
+    if expectation.check in ("rows", "sum") and not _is_number(value):
         return f"{name} needs a number"
-    if one.check == "columns" and not (_is_number(value) or _is_list(value, str)):
+    if expectation.check == "columns" and not (_is_number(value) or _is_list(value, str)):
         return f"{name} needs a number, or a list of names"
-    if one.check == "columns" and isinstance(value, list) and one.op not in ("=", ">="):
+    if (
+        expectation.check == "columns"
+        and isinstance(value, list)
+        and expectation.op not in ("=", ">=")
+    ):
         return "op: a list of columns is either all there are (=) or among them (>=)"
-    if one.check == "range" and isinstance(value, list):
-        return "" if len(value) == 2 and one.op == "=" else f"{name} needs [least, greatest]"
-    if one.check == "range" and not (_is_number(value) or isinstance(value, str)):
+    if expectation.check == "range" and isinstance(value, list):
+        return (
+            "" if len(value) == 2 and expectation.op == "=" else f"{name} needs [least, greatest]"
+        )
+    if expectation.check == "range" and not (_is_number(value) or isinstance(value, str)):
         return f"{name} needs a number, a date, or a list of two"
-    if one.check == "values" and not (isinstance(value, list) and value):
+    if expectation.check == "values" and not (isinstance(value, list) and value):
         return f"{name} needs a list of values"
-    if one.check in ("type", "matched") and not isinstance(value, str):
+    if expectation.check in ("type", "matched") and not isinstance(value, str):
         return f"{name} needs a name"
-    if one.check in ("values", "type") and one.op not in ("=", "!="):
-        return f"op: the check '{one.check}' is either = or !="
-    if one.check == "matched":
-        if one.op != "=":
+    if expectation.check in ("values", "type") and expectation.op not in ("=", "!="):
+        return f"op: the check '{expectation.check}' is either = or !="
+    if expectation.check == "matched":
+        if expectation.op != "=":
             return "op: the check 'matched' takes none"
-        return table_problem(str(value) if str(value).startswith(FILE) else partner(one)[0])
+        return table_problem(str(value) if str(value).startswith(FILE) else partner(expectation)[0])
     return ""
 
 
-def partner(one: Expectation) -> tuple[str, str]:
+def partner(expectation: Expectation) -> tuple[str, str]:
     """The table and the column that another one is matched in: `customers`, `customers.id`."""
-    value, column = str(one.value), one.column or ""
+    value, column = str(expectation.value), expectation.column or ""
     if value.startswith(FILE):
         return value, column
     table, dot, named = value.partition(".")
     return table, named if dot else column
 
 
-def tables_of(one: Expectation) -> set[str]:
+def tables_of(expectation: Expectation) -> set[str]:
     """The tables that it is about."""
-    return {one.of, partner(one)[0]} if one.check == "matched" else {one.of}
+    return (
+        {expectation.of, partner(expectation)[0]}
+        if expectation.check == "matched"
+        else {expectation.of}
+    )
 
 
-def is_about_files(one: Expectation) -> bool:
+def is_about_files(expectation: Expectation) -> bool:
     """Whether a kernel alone cannot say whether it is met."""
-    return any(table.startswith(FILE) for table in tables_of(one))
+    return any(table.startswith(FILE) for table in tables_of(expectation))
 
 
 def _is_number(value: JsonValue) -> bool:
@@ -92,7 +102,7 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def _is_list(value: JsonValue, of: type) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, of) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, of) for item in value)
 
 
 def with_sound_expectations(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -111,8 +121,8 @@ def _sound_step(step: Any, notes: list[str]) -> Any:
         return step
     written = step["expects"]
     sound = []
-    for one in written if isinstance(written, list) else [written]:
-        found, problem = _repaired(one)
+    for raw in written if isinstance(written, list) else [written]:
+        found, problem = _repaired(raw)
         if found is not None:
             sound.append(found)
         else:
@@ -135,8 +145,8 @@ def _repaired(written: Any) -> tuple[dict[str, Any] | None, str]:
     if raw.get("check") not in get_args(Check):
         return None, f"there is no check '{str(raw.get('check'))[:_MAX_NAME]}'"
     try:
-        one = Expectation.model_validate(raw)
+        expectation = Expectation.model_validate(raw)
     except ValidationError as error:
         return None, describe_problems(field_problems(error))
-    problem = expectation_problem(one)
-    return (None, problem) if problem else (one.model_dump(exclude={"by"}), "")
+    problem = expectation_problem(expectation)
+    return (None, problem) if problem else (expectation.model_dump(exclude={"by"}), "")

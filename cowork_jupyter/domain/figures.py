@@ -56,7 +56,7 @@ class Assumption(NullTolerantModel):
         """Models like to write the text alone, or make up a status."""
         if isinstance(raw, str):
             text, _, others = raw.partition(OR_INSTEAD)
-            listed = [one.strip() for one in others.rstrip(" .").split("; ") if one.strip()]
+            listed = [part.strip() for part in others.rstrip(" .").split("; ") if part.strip()]
             return {"text": text, "alternatives": listed[:MAX_ALTERNATIVES]}
         known = isinstance(raw, dict) and raw.get("status") in get_args(AssumptionStatus)
         return raw if known or not isinstance(raw, dict) else {**raw, "status": "open"}
@@ -76,7 +76,11 @@ class Assumption(NullTolerantModel):
 def _as_stated(value: Any) -> Any:
     """One assumption without its list is one; empty ones are none, and nobody reads dozens."""
     listed = [value] if isinstance(value, (str, dict)) else value
-    return [one for one in listed if one][:MAX_ASSUMPTIONS] if isinstance(listed, list) else listed
+    return (
+        [assumption for assumption in listed if assumption][:MAX_ASSUMPTIONS]
+        if isinstance(listed, list)
+        else listed
+    )
 
 
 Assumptions = Annotated[list[Assumption], BeforeValidator(_as_stated)]
@@ -87,5 +91,5 @@ def reopened(stated: list[Assumption], before: list[Assumption]) -> list[Assumpt
 
     Whether something is confirmed only the user knows, whatever the model writes.
     """
-    known = {one.text: one for one in before}
-    return [known.get(one.text) or one.settled("open") for one in stated]
+    known = {assumption.text: assumption for assumption in before}
+    return [known.get(assumption.text) or assumption.settled("open") for assumption in stated]

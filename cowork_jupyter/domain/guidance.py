@@ -42,9 +42,9 @@ def guidance_line(items: Iterable[Guidance], named: Callable[[str], str] = str) 
     used = list(items)
     guided = " · ".join(_guides(used, named))
     templates = [
-        f"follows {'your' if one.source == 'user' else 'the'} template {named(one.name)}"
-        for one in used
-        if one.kind == "template"
+        f"follows {'your' if guidance.source == 'user' else 'the'} template {named(guidance.name)}"
+        for guidance in used
+        if guidance.kind == "template"
     ]
     said = " · ".join([*([f"guided by {guided}"] if guided else []), *templates])
     return said[:1].upper() + said[1:]
@@ -52,14 +52,14 @@ def guidance_line(items: Iterable[Guidance], named: Callable[[str], str] = str) 
 
 def _guides(used: list[Guidance], named: Callable[[str], str]) -> Iterator[str]:
     files = [
-        "your own AGENTS.md" if one.source == "user" else named(one.name)
-        for one in used
-        if one.kind == "instructions"
+        "your own AGENTS.md" if guidance.source == "user" else named(guidance.name)
+        for guidance in used
+        if guidance.kind == "instructions"
     ]
     if files:
         yield ", ".join(files)
-    if any(one.kind == "memory" for one in used):
+    if any(guidance.kind == "memory" for guidance in used):
         yield "what is known of this workspace"
-    for one in used:
-        if one.kind == "skill":
-            yield f"skill {named(one.name)}"
+    for guidance in used:
+        if guidance.kind == "skill":
+            yield f"skill {named(guidance.name)}"

@@ -54,7 +54,7 @@ class Operation:
         """As logfmt: words, then `key=value`; what is not known is left out."""
         known = {field.name: getattr(self, field.name) for field in fields(self)}
         said = self.words.format_map(known)
-        rest = {name: one for name, one in known.items() if f"{{{name}}}" not in self.words}
+        rest = {name: value for name, value in known.items() if f"{{{name}}}" not in self.words}
         return " ".join([said, *_pairs(rest)])
 
 

@@ -17,7 +17,7 @@ from .roles import DEFAULT_ROLE, AgentRole, Permission
 
 MAX_ROUNDS = 2
 """How often a review may send the work back."""
-_PERMISSIONS = {one.partition("_")[0]: str(one) for one in Permission}
+_PERMISSIONS = {permission.partition("_")[0]: str(permission) for permission in Permission}
 
 
 def _as_text(value: Any) -> Any:

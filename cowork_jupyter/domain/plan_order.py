@@ -114,9 +114,9 @@ def _looking_once(items: Sequence[_Item]) -> tuple[list[_Item], list[str]]:
     kept: dict[str, _Item] = {}
     looks: dict[_Look, list[str]] = {}
     notes = []
-    for item in (_redirected(one, stands_for) for one in items):
+    for item in (_redirected(original, stands_for) for original in items):
         alike = looks.setdefault(item.look, []) if item.looks else []
-        twin = next((one for one in alike if settled.are_one(one, item)), None)
+        twin = next((candidate for candidate in alike if settled.are_one(candidate, item)), None)
         if twin is None:
             kept[item.step.id] = item
             alike.append(item.step.id)
@@ -168,7 +168,9 @@ def _ordered(items: Sequence[_Item]) -> list[PlanStep]:
     """
     graph = {item.step.id: [*item.step.depends_on] for item in items}
     for index, item in enumerate(items):
-        graph[item.step.id] += [one.step.id for one in items[:index] if one.disturbs(item)]
+        graph[item.step.id] += [
+            earlier_item.step.id for earlier_item in items[:index] if earlier_item.disturbs(item)
+        ]
     followers = _turned(graph)
     depth, height = _chains(graph), _chains(followers)
     waiting = {key: len(each) for key, each in _reachable(followers).items()}
@@ -183,7 +185,7 @@ def _chains(graph: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """For each step, the length of the longest chain that it waits for."""
     lengths: dict[str, int] = {}
     for key in TopologicalSorter(graph).static_order():
-        lengths[key] = max((lengths[one] + 1 for one in graph[key]), default=0)
+        lengths[key] = max((lengths[dependency] + 1 for dependency in graph[key]), default=0)
     return lengths
 
 
@@ -191,7 +193,7 @@ def _reachable(graph: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
     """For each step, all that it waits for, directly or not."""
     found: dict[str, set[str]] = {}
     for key in TopologicalSorter(graph).static_order():
-        found[key] = set(graph[key]).union(*(found[one] for one in graph[key]))
+        found[key] = set(graph[key]).union(*(found[dependency] for dependency in graph[key]))
     return found
 
 
@@ -199,8 +201,8 @@ def _turned(graph: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Who waits for each step."""
     followers: dict[str, list[str]] = {key: [] for key in graph}
     for key, needed in graph.items():
-        for one in needed:
-            followers[one].append(key)
+        for dependency in needed:
+            followers[dependency].append(key)
     return followers
 
 

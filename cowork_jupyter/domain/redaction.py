@@ -65,8 +65,8 @@ class Mask:
         if isinstance(value, str):
             return self(value)
         if isinstance(value, dict):
-            return {self(str(key)): self.everywhere(one) for key, one in value.items()}
-        return [self.everywhere(one) for one in value] if isinstance(value, list) else value
+            return {self(str(key)): self.everywhere(item) for key, item in value.items()}
+        return [self.everywhere(item) for item in value] if isinstance(value, list) else value
 
     def begun(self, text: str) -> int:
         """How many characters at the end of a text could be the beginning of a secret."""
@@ -124,9 +124,9 @@ class LogRedaction(logging.Handler):
     def _is_last_hand(self) -> bool:
         """Whether nobody comes after us: no other service's redaction, and nobody who writes."""
         logger: logging.Logger | None = self._logger
-        ours = [one for one in self._logger.handlers if isinstance(one, LogRedaction)]
+        ours = [handler for handler in self._logger.handlers if isinstance(handler, LogRedaction)]
         while logger:
-            if any(not isinstance(one, LogRedaction) for one in logger.handlers):
+            if any(not isinstance(handler, LogRedaction) for handler in logger.handlers):
                 return False
             logger = logger.parent if logger.propagate else None
         return ours[-1] is self

@@ -89,7 +89,7 @@ class Review(NullTolerantModel):
     @property
     def asks_for_changes(self) -> bool:
         """Whether it does not approve, or finds something that matters all the same."""
-        severe = any(one.severity.strip().lower() in _MATTERS for one in self.findings)
+        severe = any(finding.severity.strip().lower() in _MATTERS for finding in self.findings)
         return self.verdict != "approve" or severe
 
     @property

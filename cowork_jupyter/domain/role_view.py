@@ -44,7 +44,7 @@ class RoleView(RoleLook):
         spec = role.spec
         return cls(
             **RoleLook.look(role).model_dump(),
-            permissions=[one for one in Permission if one in spec.permissions],
+            permissions=[permission for permission in Permission if permission in spec.permissions],
             tools=list(tools),
             delegates_to=list(spec.delegates_to),
         )

@@ -74,7 +74,7 @@ def _declared() -> Iterator[RoleSpec]:
     for file in sorted(_DECLARATIONS.glob("*.toml"), key=place):
         fields: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
         fields["permissions"] = frozenset(map(Permission, fields["permissions"]))
-        lists = {name: tuple(one) for name, one in fields.items() if isinstance(one, list)}
+        lists = {name: tuple(field) for name, field in fields.items() if isinstance(field, list)}
         yield RoleSpec(**(fields | lists))
 
 

@@ -267,7 +267,10 @@ class Settings:
     def request_options(self) -> dict[str, Any]:
         """What every request to the model says beside its messages; nothing that was not set."""
         named = {"temperature": self.temperature, "reasoning_effort": self.reasoning_effort or None}
-        return {**{name: one for name, one in named.items() if one is not None}, **self.extra_body}
+        return {
+            **{name: value for name, value in named.items() if value is not None},
+            **self.extra_body,
+        }
 
     @property
     def database(self) -> Path:

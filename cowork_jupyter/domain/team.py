@@ -106,7 +106,7 @@ def _known_step(step: Any, notes: list[str]) -> Any:
     said = dict(step)
     role, rounds, agent = (said.pop(name, None) for name in ("role", "rounds", "agent"))
     name = role.strip().lower() if isinstance(role, str) else role
-    if name in {one.value for one in AgentRole}:
+    if name in {agent_role.value for agent_role in AgentRole}:
         said["role"] = name
     elif role:
         notes.append(f"There is no role '{role}': the actor gets its step.")
@@ -179,7 +179,7 @@ def _returns(plan: Plan) -> Iterator[str]:
     for step in plan.steps:
         again = sent_back_by(step, plan.steps) if step.rounds else []
         if again:
-            numbers = " and ".join(str(one.step_number) for one in again)
+            numbers = " and ".join(str(plan_step.step_number) for plan_step in again)
             which = f"steps {numbers} run" if len(again) > 1 else f"step {numbers} runs"
             yield (
                 f"If step {step.step_number} asks for changes, {which} again with the same "
@@ -188,14 +188,14 @@ def _returns(plan: Plan) -> Iterator[str]:
 
 
 def _may(role: AgentRole) -> str:
-    held = [one for one in _RIGHTS if role.permits([one])]
+    held = [permission for permission in _RIGHTS if role.permits([permission])]
     if not held:
         return "only reads"
     words = [
         _LOOKING
-        if one is Permission.EXECUTE_COMMANDS and not role.spec.commands_may_write
-        else _RIGHTS[one]
-        for one in held
+        if permission is Permission.EXECUTE_COMMANDS and not role.spec.commands_may_write
+        else _RIGHTS[permission]
+        for permission in held
     ]
     listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
     return f"may {listed}"

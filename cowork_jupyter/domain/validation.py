@@ -25,7 +25,9 @@ class FieldProblem(NamedTuple):
 def field_problems(error: ValidationError, known: Iterable[str] = ()) -> list[FieldProblem]:
     """Each problem, place first. `known` are the fields to name where there is one too many."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    return [FieldProblem(_place(one)[:_MAX_PLACE_LENGTH], _why(one, known)) for one in found]
+    return [
+        FieldProblem(_place(detail)[:_MAX_PLACE_LENGTH], _why(detail, known)) for detail in found
+    ]
 
 
 def describe_problems(problems: list[FieldProblem], separator: str = "; ") -> str:

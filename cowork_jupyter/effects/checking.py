@@ -54,26 +54,28 @@ class CheckedExpectation:
     @property
     def updated(self) -> Expectation | None:
         """What would be expected if what is there now is right; None where that is not simple."""
-        one, value = self.expectation, self.measured.value
+        expectation, value = self.expectation, self.measured.value
         simple = (
-            one.op == "=" and one.check in ("rows", "columns", "sum") and not self.measured.problem
+            expectation.op == "="
+            and expectation.check in ("rows", "columns", "sum")
+            and not self.measured.problem
         )
         if self.met is not False or not simple:
             return None
-        if one.check == "columns" and not isinstance(one.value, list):
+        if expectation.check == "columns" and not isinstance(expectation.value, list):
             value = len(value) if isinstance(value, list) else None
-        return one.model_copy(update={"value": value})
+        return expectation.model_copy(update={"value": value})
 
 
-def in_words(one: Expectation) -> str:
+def in_words(expectation: Expectation) -> str:
     """What is expected, without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
-    sign, value, column = _SIGNS[one.op], one.value, one.column or ""
-    within = f" within {_plain(one.tolerance * 100)} %" if one.tolerance else ""
-    match one.check:
+    sign, value, column = _SIGNS[expectation.op], expectation.value, expectation.column or ""
+    within = f" within {_plain(expectation.tolerance * 100)} %" if expectation.tolerance else ""
+    match expectation.check:
         case "rows":
             return f"rows {sign} {value_text(value)}{within}"
         case "columns" if isinstance(value, list):
-            return f"columns {'=' if one.op == '=' else 'include'} {_listed(value)}"
+            return f"columns {'=' if expectation.op == '=' else 'include'} {_listed(value)}"
         case "columns":
             return f"columns {sign} {value_text(value)}"
         case "unique":
@@ -86,56 +88,60 @@ def in_words(one: Expectation) -> str:
             return f"{column} {sign} {value_text(value)}"
         case "values":
             listed = _listed(value if isinstance(value, list) else [value])
-            return f"{column} is {'one' if one.op == '=' else 'none'} of {listed}"
+            return f"{column} is {'one' if expectation.op == '=' else 'none'} of {listed}"
         case "sum":
             return f"sum of {column} {sign} {value_text(value)}{within}"
         case "type":
-            return f"{column} is {'' if one.op == '=' else 'not '}of type {value}"
+            return f"{column} is {'' if expectation.op == '=' else 'not '}of type {value}"
         case "matched":
-            table, other = partner(one)
+            table, other = partner(expectation)
             behind = "" if other == column else f".{other}"
             return f"{column} matched in {table.removeprefix(FILE)}{behind}"
 
 
 def broken_in_words(broken: BrokenExpectation) -> str:
     """All of it: `orders: expected rows = 12,431 — it is 12,612`."""
-    one = broken.expectation
-    return f"{one.of.removeprefix(FILE)}: expected {in_words(one)} — {broken.found}"
+    expectation = broken.expectation
+    return f"{expectation.of.removeprefix(FILE)}: expected {in_words(expectation)} — {broken.found}"
 
 
-def check(one: Expectation, measured: Measured, *, must_exist: bool = False) -> CheckedExpectation:
+def check(
+    expectation: Expectation, measured: Measured, *, must_exist: bool = False
+) -> CheckedExpectation:
     """Hold an expectation against the facts.
 
     A table that is not there (yet) breaks nothing, unless it must be there by now.
     """
     if measured.problem == "no_table":
-        said = f"there is no table {measured.why.removeprefix(FILE) or one.of}"
-        return CheckedExpectation(one, measured, said, False if must_exist else None)
+        said = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
+        return CheckedExpectation(expectation, measured, said, False if must_exist else None)
     if measured.problem == "unchecked":
-        return CheckedExpectation(one, measured, f"could not be checked: {measured.why}", None)
-    found = _difference(one, measured)
-    return CheckedExpectation(one, measured, found, not found)
+        return CheckedExpectation(
+            expectation, measured, f"could not be checked: {measured.why}", None
+        )
+    found = _difference(expectation, measured)
+    return CheckedExpectation(expectation, measured, found, not found)
 
 
-def _difference(one: Expectation, measured: Measured) -> str:
+def _difference(expectation: Expectation, measured: Measured) -> str:
     """What is the case instead; empty if it is as expected."""
     value, wrong = measured.value, measured.wrong
     if measured.problem == "no_column":
         return f"it has no column {measured.why}"
     if measured.problem == "wrong_type":
         return f"it is not a number but {measured.why}"
-    match one.check:
+    match expectation.check:
         case "rows" | "sum":
-            return "" if _holds(value, one) else f"it is {value_text(value)}"
+            return "" if _holds(value, expectation) else f"it is {value_text(value)}"
         case "columns":
-            return _other_columns(value if isinstance(value, list) else [], one)
+            return _other_columns(value if isinstance(value, list) else [], expectation)
         case "type":
-            same = _is_of_type(str(value), str(one.value)) == (one.op == "=")
+            same = _is_of_type(str(value), str(expectation.value)) == (expectation.op == "=")
             return "" if same else f"it is {value}"
     if not wrong:
         return ""
     rows = f"{wrong:,} of {measured.rows:,} row{'' if measured.rows == 1 else 's'}"
-    match one.check:
+    match expectation.check:
         case "unique":
             return f"{rows} repeat{'s' if wrong == 1 else ''} an earlier one"
         case "no_missing":
@@ -151,14 +157,16 @@ def _difference(one: Expectation, measured: Measured) -> str:
     return f"{rows} {'is' if wrong == 1 else 'are'} not{_such_as(measured.examples)}"
 
 
-def _holds(value: JsonValue, one: Expectation) -> bool:
+def _holds(value: JsonValue, expectation: Expectation) -> bool:
     """Compare numbers; what is off by less than the tolerance is as good as equal."""
-    if not isinstance(value, (int, float)) or not isinstance(one.value, (int, float)):
+    if not isinstance(value, (int, float)) or not isinstance(expectation.value, (int, float)):
         return False
-    exact = isinstance(value, int) and isinstance(one.value, int)
-    allowed = abs(one.value) * max(one.tolerance or 0.0, 0.0 if exact else _ROUNDING)
-    off = value - one.value
-    match one.op:
+    exact = isinstance(value, int) and isinstance(expectation.value, int)
+    allowed = abs(expectation.value) * max(
+        expectation.tolerance or 0.0, 0.0 if exact else _ROUNDING
+    )
+    off = value - expectation.value
+    match expectation.op:
         case "=":
             return abs(off) <= allowed
         case "!=":
@@ -172,11 +180,13 @@ def _holds(value: JsonValue, one: Expectation) -> bool:
     return off >= -allowed
 
 
-def _other_columns(names: Sequence[JsonValue], one: Expectation) -> str:
-    if not isinstance(one.value, list):
-        return "" if _holds(len(names), one) else f"it has {len(names):,}"
-    lacking = [name for name in one.value if name not in names]
-    more = [name for name in names if name not in one.value] if one.op == "=" else []
+def _other_columns(names: Sequence[JsonValue], expectation: Expectation) -> str:
+    if not isinstance(expectation.value, list):
+        return "" if _holds(len(names), expectation) else f"it has {len(names):,}"
+    lacking = [name for name in expectation.value if name not in names]
+    more = (
+        [name for name in names if name not in expectation.value] if expectation.op == "=" else []
+    )
     said = [f"it lacks {_listed(lacking)}"] if lacking else []
     if more:
         said.append(f"it also has {_listed(more)}")

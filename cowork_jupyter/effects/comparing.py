@@ -65,8 +65,8 @@ class _Fields:
         gone = [field for name, field in old.items() if name not in new]
         came = [field for name, field in new.items() if name not in old]
         self._renamed = list(_renamed(gone, came))
-        self._gone = _without(gone, (one for one, _ in self._renamed))
-        self._came = _without(came, (one for _, one in self._renamed))
+        self._gone = _without(gone, (field for field, _ in self._renamed))
+        self._came = _without(came, (field for _, field in self._renamed))
         self._both = [(old[name], new[name]) for name in old if name in new]
         # Samples of tables of different sizes have different rows.
         self._are_comparable = before.sampled == after.sampled and (
@@ -127,7 +127,7 @@ def _sums(old: FieldState, new: FieldState) -> Iterator[str]:
     if old.total is not None and new.total is not None and old.total != new.total:
         yield f"{_short(old.name)} sum {_number(old.total)} → {_number(new.total)}"
     elif (old.low, old.high) != (new.low, new.high) and None not in (old.low, new.low):
-        ends = [f"{_short(str(one.low))} to {_short(str(one.high))}" for one in (old, new)]
+        ends = [f"{_short(str(field.low))} to {_short(str(field.high))}" for field in (old, new)]
         yield f"{_short(old.name)} {ends[0]} → {ends[1]}"
 
 
@@ -142,7 +142,7 @@ def _renamed(
     """Columns with the same facts and other names, if there is no doubt which is which."""
     for old in gone:
         same = [new for new in came if _facts(new) == _facts(old)]
-        others = [one for one in gone if _facts(one) == _facts(old)]
+        others = [field for field in gone if _facts(field) == _facts(old)]
         if len(same) == len(others) == 1 and old.distinct is not None:
             yield old, same[0]
 
@@ -168,8 +168,8 @@ def _fitting(changes: list[str], room: int) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(map(_short, names[:MAX_NAMES]))
-    return f"{shown} …" if len(names) > MAX_NAMES else shown
+    text = ", ".join(map(_short, names[:MAX_NAMES]))
+    return f"{text} …" if len(names) > MAX_NAMES else text
 
 
 def _short(text: str) -> str:

@@ -33,7 +33,7 @@ class ExpectationChecks:
         must_exist: Collection[str] = (),
     ) -> list[CheckedExpectation]:
         """Each of them, in order; of those with these ids the tables must be there by now."""
-        variables = [one for one in expectations if not is_about_files(one)]
+        variables = [expectation for expectation in expectations if not is_about_files(expectation)]
         return await self.judged(
             expectations, await self._measured(notebook, variables), must_exist
         )
@@ -45,16 +45,16 @@ class ExpectationChecks:
         must_exist: Collection[str] = (),
     ) -> list[CheckedExpectation]:
         """The same where a kernel has told already what its variables are like, in order."""
-        told = iter(measured)
+        kernel_facts = iter(measured)
         facts = [
-            await self._measured_file(one)
-            if is_about_files(one)
-            else next(told, unchecked("not all cells ran"))
-            for one in expectations
+            await self._measured_file(expectation)
+            if is_about_files(expectation)
+            else next(kernel_facts, unchecked("not all cells ran"))
+            for expectation in expectations
         ]
         return [
-            check(one, known, must_exist=one.id in must_exist)
-            for one, known in zip(expectations, facts, strict=True)
+            check(expectation, known, must_exist=expectation.id in must_exist)
+            for expectation, known in zip(expectations, facts, strict=True)
         ]
 
     async def _measured(
@@ -71,10 +71,10 @@ class ExpectationChecks:
             why = "no kernel is running" if error.code == "no_kernel" else error.message
             return [unchecked(why.rstrip("."))] * len(expectations)
 
-    async def _measured_file(self, one: Expectation) -> Measured:
-        if not all(table.startswith(FILE) for table in tables_of(one)):
+    async def _measured_file(self, expectation: Expectation) -> Measured:
+        if not all(table.startswith(FILE) for table in tables_of(expectation)):
             return unchecked("a file can only be matched in another file")
         # Nobody decides about this look, so it has the least rights, and sees no secrets.
         guarded = Clearance().guard(self.workspace)
         context = ToolContext(guarded, AgentRole.PLANNER, sandbox=self.sandbox)
-        return await measure_file(one, context)
+        return await measure_file(expectation, context)

@@ -35,77 +35,90 @@ _TYPES = {
 def as_asserts(expectations: Sequence[Expectation]) -> str:
     """Code for a cell that fails where one of them is broken; it needs only pandas."""
     lines = [*_imports(expectations), *_reading(expectations)]
-    for one in expectations:
-        said = f"{one.of.removeprefix(FILE)}: {in_words(one)}"
-        lines.append(f"assert {_condition(one, _name(one.of))}, {said!r}")
+    for expectation in expectations:
+        said = f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"
+        lines.append(f"assert {_condition(expectation, _name(expectation.of))}, {said!r}")
     return "\n".join(lines) + "\n"
 
 
 def as_pandera(expectations: Sequence[Expectation]) -> str:
     """The source of a schema for each table, and code that validates the tables."""
     lines = [*_imports(expectations, "import pandera.pandas as pa"), *_reading(expectations)]
-    for of in dict.fromkeys(one.of for one in expectations):
-        lines += ["", *_schema(_name(of), [one for one in expectations if one.of == of])]
+    for of in dict.fromkeys(expectation.of for expectation in expectations):
+        lines += [
+            "",
+            *_schema(
+                _name(of), [expectation for expectation in expectations if expectation.of == of]
+            ),
+        ]
     return "\n".join(lines) + "\n"
 
 
 def _schema(table: str, expectations: Sequence[Expectation]) -> list[str]:
-    columns = dict.fromkeys(one.column for one in expectations if one.column)
+    columns = dict.fromkeys(
+        expectation.column for expectation in expectations if expectation.column
+    )
     lines = [f"{table}_schema = pa.DataFrameSchema("]
     if columns:
         lines.append("    columns={")
         for column in columns:
-            about = [one for one in expectations if one.column == column]
+            about = [expectation for expectation in expectations if expectation.column == column]
             lines.append(f"        {column!r}: {_pandera_column(about)},")
         lines.append("    },")
-    whole = [one for one in expectations if not one.column]
+    whole = [expectation for expectation in expectations if not expectation.column]
     if whole:
         lines.append("    checks=[")
         lines += [
-            f"        pa.Check(lambda df: {_condition(one, 'df')}, error={in_words(one)!r}),"
-            for one in whole
+            f"        pa.Check(lambda df: {_condition(expectation, 'df')}, "
+            f"error={in_words(expectation)!r}),"
+            for expectation in whole
         ]
         lines.append("    ],")
     return [*lines, ")", f"{table}_schema.validate({table})"]
 
 
 def _pandera_column(expectations: Sequence[Expectation]) -> str:
-    checks = {one.check for one in expectations}
+    checks = {expectation.check for expectation in expectations}
     parts = [f"nullable={'no_missing' not in checks}"]
     if "unique" in checks:
         parts.append("unique=True")
-    others = [one for one in expectations if one.check not in ("no_missing", "unique")]
+    others = [
+        expectation
+        for expectation in expectations
+        if expectation.check not in ("no_missing", "unique")
+    ]
     if others:
         each = [
-            f"pa.Check(lambda s: {_of_column(one, 's')}, error={in_words(one)!r}, ignore_na=False)"
-            for one in others
+            f"pa.Check(lambda s: {_of_column(other, 's')}, error={in_words(other)!r}, "
+            "ignore_na=False)"
+            for other in others
         ]
         parts.append(f"checks=[{', '.join(each)}]")
     return f"pa.Column({', '.join(parts)})"
 
 
-def _condition(one: Expectation, table: str) -> str:
+def _condition(expectation: Expectation, table: str) -> str:
     """What must be true, as an expression of pandas."""
-    value, compared = one.value, _COMPARED[one.op]
-    match one.check:
+    value, compared = expectation.value, _COMPARED[expectation.op]
+    match expectation.check:
         case "rows":
-            return _compared(f"len({table})", one)
+            return _compared(f"len({table})", expectation)
         case "columns" if isinstance(value, list):
             names = "{" + ", ".join(map(repr, value)) + "}"
             held = f"set({table}.columns)"
-            return f"{held} == {names}" if one.op == "=" else f"{names} <= {held}"
+            return f"{held} == {names}" if expectation.op == "=" else f"{names} <= {held}"
         case "columns":
             return f"{table}.shape[1] {compared} {value!r}"
-        case "unique" if not one.column:
+        case "unique" if not expectation.column:
             return f"not {table}.duplicated().any()"
-        case "no_missing" if not one.column:
+        case "no_missing" if not expectation.column:
             return f"{table}.notna().all(axis=None)"
-    return _of_column(one, f"{table}[{one.column!r}]")
+    return _of_column(expectation, f"{table}[{expectation.column!r}]")
 
 
-def _of_column(one: Expectation, column: str) -> str:
-    value = one.value
-    match one.check:
+def _of_column(expectation: Expectation, column: str) -> str:
+    value = expectation.value
+    match expectation.check:
         case "unique":
             return f"{column}.is_unique"
         case "no_missing":
@@ -113,25 +126,26 @@ def _of_column(one: Expectation, column: str) -> str:
         case "range" if isinstance(value, list):
             return f"{column}.dropna().between({value[0]!r}, {value[1]!r}).all()"
         case "range":
-            return f"({column}.dropna() {_COMPARED[one.op]} {value!r}).all()"
+            return f"({column}.dropna() {_COMPARED[expectation.op]} {value!r}).all()"
         case "values":
             among = f"{column}.dropna().isin({value!r})"
-            return f"{among}.all()" if one.op == "=" else f"not {among}.any()"
+            return f"{among}.all()" if expectation.op == "=" else f"not {among}.any()"
         case "sum":
-            return _compared(f"{column}.sum()", one)
+            return _compared(f"{column}.sum()", expectation)
         case "type":
-            return f"{'' if one.op == '=' else 'not '}{_is_of_type(column, str(value))}"
-    table, other = partner(one)
+            return f"{'' if expectation.op == '=' else 'not '}{_is_of_type(column, str(value))}"
+    table, other = partner(expectation)
     return f"{column}.isin({_name(table)}[{other!r}].dropna()).all()"
 
 
-def _compared(number: str, one: Expectation) -> str:
+def _compared(number: str, expectation: Expectation) -> str:
     """Sums of floats are never compared to the last digit."""
-    if one.op != "=":
-        return f"{number} {_COMPARED[one.op]} {one.value!r}"
-    if one.tolerance or one.check == "sum":
-        return f"math.isclose({number}, {one.value!r}, rel_tol={one.tolerance or 1e-9!r})"
-    return f"{number} == {one.value!r}"
+    if expectation.op != "=":
+        return f"{number} {_COMPARED[expectation.op]} {expectation.value!r}"
+    if expectation.tolerance or expectation.check == "sum":
+        tolerance = expectation.tolerance or 1e-9
+        return f"math.isclose({number}, {expectation.value!r}, rel_tol={tolerance!r})"
+    return f"{number} == {expectation.value!r}"
 
 
 def _is_of_type(column: str, kind: str) -> str:
@@ -140,8 +154,10 @@ def _is_of_type(column: str, kind: str) -> str:
 
 
 def _imports(expectations: Sequence[Expectation], more: str = "") -> list[str]:
-    code = " ".join(_condition(one, "t") for one in expectations)
-    files = any(table.startswith(FILE) for one in expectations for table in tables_of(one))
+    code = " ".join(_condition(expectation, "t") for expectation in expectations)
+    files = any(
+        table.startswith(FILE) for expectation in expectations for table in tables_of(expectation)
+    )
     lines = ["import math\n"] if "math." in code else []
     if files or "pd." in code:
         lines.append("import pandas as pd")
@@ -149,7 +165,9 @@ def _imports(expectations: Sequence[Expectation], more: str = "") -> list[str]:
 
 
 def _reading(expectations: Sequence[Expectation]) -> list[str]:
-    tables = dict.fromkeys(table for one in expectations for table in sorted(tables_of(one)))
+    tables = dict.fromkeys(
+        table for expectation in expectations for table in sorted(tables_of(expectation))
+    )
     files = [table for table in tables if table.startswith(FILE)]
     return [f"{_name(file)} = {_reader(file.removeprefix(FILE))}" for file in files]
 

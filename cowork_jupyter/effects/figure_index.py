@@ -42,9 +42,9 @@ class Output:
     @classmethod
     def of_effect(cls, effect: DataEffect) -> Output:
         """What was seen of a table around a run."""
-        told = [effect.line, *map(_facts_of, filter(None, (effect.before, effect.after)))]
+        facts = [effect.line, *map(_facts_of, filter(None, (effect.before, effect.after)))]
         call_id = None if effect.cell_id else effect.call_id
-        return cls(" ".join(told), FigureSource(cell_id=effect.cell_id, call_id=call_id))
+        return cls(" ".join(facts), FigureSource(cell_id=effect.cell_id, call_id=call_id))
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) 
     found: dict[str, Figure] = {}
     in_order, never_listed = list(outputs), list(known)
     for figure in find_figures(text):
-        if figure.text in found or any(one.numbers.have(figure) for one in never_listed):
+        if figure.text in found or any(output.numbers.have(figure) for output in never_listed):
             continue
-        has_it = next((one for one in in_order if one.numbers.have(figure)), None)
+        has_it = next((output for output in in_order if output.numbers.have(figure)), None)
         source = has_it.source if has_it else None
         found[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
     return list(found.values())
@@ -151,7 +151,7 @@ def _values_of(token: str) -> Iterator[tuple[float, bool]]:
     # A program's `1,234` may be either: it is no text in one language.
     readings = readings_of(digits, german=True) if digits else []
     if not readings:  # `1,2,3` is a list
-        readings = [one for part in re.split(r"[,_'’]", digits) for one in _plain(part)]
+        readings = [reading for part in re.split(r"[,_'’]", digits) for reading in _plain(part)]
     for reading in readings:
         factor = 10.0 ** int(power) if power and abs(int(power)) < 300 else 1.0
         yield sign * reading.value * factor, reading.step == 1 and not power

@@ -201,7 +201,9 @@ def _figure(
     elif _BEYOND.search(before):
         widths = 2 * (1.0 if percent else _trailing_unit(number))
     read = readings_of(number, german=german)
-    readings = tuple(one.times(factor, widths) for one in (read[:1] if widths > 1 else read))
+    readings = tuple(
+        reading.times(factor, widths) for reading in (read[:1] if widths > 1 else read)
+    )
     return WrittenFigure(
         match[0].strip(),
         readings,
@@ -266,13 +268,13 @@ def _is_in_percent_column(text: str, place: int) -> bool:
 
 def _with_common_unit(figures: list[WrittenFigure], text: str) -> Iterator[WrittenFigure]:
     """In `10–20 %` and `1.2 to 1.4 million` what stands behind the second is of both."""
-    for one, following in pairwise(figures):
-        is_range = _RANGE.fullmatch(text, one.end, following.start) is not None
-        if is_range and not one.is_percent and one.scale == 1:
+    for figure, following in pairwise(figures):
+        is_range = _RANGE.fullmatch(text, figure.end, following.start) is not None
+        if is_range and not figure.is_percent and figure.scale == 1:
             yield WrittenFigure(
-                one.text, one.readings, following.is_percent, following.scale, one.may_be_loss,
-                one.start, one.end,
+                figure.text, figure.readings, following.is_percent, following.scale,
+                figure.may_be_loss, figure.start, figure.end,
             )  # fmt: skip
         else:
-            yield one
+            yield figure
     yield from figures[-1:]

@@ -47,16 +47,16 @@ _HEAD = 64 * 1024
 _SIMPLE = {"rows", "columns", "unique", "no_missing", "sum", "range"}
 
 
-async def measure_file(one: Expectation, context: ToolContext) -> Measured:
+async def measure_file(expectation: Expectation, context: ToolContext) -> Measured:
     """The facts of one expectation about a file."""
     try:
         if find_spec("duckdb"):
-            return await _FileQuery(one, context).measured()
-        return await asyncio.to_thread(_measured_text, one, context)
+            return await _FileQuery(expectation, context).measured()
+        return await asyncio.to_thread(_measured_text, expectation, context)
     except NotFound as error:
         if error.code != NotFound.code:
             return unchecked(error.message)
-        return Measured(problem="no_table", why=one.of)
+        return Measured(problem="no_table", why=expectation.of)
     except CoworkError as error:
         return unchecked(error.message)
 
@@ -65,29 +65,29 @@ async def measure_file(one: Expectation, context: ToolContext) -> Measured:
 class _FileQuery:
     """One expectation as a SELECT."""
 
-    one: Expectation
+    expectation: Expectation
     context: ToolContext
 
     async def measured(self) -> Measured:
-        one = self.one
+        expectation = self.expectation
         names = (await self._select("*", "LIMIT 0"))["columns"]
-        if one.check == "columns":
+        if expectation.check == "columns":
             return Measured(value=[*names])
-        if one.column and one.column not in names:
-            return Measured(problem="no_column", why=one.column)
-        if one.check in ("sum", "range", "type"):
+        if expectation.column and expectation.column not in names:
+            return Measured(problem="no_column", why=expectation.column)
+        if expectation.check in ("sum", "range", "type"):
             kind = await self._single(f"typeof(any_value({self._column}))")
-            if one.check == "type":
+            if expectation.check == "type":
                 return Measured(value=kind)
             if self._is_about_numbers and not str(kind).startswith(_NUMBERS):
                 return Measured(problem="wrong_type", why=str(kind).lower())
         rows = int(await self._single("count(*)") or 0)
-        if one.check == "rows":
+        if expectation.check == "rows":
             return Measured(value=rows, rows=rows)
-        if one.check == "sum":
+        if expectation.check == "sum":
             return Measured(value=_number(await self._single(f"sum({self._column})")))
         wrong = int(await self._single(self._wrong(names)) or 0)
-        if one.check != "range":
+        if expectation.check != "range":
             return Measured(wrong=wrong, rows=rows)
         ends = [await self._single(f"{end}({self._column})") for end in ("min", "max")]
         low, high = map(_number, ends) if self._is_about_numbers and all(ends) else ends
@@ -95,46 +95,57 @@ class _FileQuery:
 
     @property
     def _is_about_numbers(self) -> bool:
-        value = self.one.value[0] if isinstance(self.one.value, list) else self.one.value
-        return self.one.check == "sum" or isinstance(value, (int, float))
+        value = (
+            self.expectation.value[0]
+            if isinstance(self.expectation.value, list)
+            else self.expectation.value
+        )
+        return self.expectation.check == "sum" or isinstance(value, (int, float))
 
     @property
     def _column(self) -> str:
-        return _quoted(self.one.column or "")
+        return _quoted(self.expectation.column or "")
 
     def _wrong(self, names: list[str]) -> str:
         """How many rows are not as expected, as an aggregate."""
-        one, column = self.one, self._column
-        match one.check:
-            case "unique" if one.column:
+        expectation, column = self.expectation, self._column
+        match expectation.check:
+            case "unique" if expectation.column:
                 return f"count(*) - count(DISTINCT {column}) - least(1, count(*) - count({column}))"
             case "unique":
                 whole = ", ".join(map(_quoted, names))
                 return f"count(*) - count(DISTINCT ({whole}))"
             case "no_missing":
-                some = [column] if one.column else map(_quoted, names)
+                some = [column] if expectation.column else map(_quoted, names)
                 return _counted(" OR ".join(f"{name} IS NULL" for name in some))
             case "values":
-                listed = ", ".join(map(_literal, one.value if isinstance(one.value, list) else []))
-                return _counted(f"{column} {'NOT IN' if one.op == '=' else 'IN'} ({listed})")
+                listed = ", ".join(
+                    map(_literal, expectation.value if isinstance(expectation.value, list) else [])
+                )
+                return _counted(
+                    f"{column} {'NOT IN' if expectation.op == '=' else 'IN'} ({listed})"
+                )
             case "matched":
-                table, other = partner(one)
+                table, other = partner(expectation)
                 key = _quoted(other)
                 known = f"SELECT {key} FROM {_file(table)} WHERE {key} IS NOT NULL"  # noqa: S608
                 return _counted(f"{column} IS NULL OR {column} NOT IN ({known})")
-        if isinstance(one.value, list):
-            low, high = map(_literal, one.value)
+        if isinstance(expectation.value, list):
+            low, high = map(_literal, expectation.value)
             return _counted(f"NOT ({column} >= {low} AND {column} <= {high})")
-        return _counted(f"NOT ({column} {_COMPARED[one.op]} {_literal(one.value)})")
+        return _counted(f"NOT ({column} {_COMPARED[expectation.op]} {_literal(expectation.value)})")
 
     async def _single(self, aggregate: str) -> str | None:
         """One value, as a text with all its digits."""
         return (await self._select(f"CAST({aggregate} AS VARCHAR)"))["head"][0][0]
 
     async def _select(self, what: str, behind: str = "") -> TableReply:
-        one = self.one
-        paths = [one.of, *([partner(one)[0]] if one.check == "matched" else [])]
-        sql = f"SELECT {what} FROM {_file(one.of)} {behind}"  # noqa: S608 (all of it is quoted)
+        expectation = self.expectation
+        paths = [
+            expectation.of,
+            *([partner(expectation)[0]] if expectation.check == "matched" else []),
+        ]
+        sql = f"SELECT {what} FROM {_file(expectation.of)} {behind}"  # noqa: S608 (all of it is quoted)
         return await select([path.removeprefix(FILE) for path in paths], sql, self.context)
 
 
@@ -162,11 +173,11 @@ def _number(text: str | None) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-def _measured_text(one: Expectation, context: ToolContext) -> Measured:
+def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
     """The simple checks of a table in a small text file."""
-    path = one.of.removeprefix(FILE)
+    path = expectation.of.removeprefix(FILE)
     with context.workspace.locate(path) as place:
-        if place.stat().st_size > _MAX_TEXT or one.check not in _SIMPLE:
+        if place.stat().st_size > _MAX_TEXT or expectation.check not in _SIMPLE:
             return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
         data = place.read()
     facts = table_facts(path, data[:_HEAD], len(data))
@@ -175,34 +186,42 @@ def _measured_text(one: Expectation, context: ToolContext) -> Measured:
     text = data.decode(facts.dialect.encoding or "utf-8-sig", "replace")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=facts.dialect.separator or ",")
     names = next(rows, [])
-    if one.check == "columns":
+    if expectation.check == "columns":
         return Measured(value=[*names])
-    if one.column and one.column not in names:
-        return Measured(problem="no_column", why=one.column)
-    return _measured_rows(one, names, [row for row in rows if row])
+    if expectation.column and expectation.column not in names:
+        return Measured(problem="no_column", why=expectation.column)
+    return _measured_rows(expectation, names, [row for row in rows if row])
 
 
-def _measured_rows(one: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
+def _measured_rows(expectation: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
     count = len(rows)
-    if one.check == "rows":
+    if expectation.check == "rows":
         return Measured(value=count, rows=count)
-    place = names.index(one.column) if one.column else None
+    place = names.index(expectation.column) if expectation.column else None
     keys = [tuple(row) if place is None else (_cell(row, place),) for row in rows]
-    if one.check == "unique":
+    if expectation.check == "unique":
         return Measured(wrong=count - len(set(keys)), rows=count)
-    if one.check == "no_missing":
+    if expectation.check == "no_missing":
         wrong = sum(any(cell is None or _is_missing(cell) for cell in key) for key in keys)
         return Measured(wrong=wrong, rows=count)
     try:
         numbers = list(_numbers(key[0] for key in keys))
     except ValueError:
         return Measured(problem="wrong_type", why="text")
-    if one.check == "sum":
+    if expectation.check == "sum":
         return Measured(value=sum(numbers), rows=count)
-    low, high = one.value if isinstance(one.value, list) else (one.value, one.value)
-    if not isinstance(low, (int, float)) or not isinstance(high, (int, float)) or one.op == "!=":
+    low, high = (
+        expectation.value
+        if isinstance(expectation.value, list)
+        else (expectation.value, expectation.value)
+    )
+    if (
+        not isinstance(low, (int, float))
+        or not isinstance(high, (int, float))
+        or expectation.op == "!="
+    ):
         return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
-    compare = _COMPARISONS.get(one.op)
+    compare = _COMPARISONS.get(expectation.op)
     wrong = sum(
         not (compare(number, low) if compare else low <= number <= high) for number in numbers
     )

@@ -65,9 +65,13 @@ def effects_of(
 
 def text_for_model(effects: Iterable[DataEffect]) -> str:
     """The same for a model, in a few lines; empty if there is nothing to tell."""
-    shown = list(effects)
-    lines = [f"[data] {effect.line}" for effect in shown if effect.line]
-    warnings = [f"[{_where(one)}] {in_words(one)}" for each in shown for one in each.warnings]
+    all_effects = list(effects)
+    lines = [f"[data] {effect.line}" for effect in all_effects if effect.line]
+    warnings = [
+        f"[{_where(warning)}] {in_words(warning)}"
+        for each in all_effects
+        for warning in each.warnings
+    ]
     # What may be wrong is worth more than what happened.
     text = "\n".join(
         [*warnings, *lines] if len("\n".join(lines)) > MAX_TEXT else [*lines, *warnings]
@@ -94,7 +98,7 @@ def _changed(run: WatchedRun) -> list[tuple[str, str]]:
         if name not in both or name in run.replaced
     }
     found = [(name, line) for name, line in lines.items() if line]
-    return sorted(found, key=lambda one: one[0] not in run.code)
+    return sorted(found, key=lambda pair: pair[0] not in run.code)
 
 
 def _effect(

@@ -92,7 +92,7 @@ def has_run_at_most(cells: int, before: KernelTables, after: KernelTables) -> bo
 
     Of a long history only the newest cells are known; that of IPython begins with an empty one.
     """
-    old, new = (tuple(filter(None, one.history)) for one in (before, after))
+    old, new = (tuple(filter(None, tables.history)) for tables in (before, after))
     for count in range(cells + 1):
         known = new[: max(len(new) - count, 0)]
         if len(known) <= len(old) and old[len(old) - len(known) :] == known:

@@ -36,17 +36,17 @@ class PinnedExpectations:
     async def all(self, notebook: str | None) -> list[Expectation]:
         """Those that hold in a notebook; without one, those of the workspace."""
         found = map(_as_expectation, await self._read(notebook))
-        return [one for one in found if one is not None]
+        return [expectation for expectation in found if expectation is not None]
 
-    async def pin(self, notebook: str | None, one: Expectation) -> Expectation:
+    async def pin(self, notebook: str | None, expectation: Expectation) -> Expectation:
         """Add one, or put it in the place of that with the same id."""
-        problem = expectation_problem(one)
+        problem = expectation_problem(expectation)
         if problem:
             raise InvalidInput(f"{problem}.", code="invalid_expectation")
-        written = as_written(one)
+        written = as_written(expectation)
         async with self._one_at_a_time:
             kept = await self._read(notebook)
-            places = [place for place, raw in enumerate(kept) if _id(raw) == one.id]
+            places = [place for place, raw in enumerate(kept) if _id(raw) == expectation.id]
             if places:
                 kept[places[0]] = written
             elif len(kept) >= MAX_PINNED:
@@ -54,7 +54,7 @@ class PinnedExpectations:
             else:
                 kept.append(written)
             await self._write(notebook, kept)
-        return one
+        return expectation
 
     async def remove(self, notebook: str | None, expectation_id: str) -> None:
         """It does not hold any more."""
@@ -99,20 +99,20 @@ class PinnedExpectations:
             (place.replace if place.exists() else place.create)(data)
 
 
-def as_written(one: Expectation) -> dict[str, Any]:
+def as_written(expectation: Expectation) -> dict[str, Any]:
     """As it stands in the file: only what says something."""
-    written: dict[str, Any] = one.model_dump(mode="json", exclude_none=True)
-    if one.check in ("unique", "no_missing", "matched"):
+    written: dict[str, Any] = expectation.model_dump(mode="json", exclude_none=True)
+    if expectation.check in ("unique", "no_missing", "matched"):
         written.pop("op")
     return written
 
 
 def _as_expectation(raw: Any) -> Expectation | None:
     try:
-        one = Expectation.model_validate(raw)
+        expectation = Expectation.model_validate(raw)
     except ValidationError:
         return None
-    return None if expectation_problem(one) else one
+    return None if expectation_problem(expectation) else expectation
 
 
 def _id(raw: Any) -> Any:

@@ -38,7 +38,7 @@ def first_instructions(workspace: Workspace) -> str:
     """The text, for the user to edit."""
     files = list(islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES_SEEN))
     notebooks = dict(_notebooks(workspace, files))
-    imports = Counter(name for one in notebooks.values() for name in one.imports)
+    imports = Counter(name for notebook in notebooks.values() for name in notebook.imports)
     imports.update(name for text in _scripts(workspace, files) for name in imported(text))
     small = _SmallFiles(workspace)
     sections = {
@@ -47,8 +47,8 @@ def first_instructions(workspace: Workspace) -> str:
         "Environment": list(environment(files, small.read)),
         "Conventions": list(conventions(files, imports, small.read)),
     }
-    told = [_section(title, lines) for title, lines in sections.items() if lines]
-    return "\n\n".join([_INTRODUCTION, *told])
+    texts = [_section(title, lines) for title, lines in sections.items() if lines]
+    return "\n\n".join([_INTRODUCTION, *texts])
 
 
 def _section(title: str, lines: list[str]) -> str:
@@ -77,7 +77,7 @@ def _columns(facts: TableFacts) -> str:
     names = [column.name.strip() for column in facts.columns]
     if len(set(names)) < len(names) or any(_VALUE.fullmatch(name) for name in names):
         return " (has no header that can be relied on)"
-    told = ", ".join(map(_name, names[:_MAX_COLUMNS]))
+    text = ", ".join(map(_name, names[:_MAX_COLUMNS]))
     more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
     separator = {"\t": "tab", ",": ""}.get(facts.dialect.separator, facts.dialect.separator)
     read = [
@@ -87,7 +87,7 @@ def _columns(facts: TableFacts) -> str:
         *([f"encoded as {facts.dialect.encoding}"] if facts.dialect.encoding else []),
     ]
     how = f" ({', '.join(read)})" if read else ""
-    return f": {told}{more}{how}"
+    return f": {text}{more}{how}"
 
 
 def _notebooks(workspace: Workspace, files: list[str]) -> Iterator[tuple[str, NotebookFacts]]:

@@ -57,7 +57,7 @@ class InstructionFiles:
             seen[path] = folder
             if folder.has_file:
                 found.append(f"{path}{FILE_NAME}")
-            todo.extend(f"{one}/" for one in _below(path, folder, rules))
+            todo.extend(f"{subfolder}/" for subfolder in _below(path, folder, rules))
         self._seen, self.is_cut = seen, bool(todo)
         return found
 
@@ -77,8 +77,8 @@ class InstructionFiles:
             mark = (0, 0)
         return _Folder(
             mark,
-            has_file=any(one.name == FILE_NAME and one.kind != "folder" for one in entries),
-            folders=tuple(one.name for one in entries if one.kind == "folder"),
+            has_file=any(entry.name == FILE_NAME and entry.kind != "folder" for entry in entries),
+            folders=tuple(entry.name for entry in entries if entry.kind == "folder"),
         )
 
 

@@ -132,22 +132,22 @@ class InstructionFinder:
         root: Workspace,
         path: str,
     ) -> None:
-        shown = _for_people(root.root / path) if source == "user" else without_surrogates(path)
+        label = _for_people(root.root / path) if source == "user" else without_surrogates(path)
         try:
             with root.locate(path) as place:
                 text = place.read_text(MAX_SIZE).strip()
         except NotFound:
             return
         except CoworkError as error:
-            listing.problems.append(_skipped(shown, error.message))
+            listing.problems.append(_skipped(label, error.message))
             return
         if not text:
             return
         listing.items.append(
             Instructions(
-                path=shown,
+                path=label,
                 source=source,
-                trusted=source == "user" or self._trusts(_offer(shown, text)),
+                trusted=source == "user" or self._trusts(_offer(label, text)),
                 tokens=estimate_tokens(text),
                 text=text,
             )

@@ -146,7 +146,7 @@ class WorkspaceMemory:
 
 def _fitting(text: str, request: str, room: int) -> str:
     """The lines that fit, each below its heading, in the order of the file."""
-    lines = [one for one in lines_in(spell_hidden(text)) if one[0] not in ("", TITLE[2:])]
+    lines = [note for note in lines_in(spell_hidden(text)) if note[0] not in ("", TITLE[2:])]
     whole = _written(lines, set(range(len(lines))))
     if estimate_tokens(whole) <= room:
         return whole

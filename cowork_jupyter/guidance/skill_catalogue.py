@@ -39,9 +39,15 @@ class SkillCatalogue:
         They stand in the same order whatever was asked, so that servers find the prompt in their
         cache. Small models are told of no skill of ours: every line more is one to stumble over.
         """
-        told = [one for one in self.skills.usable() if profile == "full" or one.source != "package"]
-        lines = [(one, _line(one, _LENGTHS[profile])) for one in told]
-        fits = fitness([f"{one.name} {one.about.description}" for one, _ in lines], request)
+        skills = [
+            candidate
+            for candidate in self.skills.usable()
+            if profile == "full" or candidate.source != "package"
+        ]
+        lines = [(candidate, _line(candidate, _LENGTHS[profile])) for candidate in skills]
+        fits = fitness(
+            [f"{candidate.name} {candidate.about.description}" for candidate, _ in lines], request
+        )
         room, chosen = BUDGETS[profile], set[int]()
         for place in sorted(range(len(lines)), key=lambda at: (-fits[at], at)):
             cost = self.count(f"{lines[place][1]}\n")

@@ -48,14 +48,14 @@ class SkillFiles:
         """The files of the skill in this folder, by path; too many or too large ones raise."""
         found: list[SkillFile] = []
         room = MAX_TOTAL_SIZE
-        for one in self._walk(folder, "", 1):
-            found.append(one)
-            room -= one.size
+        for file in self._walk(folder, "", 1):
+            found.append(file)
+            room -= file.size
             if len(found) > MAX_FILES:
                 raise InvalidInput(f"It has more than {MAX_FILES} files.")
             if room < 0:
                 raise InvalidInput(f"Its files are larger than {MAX_TOTAL_SIZE // 1024} KiB.")
-        return [one for one in found if one.path != SKILL_FILE]
+        return [file for file in found if file.path != SKILL_FILE]
 
     def read(self, folder: str, file: SkillFile) -> bytes:
         """The file as it was listed; one that was changed meanwhile is not given out."""

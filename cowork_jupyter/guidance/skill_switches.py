@@ -20,11 +20,11 @@ class SkillSwitches:
 
     def set(self, name: str, *, on: bool) -> None:
         """Switch it, here and in every other workspace."""
-        off = [one for one in self._off() if one != name]
+        off = [other for other in self._off() if other != name]
         if self._file:
             self._file.set(SECTION, (off if on else [*off, name]) or None)
 
     def _off(self) -> list[str]:
         """A section that somebody has broken switches nothing off."""
         kept = self._file.content().get(SECTION, []) if self._file else []
-        return [one for one in kept if isinstance(one, str)] if isinstance(kept, list) else []
+        return [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []

@@ -83,7 +83,9 @@ class SkillListing:
 
     def has(self, name: str, source: GuidanceSource) -> bool:
         """Whether the name is taken. What is not trusted takes a name from its own kind only."""
-        return any(one.name == name and (one.trusted or one.source == source) for one in self.items)
+        return any(
+            skill.name == name and (skill.trusted or skill.source == source) for skill in self.items
+        )
 
 
 @dataclass
@@ -120,15 +122,15 @@ class Skills:
                         self._add(found, listing)
                 except CoworkError as error:
                     listing.problems.append(_problem(f"The {source}'s skill '{name}'", error))
-        for one in _shipped():
+        for skill in _shipped():
             try:
-                self._add(one, listing)
+                self._add(skill, listing)
             except CoworkError as error:
-                listing.problems.append(_problem(f"The package's skill '{one.name}'", error))
+                listing.problems.append(_problem(f"The package's skill '{skill.name}'", error))
         return listing
 
     def _add(self, skill: Skill, listing: SkillListing) -> None:
-        if any(_is_same(one, skill) for one in listing.items):
+        if any(_is_same(other, skill) for other in listing.items):
             return
         if listing.has(skill.name, skill.source):
             raise InvalidInput("Another one already has that name.")
@@ -138,23 +140,23 @@ class Skills:
 
     def usable(self) -> list[Skill]:
         """Those that are trusted and on."""
-        return [one for one in self.listing().items if one.is_usable]
+        return [skill for skill in self.listing().items if skill.is_usable]
 
     def has_usable(self) -> bool:
         """Whether there are any; asked often, so what comes with the package is asked first."""
-        return any(self.switches.is_on(one.name) for one in _shipped()) or bool(self.usable())
+        return any(self.switches.is_on(skill.name) for skill in _shipped()) or bool(self.usable())
 
     def open(self, name: str) -> Skill:
         """The skill that an agent may follow; else why there is none."""
         items = self.listing().items
-        found = [one for one in items if one.name == name]
-        for one in found:
-            if one.is_usable:
-                return one
-        usable = [one.name for one in items if one.is_usable]
+        found = [skill for skill in items if skill.name == name]
+        for skill in found:
+            if skill.is_usable:
+                return skill
+        usable = [skill.name for skill in items if skill.is_usable]
         close = difflib.get_close_matches(name, usable, n=3, cutoff=0.5) or usable
         choose = f" Choose one of: {', '.join(close)}." if close else ""
-        if any(one.trusted for one in found):
+        if any(skill.trusted for skill in found):
             raise NotFound(f"The skill '{name}' is switched off.{choose}", code="skill_off")
         if found:
             why = f"The skill '{name}' came with this folder and is not trusted yet.{choose}"
@@ -163,7 +165,7 @@ class Skills:
 
     def switch(self, name: str, *, on: bool) -> None:
         """Have agents told of it, or not."""
-        if not any(one.name == name for one in self.listing().items):
+        if not any(skill.name == name for skill in self.listing().items):
             raise NotFound(f"There is no skill '{name}'.", code="no_skill")
         self.switches.set(name, on=on)
 
@@ -201,18 +203,18 @@ def _shipped() -> tuple[Skill, ...]:
     """The package's own, which stay as they are."""
     root = SkillFiles(Workspace(SHIPPED))
     found = [_read("package", root, name, name) for name in _names(root, ".")]
-    return tuple(one for one in found if one)
+    return tuple(skill for skill in found if skill)
 
 
-def _is_same(one: Skill, other: Skill) -> bool:
+def _is_same(skill: Skill, other: Skill) -> bool:
     """Whether two folders are one: `.claude/skills` may be a link to `.agents/skills`."""
-    return one.root is other.root and one.place == other.place
+    return skill.root is other.root and skill.place == other.place
 
 
 def _names(root: SkillFiles, folder: str) -> list[str]:
     with root.root.locate(folder) as place:
         entries = place.entries()
-    names = [one.name for one in entries if one.kind in ("folder", "link")]
+    names = [entry.name for entry in entries if entry.kind in ("folder", "link")]
     names = [name for name in names if not name.startswith((".", "_"))]
     if len(names) > MAX_SKILLS:
         raise InvalidInput(f"It has more than {MAX_SKILLS} skills.")

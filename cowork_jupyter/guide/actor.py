@@ -14,7 +14,7 @@ from .findings import findings, ranges
 from .intents import notebook_intent
 from .looking import all_files, notebook_for
 from .notebook import cells_in, explained, moves
-from .outputs import Shown
+from .outputs import OutputText
 from .request import Request
 from .script import Script
 from .smalltalk import small_talk
@@ -81,16 +81,16 @@ def _carry_out(request: Request, workshop: Workshop) -> str:
     for _try in range(_MAX_TRIES):
         cells = cells_for(request, workshop.style, choices)
         try:
-            shown = workshop.run(cells, script_name(request))
+            outputs = workshop.run(cells, script_name(request))
         except CodeFailed as failed:
             choices = _react(request, workshop, choices, failed.result)
             continue
-        if _put_texts_together(request, shown) and not choices.coerce:
+        if _put_texts_together(request, outputs) and not choices.coerce:
             choices = replace(choices, coerce=True)
             continue
         written = choices.output or output_of(request)
-        lines = findings(request, shown, written) or _inspected(workshop, cells)
-        lines += [f"chart saved to {one.saved}" for one in cells if one.saved]
+        lines = findings(request, outputs, written) or _inspected(workshop, cells)
+        lines += [f"chart saved to {cell.saved}" for cell in cells if cell.saved]
         return words.report(capitalised(request), lines)
     raise _Stopped(f"This failed {_MAX_TRIES} times. I give up.")
 
@@ -102,9 +102,9 @@ def _inspected(workshop: Workshop, cells: list[CodeCell]) -> list[str]:
     return ranges(looked) if looked else []
 
 
-def _put_texts_together(request: Request, shown: list[Shown]) -> bool:
+def _put_texts_together(request: Request, outputs: list[OutputText]) -> bool:
     """Whether a column of numbers has texts in it: their sum is no number."""
-    return request.verb in ("aggregate", "compare") and any(one.is_text for one in shown)
+    return request.verb in ("aggregate", "compare") and any(output.is_text for output in outputs)
 
 
 def error_in(output: str) -> str:

@@ -32,14 +32,14 @@ def answer(script: Script, request: Request) -> str:
     rows, why = query(script, [request.table.path], select.sql)
     if why:
         return ""
-    return _said(request, _shown(select, rows))
+    return _said(request, _answer(select, rows))
 
 
 def _said(request: Request, result: str) -> str:
     return f"**{capitalised(request)}**\n\n{result}"
 
 
-def _shown(select: Select, rows: Sequence[dict[str, Any]]) -> str:
+def _answer(select: Select, rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return "No row fits."
     if select.is_single and len(rows) == 1:
@@ -52,10 +52,13 @@ def _shown(select: Select, rows: Sequence[dict[str, Any]]) -> str:
 
 def _columns(table: Table) -> str:
     rows = [
-        {"column": one.name, "holds": f"{one.kind}s" if one.kind != "empty" else "nothing yet",
-         "for example": ", ".join(one.values[:3]) or one.first}
-        for one in table.columns[:100]
-    ]  # fmt: skip
+        {
+            "column": column.name,
+            "holds": f"{column.kind}s" if column.kind != "empty" else "nothing yet",
+            "for example": ", ".join(column.values[:3]) or column.first,
+        }
+        for column in table.columns[:100]
+    ]
     more = len(table.columns) - 100
     size = f"{len(table.columns)} columns:\n\n{as_table(rows)}"
     return f"{size}\n\nAnd {more} more." if more > 0 else size

@@ -66,8 +66,10 @@ def wish_for(script: Script, text: str) -> Wish:
 
 def _needs_values(found: Understanding) -> bool:
     """Whether more must be known of the tables than their heads tell."""
-    about_time = any(one.between or one.filters or one.period for one in found.requests)
-    tables = {one.table.path for one in found.alternatives}
+    about_time = any(
+        request.between or request.filters or request.period for request in found.requests
+    )
+    tables = {alternative.table.path for alternative in found.alternatives}
     only_table = not found.requests and 1 < len(tables) == len(found.alternatives)
     return about_time or (bool(found.unclear) and not only_table)
 
@@ -82,8 +84,8 @@ def _with_values(script: Script, table: Table) -> Table:
 
 def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
     """The tables that it is about, as far as that is known."""
-    meant = [one.table.path for one in (*found.requests, *found.alternatives)]
-    others = [one.other.path for one in found.requests if one.other]
+    meant = [request.table.path for request in (*found.requests, *found.alternatives)]
+    others = [request.other.path for request in found.requests if request.other]
     likely = [table for table in tables if table.path in (*meant, *others)]
     return likely if found.requests and likely else list(tables)
 
@@ -97,10 +99,15 @@ def _settled(
         if wanted:
             return Understanding((wanted,))
         script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
-    by_table = {one.table.path: one for one in found.alternatives[:_MAX_OFFERED]}
+    by_table = {
+        alternative.table.path: alternative for alternative in found.alternatives[:_MAX_OFFERED]
+    }
     if len(by_table) == len(found.alternatives) > 1:
         return _of_table(script, text, tables, by_table)
-    options = {sentence(one): sentence(one) for one in found.alternatives[:_MAX_OFFERED]}
+    options = {
+        sentence(alternative): sentence(alternative)
+        for alternative in found.alternatives[:_MAX_OFFERED]
+    }
     options[NEITHER] = "None of these"
     answer = script.ask("What do you mean?", found.unclear, options)
     if answer == NEITHER:
@@ -189,7 +196,7 @@ def _untidy(requests: Sequence[Request]) -> list[str]:
     """Which values are taken for one although they are written in several ways."""
     notes = []
     for request in requests:
-        names = {*request.groups, *(one.column for one in request.filters)}
+        names = {*request.groups, *(row_filter.column for row_filter in request.filters)}
         for column in request.table.columns:
             if column.name in names and column.untidy:
                 some = ", ".join(f"“{value}”" for value in column.untidy[:3])

@@ -82,14 +82,16 @@ class ColumnFacts:
 
     def same(self, value: str) -> tuple[str, ...]:
         """The values that are this one but for capitals and blanks."""
-        return tuple(one for one in self.values if _tidied(one) == _tidied(value)) or (value,)
+        return tuple(
+            spelling for spelling in self.values if _tidied(spelling) == _tidied(value)
+        ) or (value,)
 
 
 def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
     """Judge a column by the values that were read of it."""
     cells = [value.strip() for value in values]
     present = [cell for cell in cells if cell.lower() not in MISSING]
-    sign = next((one for one in ODD_MISSING if one in present), "")
+    sign = next((mark for mark in ODD_MISSING if mark in present), "")
     present = [cell for cell in present if cell not in ODD_MISSING]
     distinct = len(set(present))
     if not present:
@@ -161,7 +163,7 @@ def _number_format(present: Sequence[str]) -> tuple[str, str] | None:
 
 def is_number(cell: str) -> bool:
     """Whether a single value looks like a number, in whatever country."""
-    return any(one.fullmatch(cell.strip()) for one in (_PLAIN, _POINT, _COMMA))
+    return any(pattern.fullmatch(cell.strip()) for pattern in (_PLAIN, _POINT, _COMMA))
 
 
 def date_format_of(present: Sequence[str]) -> str:

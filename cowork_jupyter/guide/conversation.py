@@ -56,7 +56,7 @@ class GuideRun:
 def read_run(conversation: Conversation) -> GuideRun:
     """The newest request of the user, or step of a plan, with what has come of it so far."""
     messages = conversation.messages
-    start = max((at for at, one in enumerate(messages) if _is_request(one)), default=-1)
+    start = max((at for at, message in enumerate(messages) if _is_request(message)), default=-1)
     run = _begun(messages[start], conversation) if start >= 0 else GuideRun("")
     calls: dict[str, str] = {}
     for message in messages[start + 1 :]:

@@ -17,7 +17,7 @@ _ALIKE = {**dict.fromkeys(map(ord, "‘’ʼ"), "'"), **dict.fromkeys(map(ord, "
 
 def quoted(text: str) -> list[str]:
     """What stands between backticks, in order."""
-    return [one.strip("`") for one in _QUOTED.findall(text)]
+    return [match.strip("`") for match in _QUOTED.findall(text)]
 
 
 def unquoted(text: str) -> str:
@@ -30,7 +30,7 @@ def with_files_quoted(text: str, paths: Sequence[str]) -> str:
     for nothing.
     """
     names = {name for path in paths for name in (path, posixpath.basename(path))}
-    there = [one for one in names if one.lower() in text.lower() and "`" not in one]
+    there = [name for name in names if name.lower() in text.lower() and "`" not in name]
     if not there:
         return text
     either = "|".join(map(re.escape, sorted(there, key=len, reverse=True)))
@@ -110,9 +110,9 @@ def _nearest(named: dict[str, str], folder: str) -> list[str]:
     """Of paths that the same words name: the one that lies just there, from the folder or from the
     top; else those in the folder; else all.
     """
-    from_here = [one for one in named if named[one] == comparable(_seen_from(folder, one))]
-    from_top = [one for one in named if named[one] == comparable(one)]
-    beside = [one for one in named if posixpath.dirname(one) == folder]
+    from_here = [path for path in named if named[path] == comparable(_seen_from(folder, path))]
+    from_top = [path for path in named if named[path] == comparable(path)]
+    beside = [path for path in named if posixpath.dirname(path) == folder]
     return from_here or from_top or beside or list(named)
 
 

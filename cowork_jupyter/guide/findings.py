@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from .code.titles import subject
-from .outputs import Shown, as_text, number_in
+from .outputs import OutputText, as_text, number_in
 from .request import Request
 
 _MAX_NAMED = 12
@@ -15,11 +15,11 @@ _COLUMN = re.compile(rf"^\s+'(.+?)'\s.*\bmin {_NUMBER}, mean \S+, max {_NUMBER}$
 """How a look at a variable tells of a column."""
 
 
-def findings(request: Request, shown: Sequence[Shown], path: str = "") -> list[str]:
+def findings(request: Request, outputs: Sequence[OutputText], path: str = "") -> list[str]:
     """A few lines; `path` is the file that was written, if one was."""
-    if not shown:
+    if not outputs:
         return []
-    first, rest = shown[0], shown[1:]
+    first, rest = outputs[0], outputs[1:]
     match request.verb:
         case "aggregate":
             return _aggregate(request, first)
@@ -32,7 +32,7 @@ def findings(request: Request, shown: Sequence[Shown], path: str = "") -> list[s
         case "preview" if request.filters:
             return [] if first.row_count is None else [_rows(first.row_count)]
         case "distribution" if not request.groups:
-            return [line for one in shown for line in _distribution(one)]
+            return [line for output in outputs for line in _distribution(output)]
         case "relate":
             return [] if first.number is None else [f"correlation {first.number:.3g}"]
         case "outliers":
@@ -54,7 +54,7 @@ def findings(request: Request, shown: Sequence[Shown], path: str = "") -> list[s
     return []
 
 
-def _aggregate(request: Request, first: Shown) -> list[str]:
+def _aggregate(request: Request, first: OutputText) -> list[str]:
     if first.number is not None:
         return [_value(request, subject(request), first.number)]
     if first.lines == ["nan"] or first.lines == ["None"]:
@@ -69,7 +69,7 @@ def _aggregate(request: Request, first: Shown) -> list[str]:
     by_time = request.period is not None
     if not first.is_whole and (by_time or request.limit):
         return []  # the highest may be among what is not shown
-    high, low = (extreme(pairs, key=lambda one: one[1]) for extreme in (max, min))
+    high, low = (extreme(pairs, key=lambda pair: pair[1]) for extreme in (max, min))
     lines = [f"highest {_value(request, *high)}; lowest {_value(request, *low)}"]
     if high[1] == low[1]:
         lines = [_value(request, "each of them", high[1])]
@@ -78,7 +78,7 @@ def _aggregate(request: Request, first: Shown) -> list[str]:
     return lines
 
 
-def _highest_cell(request: Request, first: Shown) -> list[str]:
+def _highest_cell(request: Request, first: OutputText) -> list[str]:
     """Of a table with groups down and across, if all of it can be seen."""
     if not first.is_whole:
         return []
@@ -96,37 +96,37 @@ def _highest_cell(request: Request, first: Shown) -> list[str]:
     return [f"highest {_value(request, name, number)}"]
 
 
-def ranges(looked: Shown) -> list[str]:
+def ranges(looked: OutputText) -> list[str]:
     """The extremes among the columns of a table, from a look at it."""
     found = _COLUMN.findall(looked.text)
     if len(found) < 2:
         return []
-    low = min(found, key=lambda one: float(one[1]))
-    high = max(found, key=lambda one: float(one[2]))
+    low = min(found, key=lambda row: float(row[1]))
+    high = max(found, key=lambda row: float(row[2]))
     lowest, highest = as_text(float(low[1])), as_text(float(high[2]))
     return [f"highest value of {high[0]}: {highest}; lowest of {low[0]}: {lowest}"]
 
 
 def _value(request: Request, label: str, number: float) -> str:
-    told = f"{number:.1%}" if request.aggregate == "share" else as_text(number)
-    return f"{label}: {told}"
+    text = f"{number:.1%}" if request.aggregate == "share" else as_text(number)
+    return f"{label}: {text}"
 
 
-def _compare(first: Shown, rest: Sequence[Shown]) -> list[str]:
+def _compare(first: OutputText, rest: Sequence[OutputText]) -> list[str]:
     sides = [f"{label}: {as_text(number)}" for label, number in first.pairs]
     lines = ["; ".join(sides)] if sides else []
-    for one in rest:
-        rows = [row for row in one.rows if len(row) > 1]
+    for output in rest:
+        rows = [row for row in output.rows if len(row) > 1]
         changes = [row for row in rows if _is_number(row[-1])]
-        if changes and Shown(changes[0][-1]).number:
+        if changes and OutputText(changes[0][-1]).number:
             label = changes[0][0].split("  ")[0].strip()
-            of = f" of {one.index_name}" if one.index_name else ""
+            of = f" of {output.index_name}" if output.index_name else ""
             lines.append(f"changed most{of}: {label} ({_signed(changes[0][-1])})")
     return lines
 
 
 def _is_number(text: str) -> bool:
-    return Shown(text).number is not None
+    return OutputText(text).number is not None
 
 
 def _rows(count: int) -> str:
@@ -134,11 +134,11 @@ def _rows(count: int) -> str:
 
 
 def _signed(text: str) -> str:
-    number = Shown(text).number or 0.0
+    number = OutputText(text).number or 0.0
     return f"{'+' if number > 0 else ''}{as_text(number)}"
 
 
-def _profile(first: Shown, rest: Sequence[Shown]) -> list[str]:
+def _profile(first: OutputText, rest: Sequence[OutputText]) -> list[str]:
     size = dict(first.pairs)
     names = ("rows", "columns", "duplicate rows")
     lines = [", ".join(f"{as_text(size[name])} {name}" for name in names if name in size)]
@@ -147,25 +147,25 @@ def _profile(first: Shown, rest: Sequence[Shown]) -> list[str]:
     gaps = [(label, count) for label, count in gaps if count not in ("0", "")]
     total = as_text(size.get("missing values", 0))
     named = ", ".join(f"{label} {as_text(float(count))}" for label, count in gaps[:_MAX_NAMED])
-    told = all("missing" in row for _label, row in table)
-    whole = bool(table) and told and rest[0].is_whole and len(gaps) <= _MAX_NAMED
+    counted = all("missing" in row for _label, row in table)
+    whole = bool(table) and counted and rest[0].is_whole and len(gaps) <= _MAX_NAMED
     lines.append(f"missing values: {named or 'none'}" if whole else f"missing values: {total}")
     return lines
 
 
-def _distribution(one: Shown) -> list[str]:
-    facts = dict(one.pairs)
+def _distribution(output: OutputText) -> list[str]:
+    facts = dict(output.pairs)
     if {"mean", "min", "max", "50%"} <= set(facts):
         low, high, mean, middle = (as_text(facts[name]) for name in ("min", "max", "mean", "50%"))
         count = as_text(facts["count"])
         return [f"{count} values from {low} to {high}", f"mean {mean}, median {middle}"]
-    if not one.pairs:
+    if not output.pairs:
         return []
-    label, count_of_label = one.pairs[0]
+    label, count_of_label = output.pairs[0]
     return [f"most frequent: {label} ({as_text(count_of_label)})"]
 
 
-def _outliers(request: Request, first: Shown) -> list[str]:
+def _outliers(request: Request, first: OutputText) -> list[str]:
     rule = "beyond 1.5 interquartile ranges from the quartiles"
     if len(request.columns) != 1:
         found = [f"{label} {as_text(number)}" for label, number in first.pairs if number]
@@ -176,7 +176,7 @@ def _outliers(request: Request, first: Shown) -> list[str]:
     return [f"{_rows(count)} {rule}"]
 
 
-def _counted(request: Request, first: Shown, what: str) -> list[str]:
+def _counted(request: Request, first: OutputText, what: str) -> list[str]:
     if len(request.columns) == 1:
         count = first.row_count
         return [] if count is None else [f"{count:,} {what}" if count else f"no {what}"]
@@ -184,7 +184,7 @@ def _counted(request: Request, first: Shown, what: str) -> list[str]:
     return _listed(found, f"{what}: ") or [f"no {what}"]
 
 
-def _join(first: Shown, rest: Sequence[Shown], path: str) -> list[str]:
+def _join(first: OutputText, rest: Sequence[OutputText], path: str) -> list[str]:
     counts = {label: as_text(number) for label, number in first.pairs}
     both, alone = counts.get("both", "0"), counts.get("left_only", "0")
     lines = [f"{both} rows with a match, {alone} without"]
@@ -194,7 +194,7 @@ def _join(first: Shown, rest: Sequence[Shown], path: str) -> list[str]:
     return lines
 
 
-def _model(first: Shown, rest: Sequence[Shown]) -> list[str]:
+def _model(first: OutputText, rest: Sequence[OutputText]) -> list[str]:
     lines = []
     if len(first.shapes) == 2:
         lines.append(f"{first.shapes[0][0]:,} rows to fit, {first.shapes[1][0]:,} to score")

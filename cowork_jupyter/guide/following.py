@@ -66,9 +66,11 @@ def style_of(
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in tree.body:
         if isinstance(node, ast.Import):
-            yield from ((one.name, one.asname or one.name) for one in node.names)
+            yield from ((alias.name, alias.asname or alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((f"{node.module}.{one.name}", one.asname or one.name) for one in node.names)
+            yield from (
+                (f"{node.module}.{alias.name}", alias.asname or alias.name) for alias in node.names
+            )
 
 
 def _uses(name: str | None, source: str) -> int:
@@ -161,7 +163,9 @@ def _readings(tree: ast.Module) -> Iterator[tuple[str, str, ast.Call]]:
                 match call:
                     case ast.Call(
                         func=ast.Attribute(attr=reader), args=[ast.Constant(value=str(path))]
-                    ) if reader in _READERS and all(_keeps_all(one) for one in call.keywords):
+                    ) if reader in _READERS and all(
+                        _keeps_all(keyword) for keyword in call.keywords
+                    ):
                         yield name, path, call
 
 
@@ -183,6 +187,8 @@ def _keeps_all(option: ast.keyword) -> bool:
 def _parsed_dates(call: ast.Call) -> frozenset[str]:
     for option in call.keywords:
         if option.arg == "parse_dates" and isinstance(option.value, ast.List):
-            values = [one.value for one in option.value.elts if isinstance(one, ast.Constant)]
+            values = [
+                element.value for element in option.value.elts if isinstance(element, ast.Constant)
+            ]
             return frozenset(str(value) for value in values)
     return frozenset()

@@ -68,16 +68,17 @@ def with_values(script: Script, table: Table) -> Table:
     """The same table with the values and the span of dates of the whole file."""
     if table.lines is not None and table.lines <= LINES_READ:
         return table
-    wanted = [one for one in table.columns if one.kind in ("text", "date")][:_MAX_LOOKED_UP]
+    textual = [column for column in table.columns if column.kind in ("text", "date")]
+    wanted = textual[:_MAX_LOOKED_UP]
     if not wanted:
         return table
     rows, why = query(
-        script, [table.path], " UNION ALL ".join(_looked_up(one, table) for one in wanted)
+        script, [table.path], " UNION ALL ".join(_looked_up(column, table) for column in wanted)
     )
     if why:
         return _from_more_lines(script, table)
     found = {row["name"]: row for row in rows if isinstance(row.get("name"), str)}
-    columns = [_known(one, found.get(one.name)) for one in table.columns]
+    columns = [_known(column, found.get(column.name)) for column in table.columns]
     return replace(table, columns=tuple(columns))
 
 
@@ -92,7 +93,7 @@ def _looked_up(column: ColumnFacts, table: Table) -> str:
 
 
 def _known(column: ColumnFacts, row: dict[str, Any] | None) -> ColumnFacts:
-    found = [one for one in (row or {}).get("found") or [] if isinstance(one, str)]
+    found = [value for value in (row or {}).get("found") or [] if isinstance(value, str)]
     if not found:
         return column
     if column.kind == "date":
@@ -154,7 +155,9 @@ def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
     except ValueError:
         return _objects(result.text)[:LINES_READ]
     lists = (
-        [one for one in value.values() if isinstance(one, list)] if isinstance(value, dict) else []
+        [row_list for row_list in value.values() if isinstance(row_list, list)]
+        if isinstance(value, dict)
+        else []
     )
     rows = lists[0] if len(lists) == 1 else value
     records = rows if isinstance(rows, list) else []

@@ -55,12 +55,13 @@ def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
     known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
     known = [path for path in known if _is_whole(path, text)]
     bare = _PATH_IN_TEXT.findall(unquoted(text).replace("%20", " "))
-    written = [one for one in (*quoted(text), *bare) if is_table(one)]
-    outputs = {one for one in written if one not in files and _is_output(text, one)}
+    written = [path for path in (*quoted(text), *bare) if is_table(path)]
+    outputs = {path for path in written if path not in files and _is_output(text, path)}
     missing = [
-        one
-        for one in dict.fromkeys(written)
-        if one not in outputs and not any(_ends_with(path, _plain(one)) for path in files)
+        table_path
+        for table_path in dict.fromkeys(written)
+        if table_path not in outputs
+        and not any(_ends_with(path, _plain(table_path)) for path in files)
     ]
     return [*known, *missing]
 

@@ -67,12 +67,12 @@ def _analyse(cell: GuideCell) -> None:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             cell.functions.append(statement.name)
         if isinstance(statement, ast.Import):
-            cell.imports |= {one.name.partition(".")[0] for one in statement.names}
+            cell.imports |= {alias.name.partition(".")[0] for alias in statement.names}
         if isinstance(statement, ast.ImportFrom) and statement.module:
             cell.imports.add(statement.module.partition(".")[0])
     cell.needs -= _BUILT_IN
     cell.only_imports = bool(tree.body) and all(
-        isinstance(one, (ast.Import, ast.ImportFrom)) for one in tree.body
+        isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in tree.body
     )
 
 
@@ -106,7 +106,7 @@ def _loads(statement: ast.stmt) -> set[str]:
         inside |= _stores(statement)
     for node in ast.walk(statement):
         if isinstance(node, ast.comprehension):
-            inside |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+            inside |= {child.id for child in ast.walk(node.target) if isinstance(child, ast.Name)}
     loads = {
         node.id
         for node in ast.walk(statement)

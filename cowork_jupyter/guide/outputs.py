@@ -16,7 +16,7 @@ _NO_NUMBERS = ("object", "str", "string")
 
 
 @dataclass(frozen=True)
-class Shown:
+class OutputText:
     """One output, as text."""
 
     text: str

@@ -68,23 +68,23 @@ def plan(script: Script) -> str:
     if talk:
         return talk
     wish = wish_for(script, text)
-    requests = [_with_gaps(script, one, text) for one in wish.requests]
+    requests = [_with_gaps(script, request, text) for request in wish.requests]
     goal = " ".join([text, *_said_of_gaps(requests, text)])
     if asks(text) and not script.run.replans:
-        answered = [answer(script, one) for one in requests]
+        answered = [answer(script, request) for request in requests]
         if all(answered):
             return _answered(answered, requests, wish)
     finished = _finished(script)
-    requests = [one for one in requests if capitalised(one) not in finished]
+    requests = [request for request in requests if capitalised(request) not in finished]
     if not requests:
         script.fail(words.what_i_can_do(is_step=False))
     tools, notebook = _tools(script)
-    steps = [_step(one, tools, notebook) for one in requests]
+    steps = [_step(request, tools, notebook) for request in requests]
     return _as_plan(goal, steps, _risks(requests), requests, _assumptions(requests, wish))
 
 
 def _answered(answers: Sequence[str], requests: Sequence[Request], wish: Wish) -> str:
-    assumed = "\n".join(f"- {one}" for one in _assumptions(requests, wish))
+    assumed = "\n".join(f"- {assumption}" for assumption in _assumptions(requests, wish))
     parts = [*answers, *([f"Assumptions:\n{assumed}"] if assumed else [])]
     return words.signed("\n\n".join(parts))
 
@@ -93,9 +93,11 @@ def _assumptions(requests: Sequence[Request], wish: Wish) -> list[str]:
     """What the plan takes for granted: the user confirms it, or says what is meant instead."""
     taken = []
     for request in requests:
-        others = [one for one in wish.alternatives if _is_instead(one, request)]
+        others = [
+            alternative for alternative in wish.alternatives if _is_instead(alternative, request)
+        ]
         if others:
-            listed = "; ".join(sentence(one) for one in others[:3])
+            listed = "; ".join(sentence(other) for other in others[:3])
             taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")
     return [*taken, *wish.notes]
 
@@ -114,10 +116,10 @@ def _corrected(script: Script) -> str:
     if said is None:
         return ""
     assumed, instead = (said["assumed"] or "").casefold(), said["instead"].strip()
-    actions = [one.action for one in script.here.plan.steps] if script.here.plan else []
+    actions = [step.action for step in script.here.plan.steps] if script.here.plan else []
     if not assumed:
         return "; ".join([*actions, instead])
-    replaced = [instead if one.casefold() == assumed else one for one in actions]
+    replaced = [instead if action.casefold() == assumed else action for action in actions]
     if replaced != actions:
         return "; ".join(replaced)
     return f"What is the {instead}?"  # it was an answer, so this is to be one
@@ -154,7 +156,7 @@ def _with_gaps(script: Script, request: Request, text: str) -> Request:
             "fill": "Fill numbers with the median, everything else with the most frequent value",
         },
     )
-    gaps: Gaps = next((one for one in GAPS if one == chosen), "keep")
+    gaps: Gaps = next((gap for gap in GAPS if gap == chosen), "keep")
     return Request("clean", request.table, gaps=gaps)
 
 
@@ -164,8 +166,8 @@ def _leaves_gaps_open(text: str) -> bool:
 
 def _said_of_gaps(requests: Sequence[Request], text: str) -> list[str]:
     """What the user has answered belongs to the goal, so that nobody asks again."""
-    chosen = [GAPS[one.gaps] for one in requests if one.verb == "clean"]
-    return [f"({one})" for one in chosen[:1] if _leaves_gaps_open(text)]
+    chosen = [GAPS[request.gaps] for request in requests if request.verb == "clean"]
+    return [f"({choice})" for choice in chosen[:1] if _leaves_gaps_open(text)]
 
 
 def _tools(script: Script) -> tuple[tuple[str, ...], str]:
@@ -212,7 +214,7 @@ def _as_plan(
         "steps": steps,
         "estimated_total_time": f"~{10 * len(steps)} s",
         "risks": risks,
-        "prerequisites": needs if any(one.verb == "model" for one in requests) else [],
+        "prerequisites": needs if any(request.verb == "model" for request in requests) else [],
         "assumptions": list(assumptions),
     }
     return json.dumps(made, ensure_ascii=False)
@@ -241,7 +243,10 @@ def _order(script: Script, text: str) -> str:
 def _risks(requests: Sequence[Request]) -> list[str]:
     """What the heads of the tables leave open."""
     tables = dict.fromkeys(
-        table for one in requests for table in (one.table, one.other) if table is not None
+        table
+        for request in requests
+        for table in (request.table, request.other)
+        if table is not None
     )
     return list(dict.fromkeys(risk for table in tables for risk in _table_risks(table)))
 
@@ -262,11 +267,11 @@ def _table_risks(table: Table) -> list[str]:
     if table.lines and table.lines > _LARGE:
         risks.append(f"{name} has {table.lines:,} lines and takes a moment to read.")
     risks += [
-        f"Dates in `{one.name}` could be day-first or month-first; they are read as day-first."
-        for one in table.of_kind("date")
-        if one.swapped
+        f"Dates in `{column.name}` could be day-first or month-first; they are read as day-first."
+        for column in table.of_kind("date")
+        if column.swapped
     ]
-    empty = [f"`{one.name}`" for one in table.of_kind("empty")]
+    empty = [f"`{column.name}`" for column in table.of_kind("empty")]
     if empty:
         named = ", ".join(empty[:6])
         risks.append(f"These columns are empty in the first lines of {name}: {named}.")

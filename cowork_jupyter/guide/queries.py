@@ -42,7 +42,7 @@ def select_for(request: Request, limit: int) -> Select | None:
         case "aggregate":
             return _aggregate(request, limit)
         case "preview":
-            names = [identifier(one) for one in request.columns or table.names[:_MAX_COLUMNS]]
+            names = [identifier(column) for column in request.columns or table.names[:_MAX_COLUMNS]]
             count = min(request.limit or 10, limit)
             return Select(f"SELECT {', '.join(names)} FROM {rows} LIMIT {count}")
         case "missing":
@@ -64,12 +64,12 @@ def comparison(request: Request) -> tuple[str, str]:
     """The measure of both sides; and the groups in which it changed most, if there are any."""
     assert request.between is not None
     rows = _rows(request)
-    first, second = (_side(request, one) for one in request.between)
+    first, second = (_side(request, side) for side in request.between)
     sides = f"{_value(request, first)} AS a, {_value(request, second)} AS b"
     parts = [
-        f"SELECT {literal(one.name)} AS name, {_label(one)} AS part, {sides} FROM {rows} "
-        f"GROUP BY {group(one)}"
-        for one in _parts(request)
+        f"SELECT {literal(column.name)} AS name, {_label(column)} AS part, {sides} FROM {rows} "
+        f"GROUP BY {group(column)}"
+        for column in _parts(request)
     ]
     if not parts:
         return f"SELECT {sides} FROM {rows}", ""
@@ -83,9 +83,9 @@ def comparison(request: Request) -> tuple[str, str]:
 
 def _parts(request: Request) -> list[ColumnFacts]:
     taken = {*request.groups[:1]} if not request.time else set()
-    wanted = [one for one in map(request.table.column, request.groups) if one]
+    wanted = [column for column in map(request.table.column, request.groups) if column]
     others = wanted if request.time and wanted else request.table.categories
-    return [one for one in others if one.name not in taken][:_MAX_PARTS]
+    return [other for other in others if other.name not in taken][:_MAX_PARTS]
 
 
 def _side(request: Request, side: str) -> str:
@@ -168,8 +168,8 @@ _SPREAD = (
 
 
 def _each_number(request: Request, form: str) -> Select | None:
-    numbers = [one.name for one in request.table.of_kind("number")]
-    names = [one for one in request.columns if one in numbers] or (
+    numbers = [column.name for column in request.table.of_kind("number")]
+    names = [column for column in request.columns if column in numbers] or (
         numbers[:_MAX_COLUMNS] if not request.columns else []
     )
     rows = _rows(request)
@@ -194,51 +194,55 @@ def _rows(request: Request) -> str:
     path = literal(request.table.path)
     if not request.filters:
         return path
-    conditions = " AND ".join(_condition(one, request.table) for one in request.filters)
+    conditions = " AND ".join(
+        _condition(row_filter, request.table) for row_filter in request.filters
+    )
     return f"(SELECT * FROM {path} WHERE {conditions})"
 
 
-def _condition(one: Filter, table: Table) -> str:
-    column = _column(table, one.column)
+def _condition(row_filter: Filter, table: Table) -> str:
+    column = _column(table, row_filter.column)
     present = _present(column)
-    if one.operator == "missing":
+    if row_filter.operator == "missing":
         return f"{present} IS NULL"
-    if one.operator == "known":
+    if row_filter.operator == "known":
         return f"{present} IS NOT NULL"
     if column.kind == "date":
-        return _time_condition(column, one)
-    if one.operator == "contains":
-        return f"contains(lower({present}), {literal(one.values[0].lower())})"
+        return _time_condition(column, row_filter)
+    if row_filter.operator == "contains":
+        return f"contains(lower({present}), {literal(row_filter.values[0].lower())})"
     if column.kind == "number":
-        values = [f"CAST({literal(value)} AS DOUBLE)" for value in one.values]
+        values = [f"CAST({literal(value)} AS DOUBLE)" for value in row_filter.values]
         text = number(column)
     else:
-        values = [_grouped(column, value) for value in one.values]
+        values = [_grouped(column, value) for value in row_filter.values]
         text = group(column)
-    if one.operator == "in":
+    if row_filter.operator == "in":
         return f"{text} IN ({', '.join(values)})"
-    if one.operator == "between":
+    if row_filter.operator == "between":
         return f"{text} BETWEEN {values[0]} AND {values[1]}"
-    operator = "IS DISTINCT FROM" if one.operator == "!=" else one.operator
+    operator = "IS DISTINCT FROM" if row_filter.operator == "!=" else row_filter.operator
     return f"{text} {operator} {values[0]}"
 
 
-def _time_condition(column: ColumnFacts, one: Filter) -> str:
+def _time_condition(column: ColumnFacts, row_filter: Filter) -> str:
     def end(value: str) -> str:
         period = period_of(value) or "day"
         return span(column, period)
 
-    match one.operator:
+    match row_filter.operator:
         case "between":
-            low, high = one.values
+            low, high = row_filter.values
             return f"({end(low)} >= {literal(low)} AND {end(high)} <= {literal(high)})"
         case "in":
-            return "(" + " OR ".join(_within(column, value) for value in one.values) + ")"
+            return "(" + " OR ".join(_within(column, value) for value in row_filter.values) + ")"
         case "!=":
-            return f"NOT coalesce({_within(column, one.values[0])}, false)"
+            return f"NOT coalesce({_within(column, row_filter.values[0])}, false)"
         case ">" | ">=" | "<" | "<=":
-            return f"{end(one.values[0])} {one.operator} {literal(one.values[0])}"
-    return _within(column, one.values[0])
+            return (
+                f"{end(row_filter.values[0])} {row_filter.operator} {literal(row_filter.values[0])}"
+            )
+    return _within(column, row_filter.values[0])
 
 
 def _within(column: ColumnFacts, value: str) -> str:

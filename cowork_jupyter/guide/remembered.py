@@ -16,7 +16,7 @@ def answered_before(script: Script, text: str, offered: Collection[str]) -> str 
     """The one of these that the user has chosen when they asked about the same."""
     found = []
     for note in notes_in(script.here.memory):
-        named = [one for one in offered if f"`{one}`" in note.says]
+        named = [option for option in offered if f"`{option}`" in note.says]
         if note.section == "Answers" and len(named) == 1:
             found.append((_likeness(note.about, text), named[0]))
     best = max(found, default=(0.0, ""))
@@ -36,7 +36,7 @@ def _is_said(wanted: str, parts: Iterable[str]) -> bool:
     return any(part == wanted or part.startswith(f"{wanted} with ") for part in parts)
 
 
-def _likeness(one: str, other: str) -> float:
+def _likeness(text: str, other: str) -> float:
     """The share of words that both have, of those that either has."""
-    ours, theirs = words(one) - {"for"}, words(other)
+    ours, theirs = words(text) - {"for"}, words(other)
     return len(ours & theirs) / max(1, len(ours | theirs))

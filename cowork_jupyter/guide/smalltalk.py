@@ -83,11 +83,11 @@ def topic_of(text: str) -> Topic | None:
         return None
     said = set(tokens)
     order: tuple[Topic, ...] = ("bye", "thanks", "hello", "help")
-    only = next((one for one in order if said <= _TALK[one] and said & _NEEDED[one]), None)
+    only = next((topic for topic in order if said <= _TALK[topic] and said & _NEEDED[topic]), None)
     if only or not said <= frozenset().union(*_TALK.values()):
         return only
     # `Hello, what can you do?` is about the latter.
-    return next((one for one in reversed(order) if said & _NEEDED[one]), None)
+    return next((topic for topic in reversed(order) if said & _NEEDED[topic]), None)
 
 
 def small_talk(script: Script, text: str) -> str:
@@ -103,7 +103,8 @@ def _first_table(script: Script) -> list[Table]:
     """A table to make examples of; none is no reason to fail."""
     listed = script.call("list_directory", path=".", depth=3)
     files = listed.facts.get("files", []) if listed.ok else []
-    for path in [one for one in files if is_table(one) and not one.endswith((".txt", ".json"))][:2]:
+    tables = [file for file in files if is_table(file) and not file.endswith((".txt", ".json"))]
+    for path in tables[:2]:
         head = head_of(script, path)
         if head.table:
             return [head.table]
@@ -127,7 +128,7 @@ def examples(tables: Sequence[Table], language: Language) -> list[str]:
         return []
     table = tables[0]
     measure = main_measure(Names(table))
-    groups = [one.name for one in table.categories if not is_key(one.name)]
+    groups = [column.name for column in table.categories if not is_key(column.name)]
     german = language == "de"
     found = []
     if measure and groups:

@@ -76,7 +76,7 @@ class Table:
     @property
     def categories(self) -> list[ColumnFacts]:
         """Columns whose few values make groups; names and codes that differ everywhere do not."""
-        return [one for one in self.of_kind("text") if one.distinct <= 12]
+        return [column for column in self.of_kind("text") if column.distinct <= 12]
 
 
 def table_of(
@@ -90,7 +90,7 @@ def table_of(
         return None
     width = _width(rows)
     rows = [row for row in rows if len(row[1]) == width or not row[1][0].startswith("#")]
-    start = next(at for at, one in enumerate(rows) if len(one[1]) == width)
+    start = next(at for at, row in enumerate(rows) if len(row[1]) == width)
     body = rows[start:]
     cells = [row for _line, row in body]
     has_header = header_in(cells)
@@ -141,7 +141,7 @@ def separator_of(text: str) -> str:
         widths = Counter(len(row) for _line, row in _rows(text, separator))
         if not widths:
             continue
-        width, count = max(widths.items(), key=lambda one: (one[1] * (one[0] > 1), one[0]))
+        width, count = max(widths.items(), key=lambda pair: (pair[1] * (pair[0] > 1), pair[0]))
         share = count / sum(widths.values())
         if width < 2 or (separator == ":" and width < 3):
             continue
@@ -206,7 +206,7 @@ def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:
 def _width(rows: Sequence[tuple[int, list[str]]]) -> int:
     """How many fields rows have, mostly."""
     widths = Counter(len(row) for _line, row in rows)
-    return max(widths.items(), key=lambda one: (one[1] * (1 + (one[0] > 1)), one[0]))[0]
+    return max(widths.items(), key=lambda pair: (pair[1] * (1 + (pair[0] > 1)), pair[0]))[0]
 
 
 def _line_before(line: int, row: Sequence[str]) -> int:

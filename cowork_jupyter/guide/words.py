@@ -41,9 +41,9 @@ def not_understood(unclear: str, *, is_step: bool) -> str:
 
 def columns(table: Table) -> str:
     """The first columns of a table with what they hold."""
-    shown = ", ".join(f"`{column.name}` ({column.kind})" for column in table.columns[:12])
+    text = ", ".join(f"`{column.name}` ({column.kind})" for column in table.columns[:12])
     more = len(table.columns) - 12
-    return f"{shown} and {more} more columns" if more > 0 else shown
+    return f"{text} and {more} more columns" if more > 0 else text
 
 
 def report(done: str, findings: Sequence[str]) -> str:

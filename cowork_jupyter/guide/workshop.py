@@ -12,7 +12,7 @@ from .code import CodeCell, Style, script_code
 from .conversation import Result
 from .following import style_of
 from .notebook import GuideCell, cells_in
-from .outputs import Shown
+from .outputs import OutputText
 from .script import Script
 from .words import first_line
 
@@ -75,7 +75,7 @@ class Workshop:
     _ran: list[str] = field(default_factory=list)
     """The code that has run in no cell, up to this point of the script."""
 
-    def run(self, cells: Sequence[CodeCell], name: str) -> list[Shown]:
+    def run(self, cells: Sequence[CodeCell], name: str) -> list[OutputText]:
         """Write code down where the user sees it, run it, give what came out of each part.
 
         Raises `CodeFailed`; run again with other code, it mends what it has written.
@@ -86,9 +86,11 @@ class Workshop:
             texts = [self._run_code(cell.source) for cell in cells]
         else:
             came = _done(self._run_script(script_code(cells, self.style), name))
-            return [Shown(part) for part in re.split(r"\n{2,}", came) if Shown(part).lines]
+            return [
+                OutputText(part) for part in re.split(r"\n{2,}", came) if OutputText(part).lines
+            ]
         shows = [cell.kind not in ("none", "chart") for cell in cells]
-        return [Shown(text) for text, keeps in zip(texts, shows, strict=True) if keeps]
+        return [OutputText(text) for text, keeps in zip(texts, shows, strict=True) if keeps]
 
     def next(self) -> None:
         """The cells are good; the next code gets cells of its own, and sees what they left."""
@@ -112,13 +114,13 @@ class Workshop:
         if not self.place:
             self.place = _below(self.script, cells)
 
-    def inspect(self, name: str) -> Shown | None:
+    def inspect(self, name: str) -> OutputText | None:
         """What a variable holds, where a kernel can be asked."""
         if not self.in_kernel or not self.script.may("inspect_variable"):
             return None
         path = {"path": self.notebook} if self.notebook else {}
         looked = self.script.call("inspect_variable", name=name, **path)
-        return Shown(looked.text) if looked.ok else None
+        return OutputText(looked.text) if looked.ok else None
 
     def install(self, package: str) -> Result:
         """Install a package, which the user is asked about once more."""
@@ -149,7 +151,7 @@ class Workshop:
                         "run_cell", path=self.notebook, cell_id=written.id, start_kernel=True
                     )
                 )
-        return [one.output or "" for one in self._written]
+        return [cell.output or "" for cell in self._written]
 
     def _write(self, at: int, source: str) -> bool:
         """Whether the cell had to be written: inserted, or mended."""

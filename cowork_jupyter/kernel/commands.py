@@ -87,22 +87,22 @@ def _listed(view: str, found: Any) -> Note:
     return Note(getattr(views, view)(found))
 
 
-def _status(one: Command) -> None:
-    show_status(one.session, context=one.session.find(one.name))
+def _status(invocation: Command) -> None:
+    show_status(invocation.session, context=invocation.session.find(invocation.name))
 
 
-def _role(one: Command) -> Note:
-    link = one.session.link
-    role = role_named(link, one.arguments[0])
-    confirmed = one.arguments[1:] == [_CONFIRM]
-    if one.arguments[1:] and not confirmed:
+def _role(invocation: Command) -> Note:
+    link = invocation.session.link
+    role = role_named(link, invocation.arguments[0])
+    confirmed = invocation.arguments[1:] == [_CONFIRM]
+    if invocation.arguments[1:] and not confirmed:
         raise _misused("role")
     label = role_look(link, role).label
-    context = one.session.open(one.name, role)
+    context = invocation.session.open(invocation.name, role)
     if context["role"] == role == role_in(link, context):
         return Note(f"The role is **{label}**.")
     try:
-        body = {"role": role, "confirm": confirmed, "cell_id": one.session.place.cell_id}
+        body = {"role": role, "confirm": confirmed, "cell_id": invocation.session.place.cell_id}
         link.request("POST", f"context/{context['id']}/role", body)
     except CoworkError as error:
         if error.code != "confirmation_required":
@@ -114,167 +114,171 @@ def _role(one: Command) -> Note:
     return Note(f"The role is now **{label}**.")
 
 
-def _prompt(one: Command) -> Note:
-    link = one.session.link
+def _prompt(invocation: Command) -> Note:
+    link = invocation.session.link
     listed = link.request("GET", "v1/system-prompts")["items"]
-    if not one.arguments:
-        context = one.session.find(one.name)
+    if not invocation.arguments:
+        context = invocation.session.find(invocation.name)
         return _listed("prompts", [listed, context["system_prompt_id"] if context else "default"])
-    context = one.session.open(one.name, "actor")
-    body = {"system_prompt_id": one.arguments[0], "cell_id": one.session.place.cell_id}
+    context = invocation.session.open(invocation.name, "actor")
+    body = {
+        "system_prompt_id": invocation.arguments[0],
+        "cell_id": invocation.session.place.cell_id,
+    }
     chosen = link.request("POST", f"context/{context['id']}/system-prompt", body)
     title = next(item["title"] for item in listed if item["id"] == chosen["system_prompt_id"])
     return _listed("prompt_chosen", title)
 
 
-def _plan(one: Command) -> Note | None:
-    if one.arguments:
+def _plan(invocation: Command) -> Note | None:
+    if invocation.arguments:
         from .saved import plan_history
 
-        return plan_history(one.session, one.context, one.arguments)
-    for job in one.jobs():
-        found = one.session.link.request("GET", f"jobs/{job['id']}/card")
+        return plan_history(invocation.session, invocation.context, invocation.arguments)
+    for job in invocation.jobs():
+        found = invocation.session.link.request("GET", f"jobs/{job['id']}/card")
         if found["card"]["snapshot"]["plan"]:
-            show(one.session, job["id"])
+            show(invocation.session, job["id"])
             return None
     raise CellProblem("This conversation has no plan yet. Make one with %%plan.")
 
 
-def _execute(one: Command) -> None:
-    fulfil(one.session, CellRequest(role="actor", context=one.name))
+def _execute(invocation: Command) -> None:
+    fulfil(invocation.session, CellRequest(role="actor", context=invocation.name))
 
 
-def _cancel(one: Command) -> Note:
-    for job in one.jobs():
+def _cancel(invocation: Command) -> Note:
+    for job in invocation.jobs():
         if job["status"] in ACTIVE:
-            one.session.link.request("POST", f"jobs/{job['id']}/cancel")
+            invocation.session.link.request("POST", f"jobs/{job['id']}/cancel")
             return Note("Stopped.")
     return Note("Nothing is running in this conversation.")
 
 
-def _insert(one: Command) -> Note:
+def _insert(invocation: Command) -> Note:
     """One at a time: a reply can ask the front end for one cell only."""
     proposed = proposed_cells(
-        messages_of(one.session.link, one.context["id"]), one.session.notebook()
+        messages_of(invocation.session.link, invocation.context["id"]),
+        invocation.session.notebook(),
     )
-    waiting = [cell for cell in proposed if cell.call_id not in one.session.inserted]
+    waiting = [cell for cell in proposed if cell.call_id not in invocation.session.inserted]
     if not waiting:
         raise CellProblem("This conversation has no cell waiting to be inserted.")
-    one.session.insert_below(waiting[0].source)
-    one.session.inserted.add(waiting[0].call_id)
+    invocation.session.insert_below(waiting[0].source)
+    invocation.session.inserted.add(waiting[0].call_id)
     more = f" {len(waiting) - 1} more: run this again." if waiting[1:] else ""
     return Note(f"The cell is below.{more}")
 
 
-def _rollback(one: Command) -> Note:
-    chosen = one.arguments[0] if one.arguments else _before_last_run(one)
-    found = one.session.link.request("POST", f"checkpoints/{chosen}/rollback", {})
+def _rollback(invocation: Command) -> Note:
+    chosen = invocation.arguments[0] if invocation.arguments else _before_last_run(invocation)
+    found = invocation.session.link.request("POST", f"checkpoints/{chosen}/rollback", {})
     return _listed("rolled_back", found)
 
 
-def _before_last_run(one: Command) -> str:
+def _before_last_run(invocation: Command) -> str:
     """The state before the newest run that has changed anything."""
-    kept = one.get("checkpoints")["items"]
+    kept = invocation.get("checkpoints")["items"]
     changed = {point["job_id"] for point in kept if point["files"]}
-    for job in one.jobs():
+    for job in invocation.jobs():
         for point in kept:
             if point["job_id"] == job["id"] and job["id"] in changed:
                 return str(point["id"])
     raise CellProblem("This conversation has changed nothing, so there is nothing to roll back.")
 
 
-def _history(one: Command) -> Note:
-    return _listed("history", messages_of(one.session.link, one.context["id"]))
+def _history(invocation: Command) -> Note:
+    return _listed("history", messages_of(invocation.session.link, invocation.context["id"]))
 
 
-def _audit(one: Command) -> Note:
-    return _listed("audit", one.get("audit"))
+def _audit(invocation: Command) -> Note:
+    return _listed("audit", invocation.get("audit"))
 
 
-def _effects(one: Command) -> Note:
+def _effects(invocation: Command) -> Note:
     """Of the newest run that did anything to data: talking about it does nothing."""
-    for job in one.jobs():
-        found = one.session.link.request("GET", f"jobs/{job['id']}/effects")["items"]
+    for job in invocation.jobs():
+        found = invocation.session.link.request("GET", f"jobs/{job['id']}/effects")["items"]
         if found:
             return _listed("effects", found)
     return _listed("effects", [])
 
 
-def _checkpoints(one: Command) -> Note:
-    return _listed("checkpoints", one.get("checkpoints")["items"])
+def _checkpoints(invocation: Command) -> Note:
+    return _listed("checkpoints", invocation.get("checkpoints")["items"])
 
 
-def _expectations(one: Command) -> Note:
-    if one.arguments:
-        if one.arguments[0] not in ("--asserts", "--pandera"):
+def _expectations(invocation: Command) -> Note:
+    if invocation.arguments:
+        if invocation.arguments[0] not in ("--asserts", "--pandera"):
             raise _misused("expectations")
-        code = one.get(f"expectations/export?format={one.arguments[0][2:]}").decode()
-        one.session.insert_below(code)
+        code = invocation.get(f"expectations/export?format={invocation.arguments[0][2:]}").decode()
+        invocation.session.insert_below(code)
         return Note(f"```python\n{code}```")
     from .expectations import standing
 
-    return Note(f"```text\n{standing(one.get)}\n```")
+    return Note(f"```text\n{standing(invocation.get)}\n```")
 
 
-def _memory(one: Command) -> Note:
+def _memory(invocation: Command) -> Note:
     from .memory import change_memory
 
-    shown = change_memory(one.session, one.arguments)
-    if shown is None:
+    text = change_memory(invocation.session, invocation.arguments)
+    if text is None:
         raise _misused("memory")
-    return Note(shown)
+    return Note(text)
 
 
-def _rules(one: Command) -> Note:
-    return _listed("rules", one.session.link.request("GET", "rules")["items"])
+def _rules(invocation: Command) -> Note:
+    return _listed("rules", invocation.session.link.request("GET", "rules")["items"])
 
 
-def _models(one: Command) -> Note:
-    ask = one.session.link.request
+def _models(invocation: Command) -> Note:
+    ask = invocation.session.link.request
     return _listed("models", [ask("GET", "models"), ask("GET", "models/offers")["items"]])
 
 
-def _workflows(one: Command) -> Note:
-    if one.arguments:
+def _workflows(invocation: Command) -> Note:
+    if invocation.arguments:
         from .saved import manage
 
-        return manage(one.session, one.arguments)
-    return _listed("workflows", one.session.link.request("GET", "workflows")["items"])
+        return manage(invocation.session, invocation.arguments)
+    return _listed("workflows", invocation.session.link.request("GET", "workflows")["items"])
 
 
-def _skills(one: Command) -> Note:
-    return _listed("skills", one.session.link.request("GET", "skills"))
+def _skills(invocation: Command) -> Note:
+    return _listed("skills", invocation.session.link.request("GET", "skills"))
 
 
-def _save(one: Command) -> Note:
+def _save(invocation: Command) -> Note:
     from .saved import save
 
-    return save(one.session, one.context, one.arguments)
+    return save(invocation.session, invocation.context, invocation.arguments)
 
 
-def _run(one: Command) -> None:
+def _run(invocation: Command) -> None:
     from ..workflows.fields import assigned
 
-    name, *given = one.arguments
-    link = one.session.link
+    name, *given = invocation.arguments
+    link = invocation.session.link
     known = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
     if name not in known:
         raise CellProblem(f"There is no workflow '{name}'. See: %cowork workflows")
     body: dict[str, Any] = {"parameters": assigned(known[name]["parameters"], given)}
     workflow = known[name]
-    context = one.session.open(one.name or workflow["title"], workflow["role"])
+    context = invocation.session.open(invocation.name or workflow["title"], workflow["role"])
     body["context_id"] = context["id"]
     job = link.request("POST", f"workflows/{name}/run", body)["job_id"]
-    run = show(one.session, job)
+    run = show(invocation.session, job)
     if link.kind == "kernel":
         run.wait()
 
 
-def _export(one: Command) -> Note:
-    path = Path(one.arguments[0]).expanduser()
+def _export(invocation: Command) -> Note:
+    path = Path(invocation.arguments[0]).expanduser()
     if path.suffix not in _FORMATS:
         raise CellProblem(f"The file name must end in {', '.join(_FORMATS)}.")
-    body = one.get(f"export?format={path.suffix[1:]}")
+    body = invocation.get(f"export?format={path.suffix[1:]}")
     try:
         with path.open("xb") as file:
             file.write(body)
@@ -285,12 +289,14 @@ def _export(one: Command) -> Note:
     return Note(f"Written to `{path.name}`.")
 
 
-def _init(one: Command) -> Note:
-    if one.arguments not in ([], ["--show"]):
+def _init(invocation: Command) -> Note:
+    if invocation.arguments not in ([], ["--show"]):
         raise _misused("init")
-    body = {"show": bool(one.arguments), "cell_id": one.session.place.cell_id}
-    made = one.session.link.request("POST", "instructions/init", body)
-    what = "would be written" if one.arguments else "is written, and agents follow it. It says"
+    body = {"show": bool(invocation.arguments), "cell_id": invocation.session.place.cell_id}
+    made = invocation.session.link.request("POST", "instructions/init", body)
+    what = (
+        "would be written" if invocation.arguments else "is written, and agents follow it. It says"
+    )
     return Note(f"`{made['path']}` {what}:\n\n````markdown\n{made['text']}\n````")
 
 
@@ -306,8 +312,8 @@ def _doctor(_: Command) -> Note:
 
 def _help(_: Command) -> Note:
     rows = [
-        _usage(f"%cowork {name if name != 'status' else ''} {one.arguments}".strip(), one.help)
-        for name, one in COMMANDS.items()
+        _usage(f"%cowork {name if name != 'status' else ''} {usage.arguments}".strip(), usage.help)
+        for name, usage in COMMANDS.items()
     ]
     rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
     cells = [

@@ -141,7 +141,9 @@ def _mentions(typed: str) -> Iterable[str]:
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
     query = f"q={quote(typed, safe='')}&variables=false{about}"
-    yield from (one["text"] for one in session().link.request("GET", f"mentions?{query}")["items"])
+    yield from (
+        item["text"] for item in session().link.request("GET", f"mentions?{query}")["items"]
+    )
 
 
 def _offers(magic: str, before: list[str]) -> Iterable[str]:
@@ -186,7 +188,7 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
 def _names(what: str) -> Iterable[str]:
     from .session import session
 
-    return [one["name"] for one in session().link.request("GET", what)["items"]]
+    return [item["name"] for item in session().link.request("GET", what)["items"]]
 
 
 def _prompts() -> Iterable[str]:
@@ -194,7 +196,7 @@ def _prompts() -> Iterable[str]:
     from .session import session
 
     items = session().link.request("GET", "v1/system-prompts")["items"]
-    return [one["id"] for one in items if one["trusted"]]
+    return [item["id"] for item in items if item["trusted"]]
 
 
 def _parameters(workflow: str) -> Iterable[str]:
@@ -220,4 +222,4 @@ def _checkpoints(name: str | None) -> Iterable[str]:
     if context is None:
         return []
     found = session().link.request("GET", f"context/{context['id']}/checkpoints")
-    return [one["id"] for one in found["items"]]
+    return [item["id"] for item in found["items"]]

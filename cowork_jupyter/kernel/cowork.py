@@ -23,7 +23,7 @@ class Messages(list[dict[str, Any]]):
         return history(self)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{one['role']}: {text_of(one)}" for one in self)
+        return "\n".join(f"{message['role']}: {text_of(message)}" for message in self)
 
 
 class AuditView(dict[str, Any]):

@@ -26,21 +26,24 @@ def standing(get: Callable[[str], Any]) -> str:
 
 
 def _lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
-    variables = [one for one in expected if not is_about_files(one)]
+    variables = [expectation for expectation in expected if not is_about_files(expectation)]
     facts = measured(json.loads(measure(questions_of(variables)))) if variables else []
-    here = {one.id: check(one, fact) for one, fact in zip(variables, facts, strict=True)}
+    here = {
+        expectation.id: check(expectation, fact)
+        for expectation, fact in zip(variables, facts, strict=True)
+    }
     there: dict[str, Any] = {}
     if len(variables) < len(expected):
         items = get("expectations/check")["items"]
         there = {item["expectation"]["id"]: item for item in items}
-    for one in expected:
-        known = here.get(one.id)
+    for expectation in expected:
+        known = here.get(expectation.id)
         if known:
-            yield _line(one, known.met, known.found)
-        elif one.id in there:
-            yield _line(one, there[one.id]["met"], there[one.id]["found"])
+            yield _line(expectation, known.met, known.found)
+        elif expectation.id in there:
+            yield _line(expectation, there[expectation.id]["met"], there[expectation.id]["found"])
 
 
-def _line(one: Expectation, met: bool | None, found: str) -> str:
+def _line(expectation: Expectation, met: bool | None, found: str) -> str:
     said = f" — {found}" if found else ""
-    return f"{_MARKS[met]} {one.of.removeprefix(FILE)}: {in_words(one)}{said}"
+    return f"{_MARKS[met]} {expectation.of.removeprefix(FILE)}: {in_words(expectation)}{said}"

@@ -19,16 +19,16 @@ def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
     found = link.request("GET", "memory")
     match arguments:
         case []:
-            return _shown(found)
+            return _overview(found)
         case ["--keep"] | ["--drop"]:
             proposal = _newest(found)
             said = {"decision": arguments[0][2:], "fingerprint": proposal["fingerprint"]}
             address = f"jobs/{proposal['job_id']}/memory"
-            return _shown(link.request("POST", address, {**said, "cell_id": cell_id}))
+            return _overview(link.request("POST", address, {**said, "cell_id": cell_id}))
         case ["--forget", *words]:
             given = {"text": " ".join(words), "cell_id": cell_id or ""}
             query = urlencode({name: value for name, value in given.items() if value})
-            return _shown(link.request("DELETE", f"memory?{query}" if query else "memory"))
+            return _overview(link.request("DELETE", f"memory?{query}" if query else "memory"))
     return None
 
 
@@ -39,7 +39,7 @@ def _newest(found: dict[str, Any]) -> dict[str, Any]:
     return newest
 
 
-def _shown(found: dict[str, Any]) -> str:
+def _overview(found: dict[str, Any]) -> str:
     """The file, and what the newest run would add to it."""
     parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING]
     if not found["enabled"]:

@@ -33,15 +33,15 @@ class CellOutput:
     """Told of every run that a button of the card has started."""
     _id: str = field(default_factory=lambda: secrets.token_hex(8))
     _widget: Card | None = None
-    _shown: bool = False
+    _is_displayed: bool = False
 
     def show(self, card: dict[str, Any], markdown: str, text: str | None = None) -> None:
         """Show this, in the place of what was there."""
         from IPython.display import display
 
         bundle = self._bundle(card, markdown, text or markdown)
-        display(bundle, raw=True, display_id=self._id, update=self._shown)
-        self._shown = True
+        display(bundle, raw=True, display_id=self._id, update=self._is_displayed)
+        self._is_displayed = True
 
     def _bundle(self, card: dict[str, Any], markdown: str, text: str) -> Bundle:
         bundle: Bundle = {"text/plain": text, "text/markdown": markdown}

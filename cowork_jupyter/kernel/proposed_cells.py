@@ -20,7 +20,9 @@ class ProposedCell:
 
 def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> list[ProposedCell]:
     """The cells that were refused in a conversation for this notebook, oldest first."""
-    calls = {one["data"]["call_id"]: one["data"] for one in _of_type(messages, "tool_call")}
+    calls = {
+        message["data"]["call_id"]: message["data"] for message in _of_type(messages, "tool_call")
+    }
     found = []
     for message in _of_type(messages, "tool_result"):
         result = message["data"]

@@ -99,16 +99,17 @@ class Run:
 
     def _needs_this_kernel(self) -> bool:
         """Whether the agent waits for a kernel that is busy waiting for the agent."""
-        answered = {one["data"].get("call_id") for one in self._said("tool_result")}
-        undecided = {one.get("call_id") for one in self.snapshot["permissions"]}
+        answered = {message["data"].get("call_id") for message in self._said("tool_result")}
+        undecided = {permission.get("call_id") for permission in self.snapshot["permissions"]}
         return any(
-            one["data"]["tool"] in _KERNEL_TOOLS and self._is_here(one["data"]["parameters"])
-            for one in self._said("tool_call")
-            if one["data"]["call_id"] not in answered | undecided
+            message["data"]["tool"] in _KERNEL_TOOLS
+            and self._is_here(message["data"]["parameters"])
+            for message in self._said("tool_call")
+            if message["data"]["call_id"] not in answered | undecided
         )
 
     def _said(self, kind: str) -> list[dict[str, Any]]:
-        return [one for one in self.snapshot["messages"] if one["message_type"] == kind]
+        return [message for message in self.snapshot["messages"] if message["message_type"] == kind]
 
     def _is_here(self, parameters: dict[str, Any]) -> bool:
         """Whether a call means the notebook of this conversation, and so this kernel."""
@@ -173,7 +174,7 @@ class Run:
     def text(self) -> str:
         """The last words of the agent."""
         said = [text_of(message) for message in self.messages if message["role"] == "assistant"]
-        return next((one for one in reversed(said) if one), "")
+        return next((text for text in reversed(said) if text), "")
 
     def __repr__(self) -> str:
         return f"<Run {self.status}: {self._card['title']}>"

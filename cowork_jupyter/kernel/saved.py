@@ -37,7 +37,7 @@ def save(session: KernelSession, context: Context, words: list[str]) -> Note:
     given = _options.parse_intermixed_args(words)
     about = f"context/{context['id']}"
     found = session.link.request("GET", f"{about}/plan/parameters")["items"]
-    offers = [OfferedParameter.model_validate(one) for one in found]
+    offers = [OfferedParameter.model_validate(parameter) for parameter in found]
     body = {
         "name": given.name,
         "title": given.title,
@@ -77,12 +77,12 @@ def manage(session: KernelSession, words: list[str]) -> Note:
 
 def _edit(session: KernelSession, name: str, words: list[str]) -> Note:
     """`title=` and `description=` are the workflow's; any other name gives a default."""
-    known = {one["name"]: one for one in session.link.request("GET", "workflows")["items"]}
+    known = {item["name"]: item for item in session.link.request("GET", "workflows")["items"]}
     template = (known.get(name) or {}).get("template")
     if template is None:
         raise CellProblem(f"You have no workflow '{name}' to edit. See: %cowork workflows")
     body: dict[str, Any] = {"cell_id": session.place.cell_id}
-    parameters = {one["name"]: one for one in template["parameters"]}
+    parameters = {parameter["name"]: parameter for parameter in template["parameters"]}
     for word in words:
         key, _, value = word.partition("=")
         if key in ("title", "description"):

@@ -113,7 +113,7 @@ class KernelSession:
         notebook = self.notebook()
         if notebook is None:
             kept = [self._still_there(context) for context in reversed(self._contexts.values())]
-            return [one for one in kept if one]
+            return [context for context in kept if context]
         return self._of(notebook)
 
     def _of(self, notebook: str) -> list[Context]:

@@ -38,17 +38,18 @@ def audit(found: Item) -> str:
             _short(step["action"]),
             _planned(step["planned"]),
             _happened(step["actual"]),
-            "; ".join(_short(one["what"]) for one in step["deviations"]) or "as planned",
+            "; ".join(_short(deviation["what"]) for deviation in step["deviations"])
+            or "as planned",
         ]
         for step in found["steps"]
     ]
     head = ["", "Step", "Planned", "What happened", "Different from the plan"]
-    figures = dict.fromkeys(line(one["text"]) for one in found["figures"])
-    assumed = [assumption(Assumption.model_validate(one)) for one in found["assumptions"]]
+    figures = dict.fromkeys(line(figure["text"]) for figure in found["figures"])
+    assumed = [assumption(Assumption.model_validate(raw)) for raw in found["assumptions"]]
     parts = [
         _listed(head, rows, "This conversation has no plan yet."),
         f"Not found in any output: {', '.join(figures)}" if figures else "",
-        "\n".join(["Assumptions:\n", *(f"- {one}" for one in assumed)]) if assumed else "",
+        "\n".join(["Assumptions:\n", *(f"- {text}" for text in assumed)]) if assumed else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -60,7 +61,7 @@ def _planned(planned: Item) -> str:
 
 def _happened(actual: Item) -> str:
     rounds = f" ({actual['rounds'] + 1} rounds)" if actual["rounds"] else ""
-    return _codes([one["tool"] for one in actual["tools"]] + actual["files"]) + rounds
+    return _codes([tool["tool"] for tool in actual["tools"]] + actual["files"]) + rounds
 
 
 def effects(items: Iterable[Item]) -> str:
@@ -69,13 +70,15 @@ def effects(items: Iterable[Item]) -> str:
     for item in items:
         said = line(item.get("line") or "")
         lines += [f"- {said}"] if said else []
-        lines += [f"{'  ' if said else ''}- {_warning(one)}" for one in item.get("warnings", [])]
+        lines += [
+            f"{'  ' if said else ''}- {_warning(warning)}" for warning in item.get("warnings", [])
+        ]
     return "\n".join(lines) or "No run of this conversation has changed a table."
 
 
-def _warning(one: Item) -> str:
-    where = f", line {one['line']}" if one.get("line") else ""
-    return f"**Warning**{where}: " + line(f"{one['message']} {one.get('advice', '')}")
+def _warning(item: Item) -> str:
+    where = f", line {item['line']}" if item.get("line") else ""
+    return f"**Warning**{where}: " + line(f"{item['message']} {item.get('advice', '')}")
 
 
 def checkpoints(items: Iterable[Item]) -> str:
@@ -101,8 +104,8 @@ def rolled_back(found: Item) -> str:
     parts = [
         f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
-        *(f"Skipped: {code(one['path'])}, {line(one['why'])}" for one in found["skipped"]),
-        OVERWRITE if any(one.get("can_overwrite") for one in found["skipped"]) else "",
+        *(f"Skipped: {code(entry['path'])}, {line(entry['why'])}" for entry in found["skipped"]),
+        OVERWRITE if any(entry.get("can_overwrite") for entry in found["skipped"]) else "",
         *map(line, found.get("notes", [])),
     ]
     text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
@@ -152,18 +155,18 @@ def models(found: tuple[Item, list[Item]]) -> str:
     connected, offers = found
     currency = str(connected["currency"])
     rows = [
-        [code(one["name"]), _tokens(one), _price(one["price"], currency), _use(one)]
-        for one in connected["items"]
+        [code(item["name"]), _tokens(item), _price(item["price"], currency), _use(item)]
+        for item in connected["items"]
     ]
     rows += [
         [
-            code(one["name"]),
-            _tokens(one),
+            code(model["name"]),
+            _tokens(model),
             "",
             f"{line(server['label'])} runs here but is not connected",
         ]
         for server in offers
-        for one in server["models"]
+        for model in server["models"]
     ]
     text = _listed(
         ["Model", "Tokens", "A million tokens", ""], rows, "The connected server has no models."
@@ -204,7 +207,7 @@ def skills(found: Item) -> str:
         for item in found["items"]
     ]
     listed = _listed(["Skill", "", "From", ""], rows, "There are no skills.")
-    return "\n\n".join([listed, *(line(one["message"]) for one in found["problems"])])
+    return "\n\n".join([listed, *(line(problem["message"]) for problem in found["problems"])])
 
 
 def _skill_state(item: Item) -> str:
@@ -218,12 +221,14 @@ def _skill_state(item: Item) -> str:
 def saved_workflow(saved: Item, offered: Iterable[Item]) -> str:
     """That it is kept, how it is run, and what else could vary."""
     given = saved["template"]["parameters"]
-    call = [f"{one['name']}={shlex.quote(one['example'] or '')}" for one in given]
+    call = [f"{parameter['name']}={shlex.quote(parameter['example'] or '')}" for parameter in given]
     run = " ".join(["%cowork run", saved["name"], *call])
     parts = [f"**Saved.** To use it: {code(run)}"]
-    values = {one["example"] for one in given}
+    values = {parameter["example"] for parameter in given}
     rest = [
-        [code(one["name"]), code(one["value"])] for one in offered if one["value"] not in values
+        [code(offer["name"]), code(offer["value"])]
+        for offer in offered
+        if offer["value"] not in values
     ]
     if rest:
         again = f"%cowork save {saved['name']} NAME … --replace"
@@ -238,12 +243,12 @@ def revisions(items: Sequence[Item]) -> str:
     """The revisions of a plan: who made each, and what it changed."""
     rows = [
         [
-            str(one["revision"]),
-            _time(one["made_at"]),
-            _BY[str(one["by"])],
-            line(one["change"] or "made"),
+            str(item["revision"]),
+            _time(item["made_at"]),
+            _BY[str(item["by"])],
+            line(item["change"] or "made"),
         ]
-        for one in items
+        for item in items
     ]
     listed = table(["Revision", "Time", "Who", "What"], rows)
     hint = "Compare two: `%cowork plan --history N M`. Restore one: `%cowork plan --restore N`."
@@ -258,17 +263,17 @@ def comparison(found: Item) -> str:
     head = (
         f"**Revision {found['from_revision']} → {found['to_revision']}**: {line(found['summary'])}"
     )
-    lines = [_field_change(one) for one in found["fields"]]
+    lines = [_field_change(field) for field in found["fields"]]
     for step in found["steps"]:
         mark = _CHANGES[step["change"]]
         lines.append(f"- {mark} {step['number']}. {line(step['action'])} ({step['change']})")
-        lines += [f"  {_field_change(one)}" for one in step["fields"]]
+        lines += [f"  {_field_change(field)}" for field in step["fields"]]
     return "\n".join([head, "", *lines]).rstrip()
 
 
-def _field_change(one: Item) -> str:
-    before, after = line(one["before"]) or "–", line(one["after"]) or "–"
-    return f"- {one['field']}: ~~{before}~~ → {after}"
+def _field_change(item: Item) -> str:
+    before, after = line(item["before"]) or "–", line(item["after"]) or "–"
+    return f"- {item['field']}: ~~{before}~~ → {after}"
 
 
 def _parameters(schema: Item) -> str:

@@ -144,7 +144,7 @@ def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
         raise InvalidInput("Its name may contain only letters, digits, '_', '-' and '.'.")
     if role_named(prompt_id):
         raise InvalidInput("It has the name of a role, which is reserved here.")
-    if any(one.id == prompt_id for one in known):
+    if any(prompt.id == prompt_id for prompt in known):
         raise InvalidInput("Another one already has that name.")
 
 

@@ -81,16 +81,16 @@ class CodeStream:
     def feed(self, text: str) -> str | None:
         """Read on; the code that can be shown now. None: all code so far was only a thought."""
         self._pending += self._joiner.join(text)
-        shown: list[str] = []
+        pieces: list[str] = []
         while self._pending:
             state, size = self._state, len(self._pending)
             piece = self._steps[state](self)
             if piece is None:
                 return None
-            shown.append(piece)
+            pieces.append(piece)
             if self._state is state and len(self._pending) == size:
                 break  # it needs more
-        return "".join(shown)
+        return "".join(pieces)
 
     def finish(self) -> str:
         """The answer has ended; the code that was held back."""

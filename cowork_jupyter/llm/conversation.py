@@ -77,7 +77,11 @@ _Exchange = list[tuple[Message, Message]]
 
 
 def _with_results(history: Sequence[Message]) -> Iterator[Message | _Exchange]:
-    results = {one.data.call_id: one for one in history if isinstance(one.data, ToolResultData)}
+    results = {
+        message.data.call_id: message
+        for message in history
+        if isinstance(message.data, ToolResultData)
+    }
     for item in _joined_calls(history):
         if isinstance(item, Message):
             if not isinstance(item.data, ToolResultData) or item.data.call_id in results:
@@ -137,8 +141,8 @@ def _is_call(message: Message) -> bool:
 
 def _parts(message: Message | list[Message], frame: Frame, *, fenced: bool) -> list[dict[str, Any]]:
     if isinstance(message, list):
-        told = (_code_of(message) if fenced else None) or _calls_as_json(message)
-        return [{"type": "text", "text": told}]
+        calls_text = (_code_of(message) if fenced else None) or _calls_as_json(message)
+        return [{"type": "text", "text": calls_text}]
     parts = [_image(part) for part in message.content if isinstance(part, ImagePart) and part.data]
     text = _text(message, frame)
     return [*([{"type": "text", "text": text}] if text else []), *parts]
@@ -169,8 +173,8 @@ def _text(message: Message, frame: Frame) -> str:
     if isinstance(message.data, ToolResultData):
         outcome = "" if message.data.ok else " (failed)"
         tool, text = message.data.tool or "the tool", message.text or _NOTHING
-        told = text if message.data.guidance else frame.around(text)
-        return f"Result of {tool}{outcome}:\n{told}"
+        framed_text = text if message.data.guidance else frame.around(text)
+        return f"Result of {tool}{outcome}:\n{framed_text}"
     if isinstance(message.data, TextData) and (answer := message.data.answer):
         return f"Answer to “{answer.question}”: {message.text}"
     text = message.text or message.data_as_text

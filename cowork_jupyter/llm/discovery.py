@@ -33,7 +33,9 @@ class KnownServer:
 
 
 KNOWN_SERVERS = tuple(
-    KnownServer(one.id, one.label, one.port) for one in all_providers() if one.port
+    KnownServer(provider.id, provider.label, provider.port)
+    for provider in all_providers()
+    if provider.port
 )
 
 
@@ -62,7 +64,7 @@ def _knock(at: KnownServer) -> FoundServer | None:
         return None
     if not served:
         return None
-    models = [sized(at.provider, root, one) for one in served]
+    models = [sized(at.provider, root, model) for model in served]
     return FoundServer(at.provider, at.label, f"{root}/v1", tuple(models))
 
 
@@ -72,7 +74,7 @@ def sized(provider: str, root: str, model: ServedModel) -> ServedModel:
     if size is None and provider == "ollama":
         info = _ask(f"{root}/api/show", {"model": model.name}).get("model_info", {})
         sizes = [value for name, value in info.items() if name.endswith(".context_length")]
-        size = next((one for one in sizes if isinstance(one, int)), None)
+        size = next((candidate for candidate in sizes if isinstance(candidate, int)), None)
     elif size is None and provider == "lmstudio":
         size = context_size(_ask(f"{root}/api/v0/models/{model.name}"))
     elif size is None and provider == "llama.cpp":

@@ -99,5 +99,5 @@ def spelled(message: Message) -> Message:
     clear = spell_hidden(text)
     if clear == text:
         return message
-    parts = [TextPart(text=clear), *(one for one in message.content if one.type != "text")]
+    parts = [TextPart(text=clear), *(part for part in message.content if part.type != "text")]
     return message.model_copy(update={"content": parts})

@@ -71,7 +71,7 @@ class KnownModels:
 
     async def _list(self, connection: Connection) -> None:
         served = await asyncio.to_thread(_served, connection)
-        listed = {one.name.removesuffix(":latest"): one for one in served}
+        listed = {model.name.removesuffix(":latest"): model for model in served}
         if len(served) == 1:  # many servers take any name for their one model
             listed[connection.model] = served[0]
         self._listed[connection] = listed
@@ -79,7 +79,7 @@ class KnownModels:
     def names(self) -> list[str]:
         """The models that the server has listed so far."""
         listed = self._listed.get(self._connection(), {})
-        return list(dict.fromkeys(one.name for one in listed.values()))
+        return list(dict.fromkeys(model.name for model in listed.values()))
 
     def window(self, model: str) -> int | None:
         """How many tokens the model takes, as far as anybody knows."""
@@ -145,4 +145,7 @@ def _served(connection: Connection) -> list[ServedModel]:
         return []
     root = connection.base_url.removesuffix("/v1")
     provider = provider_of(connection)
-    return [sized(provider, root, one) if one.name == connection.model else one for one in served]
+    return [
+        sized(provider, root, model) if model.name == connection.model else model
+        for model in served
+    ]

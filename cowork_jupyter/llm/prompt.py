@@ -192,7 +192,10 @@ def _fitness(tools: Sequence[DescribedTool], request: str) -> list[float]:
 
 def _permissions(role: AgentRole) -> str:
     held = role.spec.permissions
-    lines = [f"{'✅' if one in held else '❌'} {_ALLOWED[one]}" for one in Permission]
+    lines = [
+        f"{'✅' if permission in held else '❌'} {_ALLOWED[permission]}"
+        for permission in Permission
+    ]
     return "\n".join(lines)
 
 
@@ -250,7 +253,7 @@ def _templates(outlines: Sequence[str]) -> str:
 def _guidance(parts: PromptParts) -> Iterator[str]:
     """A section for each kind, which says how far to follow it."""
     for kind, heading in _GUIDANCE.items():
-        texts = [one.text for one in parts.guidance if one.about.kind == kind]
+        texts = [guidance.text for guidance in parts.guidance if guidance.about.kind == kind]
         if texts:
             yield "\n".join([f"# {heading}", read_prompt("guidance", f"{kind}.md"), *texts])
 
@@ -272,7 +275,7 @@ def _signature(schema: dict[str, Any]) -> str:
 
 def _hint(schema: dict[str, Any]) -> str:
     """The type where it is not text, which most parameters are."""
-    kinds = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    kinds = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     kind = kinds[0] if kinds else {}
     if "enum" in kind:
         return f": {'|'.join(map(str, kind['enum']))}"

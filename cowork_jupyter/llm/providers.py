@@ -78,17 +78,20 @@ def all_providers() -> tuple[Provider, ...]:
 
 def provider_at(address: str) -> Provider | None:
     """Whose address this is."""
-    return next((one for one in all_providers() if one.is_at(address)), None)
+    return next((provider for provider in all_providers() if provider.is_at(address)), None)
 
 
 def suggested(address: str, model: str) -> SuggestedModel:
     """What is known of a model at an address; nothing, for most."""
     provider, name = provider_at(address), model.removeprefix("models/")
     known = provider.models if provider else []
-    return next((one for one in known if one.name == name), SuggestedModel(name=model))
+    return next(
+        (suggested_model for suggested_model in known if suggested_model.name == name),
+        SuggestedModel(name=model),
+    )
 
 
 def usual_prices(currency: str) -> dict[str, Price]:
     """What models usually cost, by name; nothing where another currency is used."""
-    known = [one for provider in all_providers() for one in provider.models]
-    return {one.name: one.price for one in known if one.price and currency == CURRENCY}
+    known = [model for provider in all_providers() for model in provider.models]
+    return {model.name: model.price for model in known if model.price and currency == CURRENCY}

@@ -93,7 +93,7 @@ def look(connection: Connection) -> ModelState:
             return state.model_copy(update={"ready": True})
         found = {"why_not": str(failure), "problem": failure.problem}
         return state.model_copy(update=found)
-    return state.model_copy(update=_judge(connection, [one.name for one in served]))
+    return state.model_copy(update=_judge(connection, [model.name for model in served]))
 
 
 def served_models(connection: Connection) -> list[ServedModel]:

@@ -201,6 +201,6 @@ def _unescaped(text: str) -> str:
         return match[0] if match[1] == "u" and is_code else f"\\\\{match[1]}"
 
     escaped = _ESCAPE.sub(known, text)
-    quoted = re.sub(r"(\\.)|\"", lambda one: one[1] or '\\"', escaped, flags=re.DOTALL)
+    quoted = re.sub(r"(\\.)|\"", lambda match: match[1] or '\\"', escaped, flags=re.DOTALL)
     value: str = json.loads(f'"{quoted}"', strict=False)
     return value

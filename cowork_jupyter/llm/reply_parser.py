@@ -165,12 +165,12 @@ class ReplyParser:
             self._line_start = self._after_object = False
         if "\n" in piece[len(body) :]:
             self._line_start = True
-        if shown := self._text.write(piece):
-            self._deltas.append(TextDelta(shown))
+        if text := self._text.write(piece):
+            self._deltas.append(TextDelta(text))
 
     def _reason(self, piece: str) -> None:
-        if shown := self._reasoning.write(piece):
-            self._deltas.append(ReasoningDelta(shown))
+        if text := self._reasoning.write(piece):
+            self._deltas.append(ReasoningDelta(text))
 
     def _take_deltas(self) -> list[Delta]:
         deltas, self._deltas = self._deltas, []

@@ -61,7 +61,7 @@ def with_pictures(newest_first: Iterable[Message], most: int) -> Iterator[Messag
 def _named(message: Message, kept: list[ImagePart], why: str) -> Message:
     content: list[ContentPart] = [
         TextPart(text=f"\n[{_name(part)}, {why}]")
-        if isinstance(part, ImagePart) and not any(part is one for one in kept)
+        if isinstance(part, ImagePart) and not any(part is picture for picture in kept)
         else part
         for part in message.content
     ]

@@ -62,4 +62,4 @@ CATALOGUE = (
 
 def recommended(name: str) -> Recommended | None:
     """The one with this name, however it is capitalised."""
-    return next((one for one in CATALOGUE if one.name == name.lower()), None)
+    return next((model for model in CATALOGUE if model.name == name.lower()), None)

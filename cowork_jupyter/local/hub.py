@@ -34,7 +34,7 @@ def published(wanted: Recommended, client: httpx.Client, hub: str = DEFAULT_HUB)
     """Ask the hub about a file."""
     hub = hub.rstrip("/")
     listing = _listing(f"{hub}/api/models/{wanted.repository}/tree/main", client)
-    entry = next((one for one in listing if one.get("path") == wanted.file), None)
+    entry = next((item for item in listing if item.get("path") == wanted.file), None)
     if entry is None:
         raise NotFound(f"{hub}/{wanted.repository} no longer has {wanted.file}.")
     stored = entry.get("lfs") or {}

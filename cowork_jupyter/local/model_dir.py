@@ -20,7 +20,7 @@ class ModelDir:
         """Where the recommended model with this name belongs, whether it is there or not."""
         found = recommended(name)
         if found is None:
-            known = ", ".join(one.name for one in CATALOGUE)
+            known = ", ".join(model.name for model in CATALOGUE)
             raise NotFound(f"There is no model '{name}'. Choose one of: {known}.")
         return self.folder / found.file
 
@@ -49,7 +49,7 @@ class ModelDir:
 
     def others(self) -> list[Path]:
         """Model files in the folder that are not among the recommended ones."""
-        ours = {one.file for one in CATALOGUE}
+        ours = {model.file for model in CATALOGUE}
         return sorted(file for file in self.folder.glob("*.gguf") if file.name not in ours)
 
     def remove(self, name: str) -> int:

@@ -49,7 +49,7 @@ class ServingProcess:
         self.share_read = 0.0
         """How much of the file has been read, until it is loaded."""
         self.log: deque[str] = deque(maxlen=LOG_LINES)
-        self._told = "its process ended without a message"
+        self._error = "its process ended without a message"
         self._process = _start(file.parent)
         # In this order: who listens waits at the end for who keeps, who must have begun by then.
         self._threads = [
@@ -94,7 +94,7 @@ class ServingProcess:
         for line in _there(self._process.stdout):
             news = _news(line)
             self.share_read = news.get("read", self.share_read)
-            self._told = news.get("error", self._told)
+            self._error = news.get("error", self._error)
             if "address" in news:
                 self.loaded.set_result(Endpoint(f"{news['address']}/v1", self._key, self._name))
                 return
@@ -113,7 +113,7 @@ class ServingProcess:
     def _failure(self) -> Unavailable:
         """The first problem in the log is what went wrong; the others follow from it."""
         problems = (_PROBLEM.match(line) for line in self.log)
-        cause = next((problem[1] for problem in problems if problem), self._told)
+        cause = next((problem[1] for problem in problems if problem), self._error)
         return Unavailable(
             f"Could not load the local model {self._name}: {cause}.", code="local_model_failed"
         )

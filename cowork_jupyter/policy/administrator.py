@@ -127,14 +127,14 @@ class Administrator:
     @property
     def prices(self) -> dict[str, Price]:
         """What models cost, whatever the user's own settings say."""
-        return {name: one for said in self._said() for name, one in said.prices.items()}
+        return {name: price for said in self._said() for name, price in said.prices.items()}
 
     @property
     def limits(self) -> DayLimits:
-        said = [one.limits for one in self._said()]
+        said = [sections.limits for sections in self._said()]
         return DayLimits(
-            tokens_per_day=_strictest(one.tokens_per_day for one in said),
-            money_per_day=_strictest(one.money_per_day for one in said),
+            tokens_per_day=_strictest(limits.tokens_per_day for limits in said),
+            money_per_day=_strictest(limits.money_per_day for limits in said),
         )
 
     def allows(self, model: str) -> bool:
@@ -157,8 +157,8 @@ class Administrator:
             if file.problem:
                 why = f"{file.problem} Until your administrator fixes that, no model is asked."
                 raise Forbidden(why, code="administrator_settings_broken")
-        lists = [one.models for one in said if one.models is not None]
-        if not all(any(fnmatch.fnmatchcase(model, one) for one in names) for names in lists):
+        lists = [sections.models for sections in said if sections.models is not None]
+        if not all(any(fnmatch.fnmatchcase(model, name) for name in names) for names in lists):
             allowed = list(dict.fromkeys(name for names in lists for name in names))
             which = f"Allowed are: {', '.join(allowed)}." if allowed else "No model is allowed."
             raise Forbidden(

@@ -99,7 +99,7 @@ def _tool_part(
     return CallPart(
         tool=tool,
         rules=tuple(dict.fromkeys((tool, *also, *_like(permissions, reads)))),
-        shown=target.shown(anchors) if target else tool,
+        label=target.label(anchors) if target else tool,
         risk=_risk_of_tool(permissions, target, anchors, rewrite),
         permissions=permissions,
         target=target,
@@ -119,7 +119,7 @@ def _foreign_part(
     return CallPart(
         tool=tool,
         rules=(tool, *also),
-        shown=tool,
+        label=tool,
         risk=Risk.HIGH if changed else Risk.LOW if reads else Risk.MEDIUM,
         permissions=permissions,
         always_ask_reason=_TOOL_CHANGED if changed else None,
@@ -194,10 +194,10 @@ def _command_parts(
         yield _command_part(tool, command)
         if command.brings:
             yield CallPart(tool, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(_BRINGS,))
-        for one in folders:
-            yield from _word_parts(command, one, anchors)
-            yield from _tree_parts(command, one, anchors)
-            yield from _git_parts(command, one)
+        for start in folders:
+            yield from _word_parts(command, start, anchors)
+            yield from _tree_parts(command, start, anchors)
+            yield from _git_parts(command, start)
         folders += _folders_after(command, folders, anchors)
     yield from _file_parts(analysis, folder, anchors)
     yield from _network_parts(tool, analysis, folders, bool(parameters.get("needs_network")))
@@ -215,7 +215,7 @@ def _network_parts(
     if not hosts and not wanted:
         return
     beside = (command for command in commands if not command.hosts)
-    if not hosts or any(not one.effects <= _STAYS_HERE for one in beside):
+    if not hosts or any(not command.effects <= _STAYS_HERE for command in beside):
         hosts = [*(host for host in hosts if host != ANY_HOST), ANY_HOST]
     for host in hosts:
         whom = "hosts it does not name" if host == ANY_HOST else host
@@ -237,7 +237,7 @@ def _command_part(tool: str, command: SimpleCommand) -> CallPart:
     return CallPart(
         tool=tool,
         rules=(COMMAND_TOOL,),
-        shown=command.text,
+        label=command.text,
         risk=Risk.HIGH if reasons or command.doubts else risk,
         command=command,
         always_ask_reason=reasons[0] if reasons else None,
@@ -261,7 +261,7 @@ def _file_part(target: Target, anchors: AnchorDirs, *, writes: bool) -> CallPart
     return CallPart(
         tool=COMMAND_TOOL,
         rules=WRITE_RULES if writes else READ_RULES,
-        shown=target.shown(anchors),
+        label=target.label(anchors),
         risk=Risk.HIGH if outside or protected else usual,
         target=target,
         protected=protected,
@@ -282,7 +282,7 @@ def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
         yield CallPart(
             tool=COMMAND_TOOL,
             rules=READ_RULES if reads else (*READ_RULES, *WRITE_RULES, *DELETE_RULES),
-            shown=target.shown(anchors),
+            label=target.label(anchors),
             risk=Risk.HIGH if outside or protected else Risk.LOW,
             target=target,
             protected=protected,
@@ -303,9 +303,9 @@ def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
     if not tree.complete:
         doubts = ("it reads too many files to check, and some may contain secrets",)
         yield CallPart(COMMAND_TOOL, READ_RULES, command.text, Risk.HIGH, doubts=doubts)
-    shown = f"files that {command.text} finds"
+    label = f"files that {command.text} finds"
     if tree.files:
-        yield CallPart(COMMAND_TOOL, READ_RULES, shown, Risk.LOW, deny_only=True, below=tree.files)
+        yield CallPart(COMMAND_TOOL, READ_RULES, label, Risk.LOW, deny_only=True, below=tree.files)
 
 
 def _git_parts(command: SimpleCommand, folder: str) -> Iterator[CallPart]:
@@ -322,7 +322,7 @@ def _folders_after(command: SimpleCommand, folders: list[str], anchors: AnchorDi
         return []
     words = [word for word in command.words[1:] if word[:1] != "-"][:1]
     new = [target_of(anchors, word, folder).real for word in words for folder in folders]
-    return [one for one in dict.fromkeys(new) if one not in folders]
+    return [folder for folder in dict.fromkeys(new) if folder not in folders]
 
 
 def _paths_in(words: tuple[str, ...], *, joined: bool) -> Iterator[str]:
@@ -334,9 +334,9 @@ def _paths_in(words: tuple[str, ...], *, joined: bool) -> Iterator[str]:
         found = [value, of_revision] if colon and not _is_address(value) else [value]
         if joined:
             found.append(word[2:] if option else word.partition("=")[2])
-        for one in found:
-            if one and one not in _NO_FILES and "\0" not in one and len(one) < 4096:
-                yield one
+        for path in found:
+            if path and path not in _NO_FILES and "\0" not in path and len(path) < 4096:
+                yield path
 
 
 def _is_address(value: str) -> bool:

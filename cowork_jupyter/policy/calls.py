@@ -31,7 +31,7 @@ class CallPart:
     """The tool whose call this is part of."""
     rules: tuple[str, ...]
     """Names of the tools whose rules are about it."""
-    shown: str
+    label: str
     risk: Risk
     permissions: frozenset[Permission] = frozenset({Permission.EXECUTE_COMMANDS})
     target: Target | None = None
@@ -87,13 +87,13 @@ class ProposedCall:
     @property
     def network(self) -> list[str]:
         """That it uses the network and whom it talks to, in words; empty if it does not."""
-        return [part.shown for part in self.parts if part.host]
+        return [part.label for part in self.parts if part.host]
 
     @property
     def resource(self) -> str:
         """What it is about: its files, or how its first part calls itself."""
-        files = [part.shown for part in self.parts if part.target and part.tool == self.tool]
-        return ", ".join(files) or self.parts[0].shown
+        files = [part.label for part in self.parts if part.target and part.tool == self.tool]
+        return ", ".join(files) or self.parts[0].label
 
     @property
     def code(self) -> str:
@@ -109,11 +109,11 @@ class ProposedCall:
     @property
     def digest(self) -> str:
         """Stands for all that somebody who approves the call has decided about."""
-        shown = self.preview.text if self.preview else ""
+        preview = self.preview.text if self.preview else ""
         tool = [self.tool, self.pinned.fingerprint if self.pinned else ""]
-        facts = [tool, dict(self.parameters), sorted(self.marks.items()), shown]
+        facts = [tool, dict(self.parameters), sorted(self.marks.items()), preview]
         parts = [
-            [part.shown, *(part.target.spellings if part.target else ())] for part in self.parts
+            [part.label, *(part.target.spellings if part.target else ())] for part in self.parts
         ]
         text = json.dumps([facts, parts], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

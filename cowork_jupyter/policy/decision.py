@@ -119,7 +119,7 @@ class Judgement:
     @property
     def deciding(self) -> Verdict:
         """The first answer that counted."""
-        return next(one for one in self.verdicts if one.effect is self.effect)
+        return next(verdict for verdict in self.verdicts if verdict.effect is self.effect)
 
     def decision(self) -> Decision:
         """As the API tells it."""
@@ -153,7 +153,11 @@ def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
             f"The role {role} may not use {tool}: it lacks {', '.join(missing)}.",
             code="not_permitted",
             advice="Do not try again. Say what should be done instead.",
-            details={"role": role.value, "tool": tool, "missing": [str(one) for one in missing]},
+            details={
+                "role": role.value,
+                "tool": tool,
+                "missing": [str(permission) for permission in missing],
+            },
         )
 
 
@@ -196,15 +200,15 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
     matching = [rule for rule in candidates if _is_about(rule, part, around.anchors)]
     for rule in _with(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
-        said = f"The rule '{rule}' denies {part.shown}.{why}"
+        said = f"The rule '{rule}' denies {part.label}.{why}"
         return Verdict(part, Effect.DENY, said, "rule", rule.scope)
     if part.protected:
-        why = f"{part.shown} is protected because {part.protected}, so it always asks."
+        why = f"{part.label} is protected because {part.protected}, so it always asks."
         return Verdict(part, Effect.ASK, why, "protected")
     if part.deny_only:
         for rule in _with(Effect.ASK, matching):
             return _asks(rule, part)
-        return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.shown}.", "not_forbidden")
+        return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.label}.", "not_forbidden")
     for doubt in part.doubts:
         why = doubt.rstrip(".")
         return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.", "doubt")
@@ -215,7 +219,7 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
     allowing = list(_with(Effect.ALLOW, matching))
     for rule in allowing:
         if _says_enough(rule, part):
-            said = f"The rule '{rule}' allows {part.shown}."
+            said = f"The rule '{rule}' allows {part.label}."
             return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
     verdict = _without_rules(role, part, around)
     if allowing and verdict.effect is Effect.ASK:
@@ -225,7 +229,7 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
 
 
 def _asks(rule: Rule, part: CallPart) -> Verdict:
-    said = f"The rule '{rule}' asks about {part.shown}."
+    said = f"The rule '{rule}' asks about {part.label}."
     return Verdict(part, Effect.ASK, said, "rule", rule.scope)
 
 
@@ -234,35 +238,35 @@ def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
         for rule in _with(effect, matching):
-            said = f"{part.shown} The rule '{rule}' covers that."
+            said = f"{part.label} The rule '{rule}' covers that."
             return Verdict(part, effect, said, "rule", rule.scope)
     for rule in rules if part.host == ANY_HOST else ():
         if rule.counts_as is not Effect.ALLOW:
             # A user who is asked knows where a command goes; whoever must not go there is not.
             effect = rule.counts_as if rule.scope is Scope.ADMIN else Effect.ASK
-            why = f"{part.shown} The rule '{rule}' may cover one of them."
+            why = f"{part.label} The rule '{rule}' may cover one of them."
             return Verdict(part, effect, why, "rule", rule.scope)
     for rule in _with(Effect.ALLOW, matching):
         if rule.tool == NETWORK:
-            said = f"{part.shown} The rule '{rule}' allows that."
+            said = f"{part.label} The rule '{rule}' allows that."
             return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
-    return Verdict(part, Effect.ASK, part.shown, "network")
+    return Verdict(part, Effect.ASK, part.label, "network")
 
 
 def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
     if part.always_ask_reason:
-        why = f"{part.shown}: {part.always_ask_reason}, so it always asks."
+        why = f"{part.label}: {part.always_ask_reason}, so it always asks."
         return Verdict(part, Effect.ASK, why, "always_asks")
     if part.command and part.tool in KERNEL_TOOLS:
-        why = f"{part.shown} would run in the kernel, outside any sandbox."
+        why = f"{part.label} would run in the kernel, outside any sandbox."
         return Verdict(part, Effect.ASK, why, "kernel")
     if part.command and not role.spec.commands_may_write:
         why = f"Commands of the {role} cannot change the workspace or use the network."
         return Verdict(part, Effect.ALLOW, why, "cannot_write")
     if part.risk is Risk.LOW:
-        return Verdict(part, Effect.ALLOW, f"{part.shown} only reads.", "reads")
+        return Verdict(part, Effect.ALLOW, f"{part.label} only reads.", "reads")
     if around.grant and around.grant.covers(part, around.anchors):
-        return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.shown}.", "plan")
+        return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.label}.", "plan")
     beyond = f", which is not part of {around.grant.label}" if around.grant else ""
     why = f"{_what(part)}{beyond}; nothing allows that yet."
     return Verdict(part, Effect.ASK, why, "not_allowed_yet")
@@ -270,10 +274,10 @@ def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> 
 
 def _what(part: CallPart) -> str:
     if part.command:
-        return f"It runs {part.shown}"
+        return f"It runs {part.label}"
     if part.target:
-        return f"It {_VERBS.get(part.rules[0], 'changes')} {part.shown}"
-    return "It runs code in your kernel" if part.tool in KERNEL_TOOLS else f"It uses {part.shown}"
+        return f"It {_VERBS.get(part.rules[0], 'changes')} {part.label}"
+    return "It runs code in your kernel" if part.tool in KERNEL_TOOLS else f"It uses {part.label}"
 
 
 def _says_enough(rule: Rule, part: CallPart) -> bool:
@@ -298,7 +302,9 @@ def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
     if narrowed and not any(map(rule.names, part.allowed_by)):
         return False
     if part.below:
-        return not rule.is_bare and any(matches_path(rule, one, anchors) for one in part.below)
+        return not rule.is_bare and any(
+            matches_path(rule, target, anchors) for target in part.below
+        )
     if part.command:
         if matches_command(rule, part.command.words):
             return True

@@ -76,11 +76,11 @@ def _imported(tree: ast.AST) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and node.module:
             known |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
         elif isinstance(node, ast.Import):
-            for one in node.names:
-                if one.asname:
-                    prefix = one.name
+            for alias in node.names:
+                if alias.asname:
+                    prefix = alias.name
                     known |= {
-                        name.replace(prefix, one.asname, 1): name
+                        name.replace(prefix, alias.asname, 1): name
                         for name in _SHELL_CALLS
                         if name.startswith(f"{prefix}.")
                     }
@@ -103,6 +103,6 @@ def _text(call: ast.Call) -> str:
         return UNSEEN
     if isinstance(value, str):
         return value
-    if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return shlex.join(value)
     return UNSEEN

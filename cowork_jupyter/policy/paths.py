@@ -54,7 +54,7 @@ class Target:
         """Whether it leads into a folder, whichever way one looks at it."""
         return all(below(each, folder) is not None for each in self.spellings)
 
-    def shown(self, anchors: AnchorDirs) -> str:
+    def label(self, anchors: AnchorDirs) -> str:
         """For a card: relative to the workspace, with what a symlink really leads to."""
         names = [below(each, anchors.root) or each for each in self.spellings]
         return names[0] if len(names) == 1 else f"{names[0]} → {names[1]}"

@@ -89,11 +89,11 @@ def _read(settings: Path) -> str | None:
 
 def _found(folder: Path) -> Path | None:
     """The repository that git finds from here: the nearest above, or the folder if it is one."""
-    for one in (folder, *folder.parents):
-        if os.path.lexists(one / ".git"):
-            return one / ".git"
-        if (one / "HEAD").exists() and (one / "objects").is_dir():
-            return one
+    for parent in (folder, *folder.parents):
+        if os.path.lexists(parent / ".git"):
+            return parent / ".git"
+        if (parent / "HEAD").exists() and (parent / "objects").is_dir():
+            return parent
     return None
 
 

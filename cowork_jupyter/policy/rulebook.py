@@ -73,7 +73,7 @@ class RuleBook:
         if unknown := self._unknown(rule):
             raise InvalidInput(unknown, code="unknown_tool")
         if scope is Scope.SESSION:
-            self._session = [*(one for one in self._session if one.id != rule.id), rule]
+            self._session = [*(other for other in self._session if other.id != rule.id), rule]
             return rule
         self._writable(scope).add(effect, text)
         if scope is Scope.WORKSPACE and effect is Effect.ALLOW:
@@ -82,12 +82,12 @@ class RuleBook:
 
     def remove(self, rule_id: str) -> None:
         """Take back a rule."""
-        rule = next((one for one in self.all() if one.id == rule_id), None)
+        rule = next((candidate for candidate in self.all() if candidate.id == rule_id), None)
         if rule is None:
             raise NotFound(f"There is no rule '{rule_id}'.")
         _refuse_administrators(rule.scope)
         if rule.scope is Scope.SESSION:
-            self._session = [one for one in self._session if one.id != rule_id]
+            self._session = [other for other in self._session if other.id != rule_id]
         else:
             self._writable(rule.scope).remove(rule.effect, rule.text)
 
@@ -162,7 +162,7 @@ class RuleBook:
         if len(known) != len(sources) or any(
             a is not b for a, b in zip(known, sources, strict=True)
         ):
-            rules = [self._with_trust(one) for source in self._sources for one in _read(*source)]
+            rules = [self._with_trust(rule) for source in self._sources for rule in _read(*source)]
             self._stored = (sources, rules)
         return rules
 

@@ -50,12 +50,12 @@ class SettingsFile:
 
     def remove(self, effect: Effect, text: str) -> None:
         """Take a rule out."""
-        self._change(effect, lambda texts: [one for one in texts if one != text])
+        self._change(effect, lambda texts: [other for other in texts if other != text])
 
     def set(self, name: str, value: object) -> None:
         """Write one section anew, or take it out with None; everything else stays."""
         content = {**self._sound(), name: value}
-        self._store({key: one for key, one in content.items() if one is not None})
+        self._store({key: setting for key, setting in content.items() if setting is not None})
 
     def _change(self, effect: Effect, change: Any) -> None:
         content = self._sound()

@@ -72,7 +72,7 @@ def _walk(top: str, *, hidden: bool) -> Iterator[os.DirEntry[str]]:
     while waiting:
         try:
             with os.scandir(waiting.pop()) as found:
-                entries = [one for one in found if hidden or not one.name.startswith(".")]
+                entries = [entry for entry in found if hidden or not entry.name.startswith(".")]
         except OSError:  # what we cannot read, the command cannot either
             continue
         for entry in entries:

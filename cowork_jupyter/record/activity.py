@@ -126,11 +126,13 @@ def _job(store: Store, job: Job, owner: str, checkpoints: list[CheckpointRecord]
         cost=usage.cost,
         currency=usage.currency,
         tools=_tools(store, job),
-        approvals=[_approval(one, owner) for one in requests],
+        approvals=[_approval(request, owner) for request in requests],
         checkpoints=[
-            CheckpointActivity(id=one.id, task_id=one.task_id, at=one.created_at)
-            for one in checkpoints
-            if one.job_id == job.id
+            CheckpointActivity(
+                id=checkpoint.id, task_id=checkpoint.task_id, at=checkpoint.created_at
+            )
+            for checkpoint in checkpoints
+            if checkpoint.job_id == job.id
         ],
     )
 

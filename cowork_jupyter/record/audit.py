@@ -241,7 +241,7 @@ def _outside(
             **dict(_work(group, tools, effects)),
             job_id=job_id,
             role=role,
-            message_ids=[one for use in group for one in use.message_ids],
+            message_ids=[message_id for use in group for message_id in use.message_ids],
         )
         for (job_id, role), group in groups.items()
     ]
@@ -261,13 +261,13 @@ def _unseen(messages: Iterable[Message]) -> Iterator[UnseenFigure]:
 
 def _assumed(facts: Facts) -> Iterator[StatedAssumption]:
     """Those of the plan, then those of answers and results, oldest first."""
-    for one in facts.revision.plan.assumptions if facts.revision else []:
-        yield StatedAssumption(**dict(one))
+    for assumption in facts.revision.plan.assumptions if facts.revision else []:
+        yield StatedAssumption(**dict(assumption))
     for message in facts.messages:
         match message.data:
             case TextData(assumptions=assumed) | TaskResultData(assumptions=assumed):
-                for one in assumed:
-                    yield StatedAssumption(**dict(one), message_id=message.id)
+                for assumption in assumed:
+                    yield StatedAssumption(**dict(assumption), message_id=message.id)
 
 
 def _work(

@@ -144,7 +144,7 @@ class _Maker:
             "messages": [self._message(message, allowed) for message in messages],
             "left_out": len(run.messages) - len(messages),
             **self._plan(run.revision, allowed),
-            "jobs": [self._job(one) for one in run.jobs],
+            "jobs": [self._job(run_job) for run_job in run.jobs],
             "tasks": list(self._tasks(allowed)),
             "questions": self._pending(run.questions, allowed),
             "permissions": self._pending(run.permissions, allowed),
@@ -181,15 +181,15 @@ class _Maker:
         steps = plan.pop("steps")
         if not allowed.whole_steps:
             steps = [{key: step[key] for key in step if key in _BRIEF_STEP} for step in steps]
-        shown = self._each_trimmed(plan, allowed.words, allowed.items)
-        shown["steps"] = [
+        trimmed_plan = self._each_trimmed(plan, allowed.words, allowed.items)
+        trimmed_plan["steps"] = [
             self._each_trimmed(step, allowed.words, allowed.items)
             for step in steps[: allowed.steps]
         ]
         if len(steps) > allowed.steps:
-            shown["steps_left_out"] = len(steps) - allowed.steps
+            trimmed_plan["steps_left_out"] = len(steps) - allowed.steps
         return {
-            "plan": shown,
+            "plan": trimmed_plan,
             "plan_id": revision.plan_id,
             "revision": revision.revision,
             "made_at": revision.made_at,
@@ -213,23 +213,27 @@ class _Maker:
         for effect in self.run.effects[-2 * allowed.items :]:
             facts = EffectSummary.from_effect(effect).model_dump(mode="json")
             facts["warnings"] = [
-                one.model_dump(include={"code", "message", "line"}) for one in effect.warnings
+                warning.model_dump(include={"code", "message", "line"})
+                for warning in effect.warnings
             ]
             yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _guidance(self, allowed: Allowance) -> dict[str, Any]:
-        used = [one.model_dump(mode="json") for one in self.run.guidance]
+        used = [guidance.model_dump(mode="json") for guidance in self.run.guidance]
         return {"guidance": self._trimmed(used, allowed.words, allowed.items)} if used else {}
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
         """What waits for the user. A request that was cut is not one to decide on."""
-        waiting = [one for one in asked if one.status == PENDING]
+        waiting = [inquiry for inquiry in asked if inquiry.status == PENDING]
         items = []
-        for one in waiting[: allowed.items]:
-            item = {**one.data, **one.model_dump(include={"id", "job_id", "task_id", "status"})}
+        for inquiry in waiting[: allowed.items]:
+            item = {
+                **inquiry.data,
+                **inquiry.model_dump(include={"id", "job_id", "task_id", "status"}),
+            }
             trimmed = self._each_trimmed(item, allowed.text, allowed.items)
-            shown = item.get("shown")
-            if isinstance(shown, dict) and trimmed["shown"].get("text") != shown.get("text"):
+            preview = item.get("shown")
+            if isinstance(preview, dict) and trimmed["shown"].get("text") != preview.get("text"):
                 trimmed["shown"]["complete"] = False
             items.append(trimmed)
         return items
@@ -251,9 +255,9 @@ class _Maker:
             return None
         if isinstance(value, dict):
             return {
-                key: self._trimmed(one, most, items, room - 1)
-                for key, one in list(value.items())[:items]
+                key: self._trimmed(item, most, items, room - 1)
+                for key, item in list(value.items())[:items]
             }
         if isinstance(value, list):
-            return [self._trimmed(one, most, items, room - 1) for one in value[:items]]
+            return [self._trimmed(item, most, items, room - 1) for item in value[:items]]
         return value

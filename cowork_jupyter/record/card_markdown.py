@@ -131,7 +131,7 @@ class _Writer:
         plan = revision.plan
         if plan.goal.strip() != self._run.goal:
             yield f"Plan: {self._line(plan.goal, words)}"
-        steps = [self._step(number, one, words) for number, one in enumerate(plan.steps, start=1)]
+        steps = [self._step(number, step, words) for number, step in enumerate(plan.steps, start=1)]
         if len(steps) > most:
             omitted = len(steps) - most
             steps = [*steps[:most], f"\n… and {omitted} more steps"]
@@ -146,8 +146,10 @@ class _Writer:
     def _assumptions(self, stated: list[Assumption], words: int) -> Iterator[str]:
         if stated:
             said = "; ".join(
-                f"{one.text} ({one.correction or one.status})" if one.status != "open" else one.text
-                for one in stated
+                f"{assumption.text} ({assumption.correction or assumption.status})"
+                if assumption.status != "open"
+                else assumption.text
+                for assumption in stated
             )
             yield f"Assumes: {self._line(said, words * 3)}"
 
@@ -180,7 +182,8 @@ class _Writer:
     def _question(self, asked: Inquiry, words: int) -> str:
         value = (asked.answer or {}).get("value")
         labels = {
-            str(one.get("value")): one.get("label") for one in _objects(asked.data, "options")
+            str(option.get("value")): option.get("label")
+            for option in _objects(asked.data, "options")
         }
         said = self._line(str(labels.get(str(value)) or value), words)
         came = f"**{said}**" if value is not None else f"*{_unanswered(asked)}*"
@@ -214,8 +217,8 @@ class _Writer:
         """What the newest runs of code did to tables."""
         lines = []
         for effect in self._run.effects[-_MAX_EFFECTS:]:
-            said = [effect.line, *(f"⚠ {one.message}" for one in effect.warnings)]
-            lines += [f"- {self._line(one, words)}" for one in said if one]
+            said = [effect.line, *(f"⚠ {warning.message}" for warning in effect.warnings)]
+            lines += [f"- {self._line(sentence, words)}" for sentence in said if sentence]
         return "\n".join(lines)
 
     def _afterwards(self, most: int) -> Iterator[str]:
@@ -270,4 +273,4 @@ def _unanswered(asked: Inquiry) -> str:
 
 def _objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
     found = data.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -122,8 +122,8 @@ def _compare_contents(change: Change, read: Read, result: FileDiff) -> None:
     except CoworkError:  # it says that it is text, but it is not
         return
     result.kind = "table" if is_table(change.path) else "text"
-    one, two = (text.replace("\r\n", "\n") for text in texts)
-    _put(result, diff(change.path, one, two))
+    before, after = (text.replace("\r\n", "\n") for text in texts)
+    _put(result, diff(change.path, before, after))
 
 
 def _content(entry: FileEntry | None, read: Read) -> bytes | None:

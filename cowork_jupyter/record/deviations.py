@@ -82,7 +82,9 @@ class StepGraph:
         graph = {key: trace.step.depends_on for key, trace in self.traces.items()}
         for key in TopologicalSorter(graph).static_order():
             direct = graph.get(key, [])
-            self.needed[key] = set(direct).union(*(self.needed[one] for one in direct))
+            self.needed[key] = set(direct).union(
+                *(self.needed[dependency] for dependency in direct)
+            )
 
     def overtaken(self, trace: Trace) -> list[Trace]:
         """What should have been done when the step was begun, and was not."""
@@ -90,18 +92,18 @@ class StepGraph:
         if started is None:
             return []
         return [
-            one
-            for one in self._before(trace)
-            if (one.done.seq > started.seq if one.done else not one.is_done)
+            other
+            for other in self._before(trace)
+            if (other.done.seq > started.seq if other.done else not other.is_done)
         ]
 
     def open_before(self, trace: Trace) -> list[Trace]:
         """What the step waits for to this day."""
-        return [one for one in self._before(trace) if not one.is_done]
+        return [other for other in self._before(trace) if not other.is_done]
 
     def _before(self, trace: Trace) -> list[Trace]:
         needed = self.needed[trace.step.id]
-        return [one for key, one in self.traces.items() if key in needed]
+        return [other for key, other in self.traces.items() if key in needed]
 
 
 @dataclass
@@ -136,7 +138,7 @@ class DeviationFinder:
         """A checkpoint's files, whether it names them or describes them."""
         files = checkpoint.data.get("files")
         listed = files if isinstance(files, list) else []
-        paths = texts([one.get("path") if isinstance(one, dict) else one for one in listed])
+        paths = texts([entry.get("path") if isinstance(entry, dict) else entry for entry in listed])
         return [current_path(_plain(path), self.facts.moves) for path in paths]
 
     def _extra_tools(self, trace: Trace) -> Iterator[Deviation]:
@@ -187,10 +189,14 @@ class DeviationFinder:
         A look at the workspace cannot tell whose it was.
         """
         beside = [
-            one for one in self.course.traces.values() if one is not trace and _meet(one, trace)
+            other
+            for other in self.course.traces.values()
+            if other is not trace and _meet(other, trace)
         ]
-        planned = {path for one in beside for path in _plain_paths(one.step)}
-        return planned | {_plain(path) for one in beside for use in one.uses for path in use.paths}
+        planned = {path for other in beside for path in _plain_paths(other.step)}
+        return planned | {
+            _plain(path) for other in beside for use in other.uses for path in use.paths
+        }
 
     def _extra_files(self, trace: Trace, changed: Changed) -> Iterator[Deviation]:
         planned = _plain_paths(trace.step)
@@ -208,12 +214,14 @@ class DeviationFinder:
     def _out_of_order(self, trace: Trace) -> Iterator[Deviation]:
         overtaken = self.course.overtaken(trace)
         if overtaken:
-            results = [one for each in overtaken for one in each.of_type(MessageType.TASK_RESULT)]
+            results = [
+                message for each in overtaken for message in each.of_type(MessageType.TASK_RESULT)
+            ]
             evidence = [*trace.of_type(MessageType.TASK_ASSIGNMENT)[:1], *results]
             yield Deviation(
                 kind=DeviationKind.OUT_OF_ORDER,
                 what=f"started too early: it depends on {_numbers(overtaken)}",
-                message_ids=[one.id for one in evidence],
+                message_ids=[message.id for message in evidence],
             )
 
     def _not_run(self, trace: Trace) -> Iterator[Deviation]:
@@ -223,11 +231,11 @@ class DeviationFinder:
         begun = trace.of_type(MessageType.TASK_ASSIGNMENT)
         waits_for = self.course.open_before(trace)
         why = f"waits for {_numbers(waits_for)}" if waits_for else "not begun"
-        evidence = begun or [failure for one in waits_for for failure in one.failures]
+        evidence = begun or [failure for earlier in waits_for for failure in earlier.failures]
         yield Deviation(
             kind=DeviationKind.NOT_RUN,
             what=f"started, but not finished ({status})" if begun or trace.started else why,
-            message_ids=[one.id for one in evidence],
+            message_ids=[message.id for message in evidence],
         )
 
 
@@ -250,9 +258,9 @@ def _shortfalls(trace: Trace) -> Iterator[Deviation]:
     """What was lacking when the step said for the last time that it was done."""
     for result in trace.of_type(MessageType.TASK_RESULT)[-1:]:
         lacking = result.data.shortfalls if isinstance(result.data, TaskResultData) else []
-        for one in lacking:
-            kind = DeviationKind(one.kind)
-            yield Deviation(kind=kind, what=one.what, message_ids=[result.id])
+        for shortfall in lacking:
+            kind = DeviationKind(shortfall.kind)
+            yield Deviation(kind=kind, what=shortfall.what, message_ids=[result.id])
 
 
 def _skipped(trace: Trace) -> Iterator[Deviation]:
@@ -260,12 +268,12 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
         return
     last = trace.failures[-1:]
     after = trace.messages[trace.messages.index(last[0]) :] if last else trace.messages
-    questions = [one for one in after if one.message_type is MessageType.QUESTION]
+    questions = [message for message in after if message.message_type is MessageType.QUESTION]
     evidence = [*last, *questions]
     yield Deviation(
         kind=DeviationKind.SKIPPED,
         what="skipped, as you decided" if questions else "skipped",
-        message_ids=[one.id for one in evidence],
+        message_ids=[message.id for message in evidence],
     )
 
 
@@ -280,7 +288,7 @@ def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
 
 
 def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
-    evidence = list(dict.fromkeys(one for use in uses for one in use.message_ids))
+    evidence = list(dict.fromkeys(message_id for use in uses for message_id in use.message_ids))
     return Deviation(kind=kind, what=what, message_ids=evidence, checkpoint_ids=taken)
 
 
@@ -291,9 +299,9 @@ def _grouped(pairs: Iterable[tuple[str, LoggedUse]]) -> dict[str, list[LoggedUse
     return groups
 
 
-def _meet(one: Trace, other: Trace) -> bool:
+def _meet(trace: Trace, other: Trace) -> bool:
     """Whether both were worked on at some time."""
-    return any(a[0] < b[1] and b[0] < a[1] for a in one.spans for b in other.spans)
+    return any(a[0] < b[1] and b[0] < a[1] for a in trace.spans for b in other.spans)
 
 
 def _plain_paths(step: PlanStep) -> set[str]:

@@ -91,4 +91,4 @@ def _file_name(facts: Facts, kind: ExportFormat, redactor: Redactor) -> str:
     words = re.findall(r"[a-z0-9]+", redactor.clean(title_of(facts)).lower())
     title = "-".join(words)[:40].strip("-") or "conversation"
     day = re.match(r"\d{4}-\d\d-\d\d", facts.context.created_at)
-    return "-".join(one for one in ("cowork", day[0] if day else "", title) if one) + f".{kind}"
+    return "-".join(part for part in ("cowork", day[0] if day else "", title) if part) + f".{kind}"

@@ -91,7 +91,7 @@ def withhold(messages: Iterable[Message]) -> list[Message]:
 def withhold_events(events: Iterable[Event], messages: Iterable[Message]) -> list[Event]:
     """The same for the events that carry those messages, or showed the output as it came."""
     known = (message.data for message in messages)
-    calls = {one.call_id for one in known if isinstance(one, ToolResultData) and one.sensitive}
+    calls = {data.call_id for data in known if isinstance(data, ToolResultData) and data.sensitive}
     return [_without_text(event, calls) for event in events]
 
 

@@ -32,11 +32,11 @@ def line(text: str) -> str:
     return _dead(" ".join(plain(text).split()))
 
 
-def assumption(one: Assumption) -> str:
+def assumption(stated: Assumption) -> str:
     """An assumption with what the user said of it: `The date is ordered_at (confirmed)`."""
-    instead = f": {line(one.correction)}" if one.correction else ""
-    status = "not confirmed" if one.status == "open" else one.status
-    return f"{line(one.text)} *({status}{instead})*"
+    instead = f": {line(stated.correction)}" if stated.correction else ""
+    status = "not confirmed" if stated.status == "open" else stated.status
+    return f"{line(stated.text)} *({status}{instead})*"
 
 
 def code(text: str) -> str:
@@ -73,16 +73,16 @@ def readable(text: str) -> str:
     parts: list[str] = []
     block: list[str] = []
     fence = language = ""
-    for one in plain(text).strip("\n").split("\n"):
-        if fence and _closes(one, fence):
+    for text_line in plain(text).strip("\n").split("\n"):
+        if fence and _closes(text_line, fence):
             parts.append(fenced("\n".join(block), language))
             fence, block = "", []
         elif fence:
-            block.append(one)
-        elif opening := _FENCE.fullmatch(one):
+            block.append(text_line)
+        elif opening := _FENCE.fullmatch(text_line):
             fence, language = opening[1] or opening[2], opening[3]
         else:
-            parts.append(_dead(one))
+            parts.append(_dead(text_line))
     if fence:
         parts.append(fenced("\n".join(block), language))
     return "\n".join(parts)

@@ -31,9 +31,11 @@ def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | N
         before, after = _cells(old), _cells(new)
     except ValueError:
         return None
-    ids = [*after, *(one for one in before if one not in after)]
+    ids = [*after, *(cell_id for cell_id in before if cell_id not in after)]
     moved = _moved(list(before), list(after))
-    found = [_compared(before.get(one), after.get(one), one in moved) for one in ids]
+    found = [
+        _compared(before.get(cell_id), after.get(cell_id), cell_id in moved) for cell_id in ids
+    ]
     changed = [each for each in found if each is not None]
     whole = Diff(
         text="".join(change.text for _, change in changed),
@@ -85,9 +87,9 @@ def _kind_of(output: dict[str, Any]) -> str:
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
     """Cells that stand in another order among those that both have."""
-    old = [one for one in before if one in set(after)]
-    new = [one for one in after if one in set(before)]
-    return {one for one, other in zip(old, new, strict=True) if one != other}
+    old = [cell_id for cell_id in before if cell_id in set(after)]
+    new = [cell_id for cell_id in after if cell_id in set(before)]
+    return {cell_id for cell_id, other in zip(old, new, strict=True) if cell_id != other}
 
 
 def _compared(

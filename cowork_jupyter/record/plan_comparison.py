@@ -80,7 +80,7 @@ def _compared(
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
     """The steps that stand elsewhere among those that both plans have."""
-    return {one for one, other in zip(after, before, strict=True) if one != other}
+    return {step_id for step_id, other in zip(after, before, strict=True) if step_id != other}
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[FieldChange]:
@@ -94,7 +94,7 @@ def _of_plan(plan: Plan) -> dict[str, str]:
         "goal": plan.goal,
         "risks": " · ".join(plan.risks),
         "needs": " · ".join(plan.prerequisites),
-        "assumptions": " · ".join(one.text for one in plan.assumptions),
+        "assumptions": " · ".join(assumption.text for assumption in plan.assumptions),
         "estimated time": plan.estimated_total_time,
     }
 
@@ -104,7 +104,10 @@ def _of_step(plan: Plan, step: PlanStep) -> dict[str, str]:
     their numbers.
     """
     earlier = [str(plan.step(step_id).step_number) for step_id in step.depends_on]
-    expected = [f"{one.of.removeprefix(FILE)}: {in_words(one)}" for one in step.expects]
+    expected = [
+        f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"
+        for expectation in step.expects
+    ]
     return {
         "action": step.action,
         "reason": step.reason,

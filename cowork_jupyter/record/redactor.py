@@ -70,10 +70,12 @@ class Redactor:
             return "[nested too deeply to show]"
         if isinstance(value, Mapping):
             return {
-                self.mask(str(key)): self.mask_value(one, room - 1) for key, one in value.items()
+                self.mask(str(key)): self.mask_value(item, room - 1) for key, item in value.items()
             }
         return (
-            [self.mask_value(one, room - 1) for one in value] if isinstance(value, list) else value
+            [self.mask_value(item, room - 1) for item in value]
+            if isinstance(value, list)
+            else value
         )
 
     def mask_events(self, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
@@ -91,10 +93,10 @@ class Redactor:
             cleaned = self._mask_pieces([text for _, text in pieces])
             masked |= zip((seq for seq, _ in pieces), cleaned, strict=True)
         for event in known:
-            shown = self.mask_value(event.model_dump())
+            fields = self.mask_value(event.model_dump())
             if event.seq in masked:
-                shown["data"]["text"] = masked[event.seq]
-            yield shown
+                fields["data"]["text"] = masked[event.seq]
+            yield fields
 
     def _mask_pieces(self, pieces: Sequence[str]) -> list[str]:
         """Hide what is secret in the whole; each piece keeps its own part of the rest."""

@@ -50,14 +50,14 @@ def _heading(facts: Facts) -> Iterator[str]:
     context = facts.context
     acted = dict.fromkeys(message.agent_role for message in facts.messages if message.agent_role)
     models = [event.data.model for event in facts.events if isinstance(event.data, UsageCharged)]
-    names = dict.fromkeys(one for one in (context.model, *models) if one)
+    names = dict.fromkeys(name for name in (context.model, *models) if name)
     about = [
         _day(context.created_at),
         " and ".join(map(code, names)),
         ", ".join(role.spec.label for role in acted or [context.role]),
         code(context.notebook) if context.notebook else "",
     ]
-    yield f"# {line(title_of(facts))}\n\n{' · '.join(one for one in about if one)}"
+    yield f"# {line(title_of(facts))}\n\n{' · '.join(part for part in about if part)}"
 
 
 def title_of(facts: Facts) -> str:
@@ -98,7 +98,7 @@ def _plan(audit: Audit) -> Iterator[str]:
         for step in audit.steps
     ]
     head = ["", "Step", "Planned", "What happened", "Different from the plan"]
-    about = " · ".join(one for one in summary if one)
+    about = " · ".join(part for part in summary if part)
     yield f"## The plan and what happened\n\n{about}\n\n{table(head, rows)}"
 
 
@@ -136,8 +136,8 @@ def _work(work: ToolWork) -> str:
 
 def _names(names: list[str]) -> str:
     more = len(names) - _MAX_NAMES
-    shown = " ".join(code(name) for name in names[:_MAX_NAMES])
-    return f"{shown} and {more} more" if more > 0 else shown
+    text = " ".join(code(name) for name in names[:_MAX_NAMES])
+    return f"{text} and {more} more" if more > 0 else text
 
 
 def _deviations(audit: Audit) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _data(audit: Audit) -> Iterator[str]:
     """What code did to tables, under each step, and what may be wrong about it."""
     works: list[tuple[str, ToolWork]] = [
         *((f"Step {step.number}", step.actual) for step in audit.steps),
-        *((_who(one), one) for one in audit.outside),
+        *((_who(work), work) for work in audit.outside),
     ]
     lines = [
         text
@@ -168,9 +168,9 @@ def _data(audit: Audit) -> Iterator[str]:
 
 def _effect_lines(who: str, effect: EffectSummary) -> Iterator[str]:
     warnings = [
-        f"**Warning**{f', line {one.line}' if one.line else ''}: "
-        + line(f"{one.message} {one.advice}")
-        for one in effect.warnings
+        f"**Warning**{f', line {warning.line}' if warning.line else ''}: "
+        + line(f"{warning.message} {warning.advice}")
+        for warning in effect.warnings
     ]
     if effect.line:
         yield f"- {who}: {line(effect.line)}"
@@ -180,7 +180,7 @@ def _effect_lines(who: str, effect: EffectSummary) -> Iterator[str]:
 
 
 def _outside(audit: Audit) -> Iterator[str]:
-    lines = [f"- {_who(one)}: {_work(one)}" for one in audit.outside]
+    lines = [f"- {_who(work)}: {_work(work)}" for work in audit.outside]
     if lines:
         title = "Outside the plan" if audit.steps else "What was done"
         yield f"## {title}\n\n" + "\n".join(lines)
@@ -195,7 +195,9 @@ def _figures(audit: Audit) -> Iterator[str]:
 
 def _assumptions(audit: Audit) -> Iterator[str]:
     if audit.assumptions:
-        yield "## Assumptions\n\n" + "\n".join(f"- {assumption(one)}" for one in audit.assumptions)
+        yield "## Assumptions\n\n" + "\n".join(
+            f"- {assumption(stated)}" for stated in audit.assumptions
+        )
 
 
 def _who(outside: Outside) -> str:
@@ -210,13 +212,21 @@ def _suggestions(facts: Facts) -> Iterator[str]:
         for event in facts.events
         if isinstance(event.data, SuggestionDecided)
     }
-    for number, one in enumerate(made):
-        about = [f"**{one.kind.capitalize()}**", code(one.cell_id), line(one.instruction)]
-        about += [line(one.explanation), f"*{decided.get(one.id, 'not decided')}*"]
-        is_words = one.kind == "explain"
-        shown = quote(one.source) if is_words else fenced(cut(one.source, *_MAX_CODE), "python")
+    for number, suggestion in enumerate(made):
+        about = [
+            f"**{suggestion.kind.capitalize()}**",
+            code(suggestion.cell_id),
+            line(suggestion.instruction),
+        ]
+        about += [line(suggestion.explanation), f"*{decided.get(suggestion.id, 'not decided')}*"]
+        is_words = suggestion.kind == "explain"
+        content = (
+            quote(suggestion.source)
+            if is_words
+            else fenced(cut(suggestion.source, *_MAX_CODE), "python")
+        )
         head = "" if number else "## Suggestions\n\n"
-        yield f"{head}{' · '.join(filter(None, about))}\n\n{shown}"
+        yield f"{head}{' · '.join(filter(None, about))}\n\n{content}"
 
 
 def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:

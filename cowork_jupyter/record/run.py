@@ -128,15 +128,23 @@ def run_of(
     as_of = now()
     seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)
-    others = [one for one in store.card_jobs(job_id) if one.id != job_id]
+    others = [card_job for card_job in store.card_jobs(job_id) if card_job.id != job_id]
     ids = [job_id, *(other.id for other in others)]
     return RecordedRun(
         seq=seq,
         context=store.context(job.context_id),
         job=job,
         messages=withhold(store.job_messages(*ids)),
-        questions=[question for one in ids for question in store.job_inquiries(one, "question")],
-        permissions=[request for one in ids for request in store.job_inquiries(one, "permission")],
+        questions=[
+            question
+            for card_job_id in ids
+            for question in store.job_inquiries(card_job_id, "question")
+        ],
+        permissions=[
+            request
+            for card_job_id in ids
+            for request in store.job_inquiries(card_job_id, "permission")
+        ],
         revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
         others=others,

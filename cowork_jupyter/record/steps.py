@@ -51,7 +51,9 @@ class Trace:
     def done(self) -> Event | None:
         """What says that it was completed, or skipped."""
         return min(
-            (work.done for work in self.work if work.done), key=lambda one: one.seq, default=None
+            (work.done for work in self.work if work.done),
+            key=lambda event: event.seq,
+            default=None,
         )
 
     @property
@@ -85,7 +87,7 @@ def traces_of(
     if facts.revision is None:
         return {}
     said = {message.task_id for message in facts.messages if message.task_id}
-    begun = said | {task_id for task_id, one in work.items() if one.starts}
+    begun = said | {task_id for task_id, timing in work.items() if timing.starts}
     own: dict[str, list[Task]] = {}
     for task in _tasks_of_revision(facts, facts.revision):
         own.setdefault(task.step_id, []).append(task)
@@ -124,7 +126,8 @@ def _tasks_of_revision(facts: Facts, revision: PlanRevision) -> list[Task]:
 
 def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
     """What carried out a step that an earlier revision had, word for word, and finished."""
-    return [one for one in begun if (one.step_id, one.description) == (step.id, step.action)][-1:]
+    same = [task for task in begun if (task.step_id, task.description) == (step.id, step.action)]
+    return same[-1:]
 
 
 def _hand_out(facts: Facts, uses: Iterable[LoggedUse], traces: Mapping[str, Trace]) -> None:

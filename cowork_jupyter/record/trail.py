@@ -201,4 +201,4 @@ def moment(time: str) -> float | None:
 
 def texts(value: Any) -> list[str]:
     """The texts in what should be a list of texts."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

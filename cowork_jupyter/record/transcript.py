@@ -41,8 +41,8 @@ def said(facts: Facts, redactor: Redactor) -> Iterator[str]:
             if calls:
                 yield "\n".join(calls).rstrip()
                 calls = []
-            if told := teller.tell(message):
-                yield told
+            if text := teller.tell(message):
+                yield text
     if calls:
         yield "\n".join(calls).rstrip()
 
@@ -128,7 +128,9 @@ class _Teller:
         return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures])
 
     def _plan(self, message: Message, plan: PlanData) -> str:
-        listed = "\n".join(f"{n}. {line(one.action)}" for n, one in enumerate(plan.steps, start=1))
+        listed = "\n".join(
+            f"{n}. {line(step.action)}" for n, step in enumerate(plan.steps, start=1)
+        )
         return f"**{self._speaker(message)}** proposes a plan: {line(plan.goal)}\n\n{listed}"
 
     def _question(self, message: Message, question: QuestionData) -> str:
@@ -149,7 +151,7 @@ class _Teller:
         ]
         head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
         summary = quote(review.summary)
-        return "\n\n".join(one for one in (head, summary, "\n".join(findings)) if one)
+        return "\n\n".join(part for part in (head, summary, "\n".join(findings)) if part)
 
     def _task_result(self, message: Message, status: str) -> str:
         head = f"**{self._step(message)}** {line(status)}."

@@ -80,7 +80,7 @@ class RoleCatalog:
 
     def all(self) -> list[AgentRole]:
         """Every role that can be chosen: ours first."""
-        return [*AgentRole, *(self._living(one.spec.name) for one in self._counting().items)]
+        return [*AgentRole, *(self._living(role.spec.name) for role in self._counting().items)]
 
     def named(self, name: str) -> AgentRole | None:
         """The role that can be chosen by this name."""
@@ -90,7 +90,7 @@ class RoleCatalog:
         """The same, for whom it must be there."""
         role = self.named(name)
         if role is None:
-            known = ", ".join(one.value for one in self.all())
+            known = ", ".join(agent_role.value for agent_role in self.all())
             why = f"role: there is no '{name}'. Choose one of: {known}."
             raise InvalidInput(why, code="unknown_role")
         return role
@@ -101,8 +101,8 @@ class RoleCatalog:
 
     def offers(self) -> Iterator[Offer]:
         """What the workspace brings along, trusted or not."""
-        for one in self._in_workspace().items:
-            yield one.offer
+        for role in self._in_workspace().items:
+            yield role.offer
 
     def problems(self) -> list[Problem]:
         """What was left out, and why."""
@@ -112,7 +112,7 @@ class RoleCatalog:
         return AgentRole.found_by(name, partial(self._spec_now, name))
 
     def _spec_now(self, name: str) -> RoleSpec | None:
-        specs = (one.spec for one in self._counting().items)
+        specs = (role.spec for role in self._counting().items)
         return next((spec for spec in specs if spec.name == name), None)
 
     def _counting(self) -> Declarations:
@@ -120,13 +120,13 @@ class RoleCatalog:
         found = Declarations()
         for part in (self._of_user(), self.plugins(), self._in_workspace()):
             found.problems.extend(part.problems)
-            for one in part.items:
-                if one.source == "workspace" and not self.trusts(one.offer):
+            for role in part.items:
+                if role.source == "workspace" and not self.trusts(role.offer):
                     continue
-                if any(one.spec.name == other.spec.name for other in found.items):
-                    found.skip(one.spec.name, one.source, "Another role already has that name.")
+                if any(role.spec.name == other.spec.name for other in found.items):
+                    found.skip(role.spec.name, role.source, "Another role already has that name.")
                 else:
-                    found.items.append(one)
+                    found.items.append(role)
         return found
 
     def _of_user(self) -> Declarations:

@@ -118,10 +118,10 @@ class ServerKernels:
         """Run a notebook's code in a kernel that nobody else has, up to what fails."""
         here = asyncio.get_running_loop()
 
-        def told(ran: Ran) -> None:
+        def report(ran: Ran) -> None:
             here.call_soon_threadsafe(took, ran)
 
-        return await run_in(self.loop, self._run_anew(workspace, path, codes, told, expectations))
+        return await run_in(self.loop, self._run_anew(workspace, path, codes, report, expectations))
 
     async def _run_anew(
         self,

@@ -99,18 +99,18 @@ class Metrics:
         """One event, and what it means for what waits for the user."""
         EVENTS.labels(str(event.type)).inc()
         match event.data:
-            case events.PermissionRequested(id=one):
-                self._wait("permission", one, True)
-            case events.PermissionResolved(id=one):
-                self._wait("permission", one, False)
-            case events.QuestionAsked(id=one):
-                self._wait("question", one, True)
-            case events.QuestionAnswered(id=one):
-                self._wait("question", one, False)
+            case events.PermissionRequested(id=inquiry_id):
+                self._wait("permission", inquiry_id, True)
+            case events.PermissionResolved(id=inquiry_id):
+                self._wait("permission", inquiry_id, False)
+            case events.QuestionAsked(id=inquiry_id):
+                self._wait("question", inquiry_id, True)
+            case events.QuestionAnswered(id=inquiry_id):
+                self._wait("question", inquiry_id, False)
 
-    def _wait(self, kind: str, one: str, is_open: bool) -> None:
+    def _wait(self, kind: str, inquiry_id: str, is_open: bool) -> None:
         waiting = self._waiting[kind]
-        waiting.add(one) if is_open else waiting.discard(one)
+        waiting.add(inquiry_id) if is_open else waiting.discard(inquiry_id)
         WAITING.labels(kind).set(len(waiting))
 
     def _count_end(self, job: JobEnded) -> None:

@@ -147,7 +147,7 @@ class Tabs:
             for path, used in tab.documents.items()
             if real_path(root, path) == file
         ]
-        found.sort(key=lambda one: one[0], reverse=True)
+        found.sort(key=lambda candidate: candidate[0], reverse=True)
         return [(tab, path) for _, tab, path in found]
 
     def have_had(self, file: str, root: str) -> bool:

@@ -37,7 +37,7 @@ _SAID = (
 class ContextReader(RowReader):
     def context(self, context_id: str) -> Context:
         sql = "SELECT * FROM contexts WHERE id=?"
-        return Context.model_validate(self._one("context", sql, context_id))
+        return Context.model_validate(self._single_row("context", sql, context_id))
 
     def owner(self, context_id: str) -> str:
         """Whose a context is; empty if nobody's in particular."""

@@ -74,8 +74,14 @@ class LogReader(RowReader):
     def guidance_used(self, context_id: str, *job_ids: str) -> list[Guidance]:
         """What guided a conversation, or some of its jobs: each once, in the order of first use."""
         events = self._event_data("guidance-used", context_id, job_ids)
-        used = (one for data in events for one in GuidanceUsed.model_validate_json(data).items)
-        return list({(one.kind, one.source, one.name): one for one in used}.values())
+        used = (
+            guidance for data in events for guidance in GuidanceUsed.model_validate_json(data).items
+        )
+        return list(
+            {
+                (guidance.kind, guidance.source, guidance.name): guidance for guidance in used
+            }.values()
+        )
 
     def skills_used(self) -> dict[str, str]:
         """When each skill was opened last, in any conversation."""
@@ -123,7 +129,7 @@ class LogReader(RowReader):
     def message(self, context_id: str, message_id: str) -> Message:
         """One message of a context."""
         sql = "SELECT * FROM messages WHERE id=? AND context_id=?"
-        return Message.model_validate(self._one("message", sql, message_id, context_id))
+        return Message.model_validate(self._single_row("message", sql, message_id, context_id))
 
     def newest_messages(self, context_id: str, task_id: str | None = None) -> Iterator[Message]:
         """Messages newest first, of one task if named, read as they are asked for."""

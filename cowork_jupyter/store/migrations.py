@@ -47,7 +47,7 @@ def mark_answers(connection: sqlite3.Connection) -> None:
     ).fetchall()
     for question_id, job_id, data, answer in answered:
         asked, value = json.loads(data), json.loads(answer)["value"]
-        labels = {one["value"]: one["label"] for one in asked.get("options", [])}
+        labels = {option["value"]: option["label"] for option in asked.get("options", [])}
         facts = {
             "question_id": question_id,
             "question": asked["question"],

@@ -74,7 +74,9 @@ class Reader(ContextReader, LogReader):
         return {row["id"]: row["owner"] for row in self._rows(sql)}
 
     def task(self, task_id: str) -> Task:
-        return Task.model_validate(self._one("task", "SELECT * FROM tasks WHERE id=?", task_id))
+        return Task.model_validate(
+            self._single_row("task", "SELECT * FROM tasks WHERE id=?", task_id)
+        )
 
     def tasks(self, job_id: str) -> list[Task]:
         """The tasks of a job, in the order they were made."""
@@ -87,7 +89,7 @@ class Reader(ContextReader, LogReader):
         """One question, or one request for permission."""
         sql = "SELECT * FROM inquiries WHERE id=? AND kind=?"
         what = "question" if kind == "question" else "permission request"
-        return Inquiry.model_validate(self._one(what, sql, inquiry_id, kind))
+        return Inquiry.model_validate(self._single_row(what, sql, inquiry_id, kind))
 
     def pending_inquiries(
         self, context_id: str | None = None, kind: InquiryKind | None = None
@@ -129,8 +131,8 @@ class Reader(ContextReader, LogReader):
 
     def plans(self, context_id: str) -> list[PlanRevision]:
         """Every plan of a context at its newest revision, oldest plan first."""
-        newest = (self.plan(context_id, plan_id=one) for one in self._plan_ids(context_id))
-        return [one for one in newest if one]
+        newest = (self.plan(context_id, plan_id=plan_id) for plan_id in self._plan_ids(context_id))
+        return [revision for revision in newest if revision]
 
     def _plan_ids(self, context_id: str) -> list[str]:
         sql = "SELECT plan_id FROM plans WHERE context_id=? GROUP BY plan_id ORDER BY min(rowid)"
@@ -149,16 +151,16 @@ class Reader(ContextReader, LogReader):
         )
         rows = self._rows(sql, to_json(path).strip('"'))
         found = [PlanRevision.model_validate(decode(row)) for row in rows]
-        return [one for one in found if one.names(path)]
+        return [revision for revision in found if revision.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
         sql = "SELECT * FROM checkpoints WHERE id=?"
-        return CheckpointRecord.model_validate(self._one("checkpoint", sql, checkpoint_id))
+        return CheckpointRecord.model_validate(self._single_row("checkpoint", sql, checkpoint_id))
 
     def cell_change(self, change_id: str) -> CellChange:
         """One change of a cell."""
         sql = "SELECT * FROM cell_changes WHERE id=?"
-        return CellChange.model_validate(self._one("change of a cell", sql, change_id))
+        return CellChange.model_validate(self._single_row("change of a cell", sql, change_id))
 
     def pending_cell_changes(self, notebook: str) -> list[CellChange]:
         """What the user has not decided about in a notebook, oldest first."""

@@ -84,9 +84,11 @@ class PlanRevision(BaseModel):
         """A file, or a folder, has another path: the steps are about it there from now on."""
         for step in self.plan.steps:
             step.files = [moved_path(path, old, new) for path in step.files]
-            for one in step.expects:
-                kind, colon, path = one.of.rpartition("file:")
-                one.of = f"{kind}{colon}{moved_path(path, old, new)}" if colon else one.of
+            for expectation in step.expects:
+                kind, colon, path = expectation.of.rpartition("file:")
+                expectation.of = (
+                    f"{kind}{colon}{moved_path(path, old, new)}" if colon else expectation.of
+                )
         self.files_read = {
             moved_path(path, old, new): mark for path, mark in self.files_read.items()
         }

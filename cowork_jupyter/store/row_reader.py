@@ -23,7 +23,7 @@ class RowReader(ABC):
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         """Run one query."""
 
-    def _one(self, what: str, sql: str, key: str, *more: str) -> dict[str, Any]:
+    def _single_row(self, what: str, sql: str, key: str, *more: str) -> dict[str, Any]:
         for row in self._rows(sql, key, *more):
             return decode(row)
         raise NotFound(f"There is no {what} '{key}'.", details={"id": key})

@@ -80,8 +80,11 @@ class StreamBuffer:
     def store(self, tx: Transaction) -> dict[str, int]:
         """Store all that waits, in a transaction that has just begun; gives what `stored` gets."""
         with self._changed:
-            waiting = {one: list(pieces) for one, pieces in self._waiting.items()}
-            lengths = {one: sum(len(p.text) for p in pieces) for one, pieces in waiting.items()}
+            waiting = {context_id: list(pieces) for context_id, pieces in self._waiting.items()}
+            lengths = {
+                context_id: sum(len(p.text) for p in pieces)
+                for context_id, pieces in waiting.items()
+            }
             texts = [(piece, piece.text) for pieces in waiting.values() for piece in pieces]
         for piece, text in texts:
             try:
@@ -99,7 +102,9 @@ class StreamBuffer:
                 self._drop(context_id, length)
                 self._last[context_id] = now
             self._last = {
-                one: when for one, when in self._last.items() if now - when < PIECE_SECONDS
+                context_id: when
+                for context_id, when in self._last.items()
+                if now - when < PIECE_SECONDS
             }
             self._changed.notify_all()
 
@@ -147,7 +152,9 @@ class StreamBuffer:
         with self._changed:
             while not self._closed:
                 now = time.monotonic()
-                due = [self._last.get(one, 0.0) + PIECE_SECONDS for one in self._waiting]
+                due = [
+                    self._last.get(context_id, 0.0) + PIECE_SECONDS for context_id in self._waiting
+                ]
                 if due and min(due) <= now:
                     return True
                 self._changed.wait(min(due) - now if due else None)

@@ -235,7 +235,7 @@ class Transaction(Reader):
         self._connection.execute(_LEAVE_NOTEBOOK, (new,))
         for statement in _MOVE_NOTEBOOK:
             self._connection.execute(statement, (old, new))
-        for context_id in sorted(concerned | {one.context_id for one in revisions}):
+        for context_id in sorted(concerned | {revision.context_id for revision in revisions}):
             self.append_event(context_id, FileMoved(old=old, new=new))
         for revision in revisions:
             revision.move_file(old, new)
@@ -248,12 +248,12 @@ class Transaction(Reader):
 
     def delete_queued_messages(self, ids: Iterable[str]) -> None:
         """They were read, or taken back."""
-        values = [(one,) for one in ids]
+        values = [(message_id,) for message_id in ids]
         self._connection.executemany("DELETE FROM queued_messages WHERE id=?", values)
 
     def delete_checkpoints(self, ids: Iterable[str]) -> None:
         """Forget checkpoints whose content is not kept any more."""
-        values = [(one,) for one in ids]
+        values = [(checkpoint_id,) for checkpoint_id in ids]
         self._connection.executemany("DELETE FROM checkpoints WHERE id=?", values)
 
     def _save(self, table: str, context_id: str, record: BaseModel) -> None:

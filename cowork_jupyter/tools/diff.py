@@ -57,8 +57,8 @@ def _lines(text: str) -> list[str]:
 
 def _common(pairs: Iterable[tuple[str, str]]) -> int:
     count = 0
-    for one, other in pairs:
-        if one != other:
+    for line, other in pairs:
+        if line != other:
             break
         count += 1
     return count

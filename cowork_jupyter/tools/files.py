@@ -111,13 +111,13 @@ def _as_lines(
     """The file as something with one-byte line breaks, and what encoding that is in."""
     encoding = bom_of(head)
     if is_notebook(path):
-        shown = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
-        if shown is not None:
+        rendered = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
+        if rendered is not None:
             notes.append(
                 "the notebook's cells as saved on disk; read_notebook also shows outputs "
                 "and unsaved edits"
             )
-            return bom_of(b""), io.BytesIO(shown.encode("utf-8", "replace"))
+            return bom_of(b""), io.BytesIO(rendered.encode("utf-8", "replace"))
     if encoding.is_wide:
         notes.append(f"read as {encoding.label}")
         text, _ = decode(head + file.read(MAX_WHOLE_SIZE))

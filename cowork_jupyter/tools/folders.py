@@ -47,7 +47,7 @@ def _list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResu
     data = {
         "paths": [place.path],
         "entries": len(entries),
-        "shown": listing.shown,
+        "shown": listing.listed_count,
         "files": listing.files,
     }
     return ToolResult(text, f"listed {place.path} ({len(entries)} entries)", data)
@@ -59,7 +59,7 @@ class _Listing:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._rules = IgnoreRules(workspace)
-        self.shown = 0
+        self.listed_count = 0
         self.files: list[str] = []
         """Paths of the files among them that git does not ignore."""
 
@@ -67,11 +67,11 @@ class _Listing:
         self, folder: str, entries: list[ListedEntry], depth: int, level: int = 0
     ) -> Iterator[str]:
         """One line for each entry of this folder and, while deep enough, of those in it."""
-        room = MAX_ENTRIES - self.shown
-        shown = _folders_first(entries)[: min(room, MAX_IN_SUBFOLDER) if level else room]
-        self.shown += len(shown)
+        room = MAX_ENTRIES - self.listed_count
+        visible_entries = _folders_first(entries)[: min(room, MAX_IN_SUBFOLDER) if level else room]
+        self.listed_count += len(visible_entries)
         indent = "  " * level
-        for entry in shown:
+        for entry in visible_entries:
             path = entry.name if folder == "." else f"{folder}/{entry.name}"
             is_folder = entry.kind == "folder"
             ignored = self._rules.ignores(path, is_folder=is_folder)
@@ -80,8 +80,8 @@ class _Listing:
                 self.files.append(path)
             if is_folder and depth > 1 and not ignored and entry.name != ".git":
                 yield from self.lines(path, self._entries(path), depth - 1, level + 1)
-        if len(shown) < len(entries):
-            more = len(entries) - len(shown)
+        if len(visible_entries) < len(entries):
+            more = len(entries) - len(visible_entries)
             yield f"{indent}[{more:,} more in {folder}, not shown; list a sub-folder or use grep]"
 
     def _entries(self, folder: str) -> list[ListedEntry]:

@@ -24,12 +24,12 @@ async def recall(parameters: Recall, context: ToolContext) -> ToolResult:
     """
     query = parameters.query
     found = context.recall(query, parameters.limit)
-    text = "\n\n".join(map(_told, found))
+    text = "\n\n".join(map(_line, found))
     noun = "excerpt" if len(found) == 1 else "excerpts"
     nothing = f"Nothing in this conversation matches '{query}'. Try other words."
     return ToolResult(text or nothing, f"recalled {len(found)} {noun} for '{query}'")
 
 
-def _told(remark: Remark) -> str:
+def _line(remark: Remark) -> str:
     step = f", step {remark.step_id}" if remark.step_id else ""
     return f"[{remark.at}] {remark.speaker}{step}: {remark.text}"

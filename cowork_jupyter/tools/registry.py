@@ -72,7 +72,7 @@ class ToolRegistry(Mapping[str, Tool]):
         may_write = role.spec.commands_may_write
         return [
             tool
-            for tool in (one.for_role(role) for one in self._tools.values())
+            for tool in (tool.for_role(role) for tool in self._tools.values())
             if role.permits(tool.permissions) and (may_write or not tool.unconfined)
         ]
 

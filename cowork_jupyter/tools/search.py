@@ -85,13 +85,13 @@ async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResul
     search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
     found = await find(search, context.workspace)
     ranked = _ranked(found.lines, parameters.text)
-    shown = Found(
+    page = Found(
         ranked[: parameters.max_results], found.is_all and len(ranked) <= parameters.max_results
     )
-    lines = _grouped(shown.lines)
-    if not shown.is_all:
+    lines = _grouped(page.lines)
+    if not page.is_all:
         lines.append("[there are more matches; use a longer text or a narrower path]")
-    return _result(shown, lines, f"'{parameters.text}'")
+    return _result(page, lines, f"'{parameters.text}'")
 
 
 def _grep_line(line: FoundLine) -> str:

@@ -127,10 +127,13 @@ def _undone_briefly(paths: list[str]) -> str:
 
 def _listed(paths: list[str]) -> str:
     """Some of them; a command may give them any names, and any number."""
-    plain = ("".join(one if one.isprintable() else "?" for one in path) for path in paths)
+    plain = (
+        "".join(character if character.isprintable() else "?" for character in path)
+        for path in paths
+    )
     more = len(paths) - _MAX_LISTED
-    shown = ", ".join(islice(plain, _MAX_LISTED))
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    text = ", ".join(islice(plain, _MAX_LISTED))
+    return f"{text} and {more:,} more" if more > 0 else text
 
 
 def command_line(command: str) -> list[str]:

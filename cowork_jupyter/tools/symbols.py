@@ -57,12 +57,12 @@ async def search_symbol(parameters: SearchSymbol, context: ToolContext) -> ToolR
     search = Search(Pattern(last, literal=True), parameters.path, ["*.{py,pyi,ipynb}"])
     paths = await matching_files(search, context.workspace)
     found = await asyncio.to_thread(_definitions_in, context.workspace, paths, parameters)
-    shown = found[:_MAX]
-    lines = [f"{where.label}:{it.line}: {it.kind} {it.name}  {text}" for where, it, text in shown]
-    if len(found) > len(shown):
-        lines.append(f"[{len(found) - len(shown)} more; add a kind or a path]")
+    page = found[:_MAX]
+    lines = [f"{where.label}:{it.line}: {it.kind} {it.name}  {text}" for where, it, text in page]
+    if len(found) > len(page):
+        lines.append(f"[{len(found) - len(page)} more; add a kind or a path]")
     data: list[dict[str, Any]] = [
-        {**where.facts, "line": it.line, "name": it.name, "kind": it.kind} for where, it, _ in shown
+        {**where.facts, "line": it.line, "name": it.name, "kind": it.kind} for where, it, _ in page
     ]
     return ToolResult(
         text="\n".join(lines) or _none(parameters),

@@ -151,7 +151,9 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         separator,
         encoding,
         decimal_comma=_COMMA in kinds,
-        thousands=any("." in one for kind, values, _ in cells if kind == _COMMA for one in values),
+        thousands=any(
+            "." in value for kind, values, _ in cells if kind == _COMMA for value in values
+        ),
         day_first=_DAY_FIRST in kinds,
         # The last may be cut: a cell can have several lines.
         is_ragged=any(row and len(row) != len(header) for row in rows[: None if is_all else -1]),

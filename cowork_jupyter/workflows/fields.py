@@ -46,7 +46,7 @@ def assigned(schema: Mapping[str, Any], words: Iterable[str]) -> dict[str, Any]:
 
 
 def _types(field: Mapping[str, Any]) -> set[str]:
-    return {str(one.get("type", "")) for one in (field, *field.get("anyOf", []))}
+    return {str(option.get("type", "")) for option in (field, *field.get("anyOf", []))}
 
 
 def _json(text: str) -> Any:

@@ -60,7 +60,7 @@ def chosen_parameters(
     words: Iterable[str], offers: Iterable[OfferedParameter]
 ) -> list[dict[str, str]]:
     """What someone has typed: `name=value` for a value of the plan, or the name of an offer."""
-    known = {one.name: one.value for one in offers}
+    known = {offer.name: offer.value for offer in offers}
     chosen = []
     for word in words:
         name, equals, value = word.partition("=")
@@ -79,7 +79,7 @@ def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
     for path in (match[0] for text in texts for match in _PATH.finditer(text)):
         yield "file", path, _file_hint(path)
     yield from (("date", match[0], "") for text in texts for match in _DATE.finditer(text))
-    for expectation in (one for step in plan.steps for one in step.expects):
+    for expectation in (expected for step in plan.steps for expected in step.expects):
         yield "column", expectation.column or "", ""
     yield from (("column", match[1], "") for text in texts for match in _CODE.finditer(text))
     for match in (match for text in texts for match in _QUOTED.finditer(text)):
@@ -91,7 +91,7 @@ def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
             yield "number", match[2], "" if word in _NOT_NAMES else word
 
 
-_NUMBERLESS = re.compile("|".join(one.pattern for one in (_PATH, _DATE, _CODE, _QUOTED)))
+_NUMBERLESS = re.compile("|".join(pattern.pattern for pattern in (_PATH, _DATE, _CODE, _QUOTED)))
 """What has numbers in it that are part of something else."""
 
 

@@ -40,9 +40,9 @@ def _load(point: EntryPoint, registry: WorkflowRegistry) -> None:
     except (Exception, SystemExit) as error:
         registry.problems.append(_problem(f"{whose} cannot be loaded", error))
         return
-    for one in declared:
+    for entry in declared:
         try:
-            registry.add(_checked(one))
+            registry.add(_checked(entry))
         except Exception as error:
             registry.problems.append(_problem(f"Skipped a workflow of {whose[4:]}", error))
 
@@ -51,12 +51,12 @@ def _several(loaded: Any) -> list[Any]:
     return list(loaded) if isinstance(loaded, list | tuple) else [loaded]
 
 
-def _checked(one: Any) -> Workflow:
+def _checked(candidate: Any) -> Workflow:
     """A workflow that can be shown; what cannot be would take the whole list with it."""
-    if not isinstance(one, Workflow):
-        raise TypeError(f"it is a {type(one).__name__}, not a Workflow")
-    json.dumps(one.schema)
-    return one
+    if not isinstance(candidate, Workflow):
+        raise TypeError(f"it is a {type(candidate).__name__}, not a Workflow")
+    json.dumps(candidate.schema)
+    return candidate
 
 
 def _of_package(point: EntryPoint) -> str:

@@ -79,21 +79,25 @@ def edited(template: Template, edit: TemplateEdit) -> Template:
     """The template as the user wants it from now on; its steps are those of a plan, and stay."""
     before = template.saved
     kept = before.parameters if edit.parameters is None else edit.parameters
-    names = {one.name for one in kept}
-    fixed = {one.name: _standard(one) for one in before.parameters if one.name not in names}
+    names = {parameter.name for parameter in kept}
+    fixed = {
+        parameter.name: _standard(parameter)
+        for parameter in before.parameters
+        if parameter.name not in names
+    }
     saved = {
         "title": before.title if edit.title is None else edit.title,
         "description": before.description if edit.description is None else edit.description,
-        "parameters": [one.model_dump() for one in kept],
+        "parameters": [parameter.model_dump() for parameter in kept],
         "plan": filled(before.plan, fixed).model_dump(),
     }
     return _template(template.name, saved)
 
 
-def _standard(one: TemplateParameter) -> str:
-    value = one.example if one.default is None else one.default
+def _standard(parameter: TemplateParameter) -> str:
+    value = parameter.example if parameter.default is None else parameter.default
     if value is None:
-        why = f"'{one.name}' has no value to be fixed at; give it a default first"
+        why = f"'{parameter.name}' has no value to be fixed at; give it a default first"
         raise _refusal(f"parameters: {why}")
     return value
 
@@ -107,15 +111,15 @@ def _template(name: str, saved: dict[str, Any]) -> Template:
 
 def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
     known, values = places(plan), [parameter.value for parameter in parameters]
-    for index, one in enumerate(parameters):
-        if one.value is None:
+    for index, parameter in enumerate(parameters):
+        if parameter.value is None:
             continue
-        if not one.value.strip():
+        if not parameter.value.strip():
             raise _refusal(f"parameters[{index}].value: is empty")
-        if one.value in values[:index]:
+        if parameter.value in values[:index]:
             raise _refusal(f"parameters[{index}].value: another parameter has the same value")
-        if one.name in known:
-            why = f"the plan already contains '{{{one.name}}}' with another meaning"
+        if parameter.name in known:
+            why = f"the plan already contains '{{{parameter.name}}}' with another meaning"
             raise _refusal(f"parameters[{index}].name: {why}")
 
 
@@ -133,9 +137,9 @@ def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
         return f"{{{names[match[0]]}}}"
 
     placed = with_texts(plan, lambda text: any_value.sub(place, text))
-    for index, one in enumerate(parameters):
-        if one.value and one.value not in found:
-            why = f"'{shortened(one.value)}' does not occur in the plan"
+    for index, parameter in enumerate(parameters):
+        if parameter.value and parameter.value not in found:
+            why = f"'{shortened(parameter.value)}' does not occur in the plan"
             raise _refusal(f"parameters[{index}].value: {why}")
     return placed
 
@@ -147,22 +151,22 @@ def as_a_whole(value: str) -> str:
     return f"{before}{re.escape(value)}{after}"
 
 
-def _declared(one: Varying, placed: Plan) -> dict[str, str | None]:
+def _declared(variation: Varying, placed: Plan) -> dict[str, str | None]:
     return {
-        "name": one.name,
-        "title": one.title,
-        "description": one.description,
-        "type": one.type or _kind(one, placed),
-        "default": one.default,
-        "example": one.value,
+        "name": variation.name,
+        "title": variation.title,
+        "description": variation.description,
+        "type": variation.type or _kind(variation, placed),
+        "default": variation.default,
+        "example": variation.value,
     }
 
 
-def _kind(one: Varying, placed: Plan) -> Kind:
+def _kind(variation: Varying, placed: Plan) -> Kind:
     """A path is what a step has among its files."""
-    if not any(f"{{{one.name}}}" in step.files for step in placed.steps):
+    if not any(f"{{{variation.name}}}" in step.files for step in placed.steps):
         return "text"
-    return "notebook" if (one.value or "").endswith(".ipynb") else "path"
+    return "notebook" if (variation.value or "").endswith(".ipynb") else "path"
 
 
 def _as_title(name: str) -> str:

@@ -150,7 +150,7 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
             "action": change(step.action),
             "reason": change(step.reason),
             "files": [change(path) for path in step.files],
-            "expects": [_expected(one, change) for one in step.expects],
+            "expects": [_expected(expectation, change) for expectation in step.expects],
             "status": StepStatus.PENDING,
         }
         return step.model_copy(update=texts)
@@ -161,7 +161,8 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
         "prerequisites": [change(prerequisite) for prerequisite in plan.prerequisites],
         "steps": [changed(step) for step in plan.steps],
         "assumptions": [
-            one.model_copy(update={"text": change(one.text)}) for one in plan.assumptions
+            assumption.model_copy(update={"text": change(assumption.text)})
+            for assumption in plan.assumptions
         ],
     }
     return plan.model_copy(update=texts)
@@ -174,10 +175,10 @@ def filled(plan: Plan, values: Mapping[str, str]) -> Plan:
     )
 
 
-def _expected(one: Expectation, change: Callable[[str], str]) -> Expectation:
+def _expected(expectation: Expectation, change: Callable[[str], str]) -> Expectation:
     """The table and the column that it is about; what is expected of them stays."""
-    column = change(one.column) if one.column else one.column
-    return one.model_copy(update={"of": change(one.of), "column": column})
+    column = change(expectation.column) if expectation.column else expectation.column
+    return expectation.model_copy(update={"of": change(expectation.of), "column": column})
 
 
 def texts_of(plan: Plan) -> list[str]:
@@ -209,12 +210,12 @@ def _form(parameters: list[TemplateParameter]) -> type[Parameters]:
     return create_model("TemplateParameters", __base__=Parameters, **fields)
 
 
-def _field(one: TemplateParameter) -> Any:
-    required = one.default is None
+def _field(parameter: TemplateParameter) -> Any:
+    required = parameter.default is None
     return Field(
-        ... if required else one.default,
-        title=one.title or None,
-        description=one.description or None,
-        examples=[one.example] if one.example is not None else None,
+        ... if required else parameter.default,
+        title=parameter.title or None,
+        description=parameter.description or None,
+        examples=[parameter.example] if parameter.example is not None else None,
         min_length=1 if required else None,
     )

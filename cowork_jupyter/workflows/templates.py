@@ -57,7 +57,7 @@ class Templates:
         found, brought = self._own(), self._brought()
         own = [template for template, _ in found.templates]
         listing = TemplateListing(own, [*found.problems, *brought.problems])
-        mine = {one.name: one for one in own}
+        mine = {template.name: template for template in own}
         for template, offer in brought.templates:
             if not self.trusts(offer) or _is_copy(template, mine):
                 continue
@@ -71,7 +71,7 @@ class Templates:
 
     def offers(self) -> list[Offer]:
         """What comes with the workspace, trusted or not: for the user to look at."""
-        mine = {one.name: one for one, _ in self._own().templates}
+        mine = {template.name: template for template, _ in self._own().templates}
         brought = self._brought().templates
         return [offer for template, offer in brought if not _is_copy(template, mine)]
 

@@ -146,9 +146,13 @@ class Gate:
             approved, lasting = call.digest, ruling.scope != ONCE
 
     def _tell(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
-        one, tool = judgement.deciding, judgement.call.tool
+        deciding_verdict, tool = judgement.deciding, judgement.call.tool
         verdict = judgement.decision().decision
-        self.observe(Decided(call_id, verdict, tool, one.reason, one.scope, log.job_id))
+        self.observe(
+            Decided(
+                call_id, verdict, tool, deciding_verdict.reason, deciding_verdict.scope, log.job_id
+            )
+        )
         if logger.isEnabledFor(logging.DEBUG):
             parts = [f"{each.reason}:{each.effect}" for each in judgement.verdicts]
             logger.debug("decision %s parts=%s", call_id, ",".join(parts))
@@ -157,7 +161,9 @@ class Gate:
         """What the user has renamed is not there any more. Nor is anything made anew under the
         old name, as long as the job runs that knows it by that name.
         """
-        path = next((one for one in paths_of(given) if not self._exists(one)), None)
+        path = next(
+            (candidate for candidate in paths_of(given) if not self._exists(candidate)), None
+        )
         if path is None:
             return
         store = log.journal.store
@@ -272,7 +278,7 @@ class Gate:
         unreadable = (rule for rule in rules if rule.active and rule.names("read_file"))
         return Clearance(
             pins=self._pins(call),
-            unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
+            unreadable=tuple(rule for rule in unreadable if rule.counts_as is not Effect.ALLOW),
             approved=approved,
             sensitive=any(is_secret(part.target) for part in call.parts if part.target),
             network=bool(call.network),
@@ -297,7 +303,7 @@ class Gate:
         self, call_id: str, tool: Tool, judgement: Judgement, log: RunLog
     ) -> PermissionRequest:
         call = judgement.call
-        preview = _shown(call)
+        preview = _preview_of(call)
         named = call.preview.resource if call.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
         rules = judgement.narrowest_rules(self._anchors) if preview.complete else []
@@ -309,7 +315,7 @@ class Gate:
             parameters=dict(call.parameters),
             resource=visible(str(named or call.parameters.get("command") or call.resource)),
             risk=call.risk.name.lower(),
-            why=[visible(one) for one in dict.fromkeys([*judgement.because, *call.network])]
+            why=[visible(reason) for reason in dict.fromkeys([*judgement.because, *call.network])]
             + ([warning] if warning else []),
             scopes=[ONCE] if judgement.each_time or not rules else [ONCE, *_LASTING],
             rules=rules,
@@ -329,15 +335,15 @@ class Gate:
         target = call.parts[0].target
         other_file = target and not grant.names_file(call.parts[0], self._anchors)
         names = (call.tool, *tool.also_ruled_as)
-        if any(grant.names(one, call.permissions) for one in names) and not other_file:
+        if any(grant.names(name, call.permissions) for name in names) and not other_file:
             return
         what = f"Step {step.step_number} uses {call.tool}"
-        what += f" on {target.shown(self._anchors)}" if target else ""
+        what += f" on {target.label(self._anchors)}" if target else ""
         said = f"{visible(what)}, which is beyond its plan."
         log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=said))
 
 
-def _shown(call: ProposedCall) -> CallPreview:
+def _preview_of(call: ProposedCall) -> CallPreview:
     kind: ShownKind
     if call.preview:
         kind, text = call.preview.kind, call.preview.text
@@ -346,7 +352,7 @@ def _shown(call: ProposedCall) -> CallPreview:
     elif "code" in call.parameters:
         kind, text = "code", str(call.parameters["code"])
     elif call.parts and call.parts[0].target:
-        kind, text = "path", "\n".join(part.shown for part in call.parts)
+        kind, text = "path", "\n".join(part.label for part in call.parts)
     else:
         kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
     return CallPreview(kind=kind, text=visible(text[:MAX_SHOWN]), complete=len(text) <= MAX_SHOWN)

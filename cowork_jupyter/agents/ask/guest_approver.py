@@ -69,12 +69,12 @@ class GuestApprover:
 
 def in_words(request: PermissionRequest) -> str:
     """What the user is asked to allow, with all that is needed to judge it, or where that is."""
-    shown = request.shown.text
-    cut = shown[:_MAX_SHOWN]
+    text = request.shown.text
+    cut = text[:_MAX_SHOWN]
     lines = [f"{request.tool} {request.resource}".strip(), *request.why]
     if request.uncovered:
         lines.append(f"A rollback cannot undo: {', '.join(request.uncovered)}.")
     lines += ["", cut]
-    if len(cut) < len(shown) or not request.shown.complete:
+    if len(cut) < len(text) or not request.shown.complete:
         lines.append("… Not all of it is shown here. JupyterLab shows all of it.")
     return spell_hidden("\n".join(lines))

@@ -63,9 +63,9 @@ class Inquiries:
 
     def left_open(self, asker: Asker, log: RunLog) -> Question | None:
         """What an earlier run of this task asked, and nobody has used the answer yet."""
-        for one in self._unused(log):
-            if one.kind == "question" and one.asker == asker:
-                return Question.model_validate(one.data)
+        for inquiry in self._unused(log):
+            if inquiry.kind == "question" and inquiry.asker == asker:
+                return Question.model_validate(inquiry.data)
         return None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
@@ -117,13 +117,13 @@ class Inquiries:
         """The user's decision about one or several calls that wait: about all of them, or none."""
         for request_id in request_ids:
             self.check(request_id, ruling)
-        return [self.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
+        return [self.resolve(request_id, ruling) for request_id in dict.fromkeys(request_ids)]
 
     def resolve_call(self, call_id: str, ruling: Ruling, log: RunLog) -> None:
         """The user's decision about a call that waits, if it still does."""
-        for one in self._journal.store.pending_inquiries(log.context_id, "permission"):
-            if one.data.get("call_id") == call_id:
-                self.resolve(one.id, ruling)
+        for inquiry in self._journal.store.pending_inquiries(log.context_id, "permission"):
+            if inquiry.data.get("call_id") == call_id:
+                self.resolve(inquiry.id, ruling)
 
     def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
         """The user's decision about a call."""
@@ -172,7 +172,7 @@ class Inquiries:
 
     def _earlier(self, asked: Inquiry, log: RunLog) -> Inquiry | None:
         """The same, asked by an earlier run of this task, or ahead of its turn."""
-        return next((one for one in self._unused(log) if _is_same(one, asked)), None)
+        return next((inquiry for inquiry in self._unused(log) if _is_same(inquiry, asked)), None)
 
     def _unused(self, log: RunLog) -> list[Inquiry]:
         """What this task has asked that is open or answered, and that nobody waits for or used."""
@@ -270,10 +270,10 @@ def _new(kind: InquiryKind, asked: BaseModel, log: RunLog, asker: Asker = "") ->
     )
 
 
-def _is_same(one: Inquiry, other: Inquiry) -> bool:
+def _is_same(inquiry: Inquiry, other: Inquiry) -> bool:
     """A call is known by its digest, a question by all that it says."""
-    first, second = (each.data.get("digest", each.data) for each in (one, other))
-    return one.kind == other.kind and first == second
+    first, second = (each.data.get("digest", each.data) for each in (inquiry, other))
+    return inquiry.kind == other.kind and first == second
 
 
 def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:

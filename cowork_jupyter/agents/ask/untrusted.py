@@ -120,9 +120,9 @@ def _is_named(name: str, result: Message, recent: _Recent) -> bool:
 
 def _listed(results: Sequence[Message]) -> str:
     sources = dict.fromkeys(source for result in results for source in _sources(result))
-    shown = list(sources)[:_MAX_SOURCES]
-    more = len(sources) - len(shown)
-    return ", ".join([*shown, f"{more} more"] if more else shown)
+    names = list(sources)[:_MAX_SOURCES]
+    more = len(sources) - len(names)
+    return ", ".join([*names, f"{more} more"] if more else names)
 
 
 def _sources(result: Message) -> list[str]:

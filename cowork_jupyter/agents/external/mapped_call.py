@@ -42,8 +42,8 @@ def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> MappedCall | N
     given = call.raw_input if isinstance(call.raw_input, Mapping) else {}
     if call.kind == "execute" and isinstance(given.get("command"), str):
         return MappedCall("execute_command", {"command": given["command"]})
-    changes = [one for one in call.content or [] if isinstance(one, schema.Diff)]
-    paths = [one.path for one in changes] or [location.path for location in call.locations or []]
+    changes = [content for content in call.content or [] if isinstance(content, schema.Diff)]
+    paths = [diff.path for diff in changes] or [location.path for location in call.locations or []]
     if len(set(paths)) != 1:
         return None
     path = inside(workspace, paths[0])

@@ -96,8 +96,8 @@ class ExternalTask:
         reply = read_reply(words)
         result = reply.structured if isinstance(reply.structured, StepResult) else None
         review = reply.structured if isinstance(reply.structured, Review) else None
-        if shown := reply.text if result or review else words:
-            self.log.say("assistant", shown)
+        if answer := reply.text if result or review else words:
+            self.log.say("assistant", answer)
         if result and said.status is JobStatus.COMPLETED:
             return Outcome.of(result)
         if review:

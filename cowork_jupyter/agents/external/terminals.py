@@ -125,7 +125,11 @@ def command_line(
 ) -> str:
     """One line for the shell. Without arguments the command is one already."""
     words = shlex.join([command, *args]) if args else command
-    variables = [f"{one.name}={shlex.quote(one.value)}" for one in env or [] if _is_name(one.name)]
+    variables = [
+        f"{variable.name}={shlex.quote(variable.value)}"
+        for variable in env or []
+        if _is_name(variable.name)
+    ]
     return " ".join([*variables, words])
 
 

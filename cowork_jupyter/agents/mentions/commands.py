@@ -77,9 +77,9 @@ def command_in(
     name, prompt, rest = match["name"], match["prompt"], text[match.end() :].strip()
     if prompt is not None:
         if name not in servers:
-            raise _unknown(f"{name}:{prompt}", (f"{one}:{prompt}" for one in servers))
+            raise _unknown(f"{name}:{prompt}", (f"{server}:{prompt}" for server in servers))
         return SendPrompt(name, prompt, tuple(_split(rest, f"{name}:{prompt}")))
-    role = next((one for one in roles if one.value == name), None)
+    role = next((candidate for candidate in roles if candidate.value == name), None)
     if role:
         return InRole(role, _wanted(rest, name))
     if name in workflows:
@@ -88,7 +88,7 @@ def command_in(
     known = skills()
     if name in known:
         return FollowSkill(name, _wanted(rest, name))
-    raise _unknown(name, [*(one.value for one in roles), *workflows, *known])
+    raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *known])
 
 
 def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
@@ -109,7 +109,7 @@ def called_skill(text: str, skills: Skills) -> tuple[str, str]:
     """The skill that a text begins with, and the rest; for where there are no other commands."""
     match = _COMMAND.match(text)
     rest = text[match.end() :].strip() if match else ""
-    if match and rest and match["name"] in (one.name for one in skills.usable()):
+    if match and rest and match["name"] in (skill.name for skill in skills.usable()):
         return match["name"], rest
     return "", text
 
@@ -129,6 +129,6 @@ def _split(rest: str, name: str) -> list[str]:
 
 def _unknown(name: str, known: Iterable[str]) -> InvalidInput:
     close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(f'/{one}' for one in close)}?" if close else ""
+    hint = f" Did you mean {' or '.join(f'/{command}' for command in close)}?" if close else ""
     why = f"There is no command /{name}.{hint} Put a space first to send it as text."
     return InvalidInput(why, code="unknown_command", details={"close": close})

@@ -68,8 +68,10 @@ class Completion:
             return CompletionItems(items=[])
         if looks:
             await asyncio.wait(looks, timeout=MOMENT)
-        done = [one for one in looks if one.done()]
-        found = (one.result() for one in done if not one.cancelled() and not one.exception())
+        done = [look for look in looks if look.done()]
+        found = (
+            future.result() for future in done if not future.cancelled() and not future.exception()
+        )
         items = ranked(typed, [*known, *chain.from_iterable(found)])
         return CompletionItems(items=items, more=len(done) < len(looks))
 
@@ -81,18 +83,22 @@ class Completion:
         self, reach: Reach, typed: str, *, variables: bool
     ) -> list[asyncio.Future[list[CompletionItem]]]:
         keep = partial(self._keep, reach.notebook or "", reach.log.role.value)
-        servers = [one for one in _ready_servers(reach) if reach.may_read(one)]
+        servers = [server for server in _ready_servers(reach) if reach.may_read(server)]
         looks: list[asyncio.Future[list[CompletionItem]]] = [
             keep("files", partial(asyncio.to_thread, _files, reach.tools.workspace)),
             keep("cells", partial(_cells, reach)),
             *(
-                keep(f"resources {one.config.name}", partial(resources, one), _FRESH_OFFERS)
-                for one in servers
+                keep(f"resources {server.config.name}", partial(resources, server), _FRESH_OFFERS)
+                for server in servers
             ),
             *(
-                keep(f"{one.config.name}:{begun}", partial(filled_in, one, begun), _FRESH_OFFERS)
-                for one in servers
-                if (begun := address_in(typed, one.config.name)) is not None
+                keep(
+                    f"{server.config.name}:{begun}",
+                    partial(filled_in, server, begun),
+                    _FRESH_OFFERS,
+                )
+                for server in servers
+                if (begun := address_in(typed, server.config.name)) is not None
             ),
         ]
         if variables:
@@ -102,8 +108,10 @@ class Completion:
 
     def _prompts(self, reach: Reach) -> list[asyncio.Future[list[CompletionItem]]]:
         return [
-            self._keep("", "", f"prompts {one.config.name}", partial(prompts, one), _FRESH_OFFERS)
-            for one in _ready_servers(reach)
+            self._keep(
+                "", "", f"prompts {server.config.name}", partial(prompts, server), _FRESH_OFFERS
+            )
+            for server in _ready_servers(reach)
         ]
 
     def _workflows(self) -> Iterator[CompletionItem]:
@@ -148,7 +156,9 @@ def ranked(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
         for offer in found
         if (place := _rank(query, _plain(offer.text)[1:])) is not None
     ]
-    fitting.sort(key=lambda one: (*one[:3], one[3].text) if query else one[1:2])
+    fitting.sort(
+        key=lambda candidate: (*candidate[:3], candidate[3].text) if query else candidate[1:2]
+    )
     best = list({offer.text: offer for *_, offer in fitting}.values())
     return (best if query else list(_some_of_each(best)))[:MAX_OFFERS]
 
@@ -180,8 +190,8 @@ def _some_of_each(offered: Iterable[CompletionItem]) -> Iterator[CompletionItem]
 async def _variables(reach: Reach) -> list[CompletionItem]:
     known: Mapping[str, Variable] = await reach.variables()
     return [
-        CompletionItem(text=f"@{name}", kind="variable", title=variable_title(one))
-        for name, one in known.items()
+        CompletionItem(text=f"@{name}", kind="variable", title=variable_title(variable))
+        for name, variable in known.items()
     ]
 
 
@@ -241,6 +251,10 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _ready_servers(reach: Reach) -> list[McpConnection]:
-    names = [one.name for one in reach.mcp.configured.all()] if reach.mcp else []
+    names = [server.name for server in reach.mcp.configured.all()] if reach.mcp else []
     connections = (reach.server(name) for name in names)
-    return [one for one in connections if one is not None and one.state == "ready"]
+    return [
+        connection
+        for connection in connections
+        if connection is not None and connection.state == "ready"
+    ]

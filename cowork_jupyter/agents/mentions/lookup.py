@@ -121,11 +121,11 @@ def _add(
 
 def head_of(text: str, limit: int, count: Count) -> str:
     """Its first lines, as far as they fit."""
-    shown = text[: limit * 10]
-    while shown and count(shown) > limit:
-        shorter = shown[: int(len(shown) * limit / count(shown) * 0.95)]
-        shown = shorter.rpartition("\n")[0] or shorter
-    return shown if len(shown) == len(text) or not shown else f"{shown}\n{_CUT}"
+    head = text[: limit * 10]
+    while head and count(head) > limit:
+        shorter = head[: int(len(head) * limit / count(head) * 0.95)]
+        head = shorter.rpartition("\n")[0] or shorter
+    return head if len(head) == len(text) or not head else f"{head}\n{_CUT}"
 
 
 @dataclass
@@ -245,10 +245,12 @@ class Lookup:
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        shown = described(cell.outputs, EACH * _CHARACTERS)
+        output_text = described(cell.outputs, EACH * _CHARACTERS)
         if kind == "output":
-            return Carried(kind, name, shown or "[no output]", pictures)
-        output = f"\n[{'error' if kind == 'error' else 'output'}]\n{shown}" if shown else ""
+            return Carried(kind, name, output_text or "[no output]", pictures)
+        output = (
+            f"\n[{'error' if kind == 'error' else 'output'}]\n{output_text}" if output_text else ""
+        )
         title = f"{failure_of(cell)} · {name}" if kind == "error" else cell_title(cell)
         head = f"[{name} · {cell.id} · {cell.cell_type}]"
         return Carried(kind, title, f"{head}\n{cell.source.rstrip()}{output}")

@@ -27,11 +27,11 @@ async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
     """What the server writes for these arguments; an error says how to write them."""
     connection = mcp.connection(command.server)
     name = f"{command.server}:{command.prompt}"
-    known = {one.name: one for one in await offers.prompts_of(connection)}
+    known = {offer.name: offer for offer in await offers.prompts_of(connection)}
     prompt = known.get(command.prompt)
     if prompt is None:
         close = difflib.get_close_matches(command.prompt, known, n=3, cutoff=0.5)
-        hint = " or ".join(f"/{command.server}:{one}" for one in close)
+        hint = " or ".join(f"/{command.server}:{candidate}" for candidate in close)
         why = f"There is no prompt /{name}.{f' Did you mean {hint}?' if hint else ''}"
         raise NotFound(why, code="unknown_command")
     values = values_of(prompt, command.words, name)
@@ -44,7 +44,7 @@ async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
 
 def values_of(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[str, str]:
     """The arguments by name. Words without a name go to those that have none, in their order."""
-    names = [one.name for one in prompt.arguments]
+    names = [argument.name for argument in prompt.arguments]
     values: dict[str, str] = {}
     bare: list[str] = []
     for word in words:
@@ -55,18 +55,22 @@ def values_of(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[st
             raise _wrong(prompt, name, f"has no argument '{key}'")
         else:
             bare.append(word)
-    unnamed = [one for one in names if one not in values]
+    unnamed = [argument for argument in names if argument not in values]
     if len(bare) > len(unnamed):
         raise _wrong(prompt, name, f"does not take '{bare[len(unnamed)]}'")
     values.update(zip(unnamed, bare, strict=False))
-    missing = [one.name for one in prompt.arguments if one.required and one.name not in values]
+    missing = [
+        argument.name
+        for argument in prompt.arguments
+        if argument.required and argument.name not in values
+    ]
     if missing:
         raise _wrong(prompt, name, f"needs {' and '.join(missing)}")
     return values
 
 
 def _wrong(prompt: offers.Prompt, name: str, why: str) -> InvalidInput:
-    takes = [f'{one.name}="…"' for one in prompt.arguments if one.required]
-    takes += [f'[{one.name}="…"]' for one in prompt.arguments if not one.required]
+    takes = [f'{argument.name}="…"' for argument in prompt.arguments if argument.required]
+    takes += [f'[{argument.name}="…"]' for argument in prompt.arguments if not argument.required]
     how = " ".join([f"/{name}", *takes])
     return InvalidInput(f"/{name} {why}. Write it as: {how}", code="bad_parameters")

@@ -91,7 +91,9 @@ class Reach:
                 listed = await self.tools.kernels.variables(workspace, self.kernel)
         except (CoworkError, TimeoutError):  # there is no kernel, it is busy, or closed to the role
             return {}
-        return {one.name: one for one in listed.items if one.type not in NO_DATA}
+        return {
+            variable.name: variable for variable in listed.items if variable.type not in NO_DATA
+        }
 
     async def tables(self) -> Mapping[str, TableState]:
         """The tables in the kernel by name; those seen last while it is busy."""

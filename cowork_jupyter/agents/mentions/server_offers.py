@@ -20,24 +20,29 @@ async def resources(connection: McpConnection) -> list[CompletionItem]:
     """All that can be read there."""
     name = connection.config.name
     return [
-        CompletionItem(text=path_text(f"{name}:{one.uri}"), kind="resource", title=one.name)
-        for one in await offers.resources_of(connection)
+        CompletionItem(
+            text=path_text(f"{name}:{resource.uri}"), kind="resource", title=resource.name
+        )
+        for resource in await offers.resources_of(connection)
     ]
 
 
 async def prompts(connection: McpConnection) -> list[CompletionItem]:
     """All prompts that can be called by name."""
     server = connection.config.name
-    found = [(f"{server}:{one.name}", one) for one in await offers.prompts_of(connection)]
+    found = [(f"{server}:{prompt.name}", prompt) for prompt in await offers.prompts_of(connection)]
     return [
-        CompletionItem(text=f"/{name}", kind="prompt", title=_about(one))
-        for name, one in found
+        CompletionItem(text=f"/{name}", kind="prompt", title=_about(prompt))
+        for name, prompt in found
         if is_callable(name)
     ]
 
 
 def _about(prompt: offers.Prompt) -> str:
-    takes = " ".join(one.name if one.required else f"[{one.name}]" for one in prompt.arguments)
+    takes = " ".join(
+        argument.name if argument.required else f"[{argument.name}]"
+        for argument in prompt.arguments
+    )
     return " · ".join(filter(None, [takes, prompt.description]))[:80]
 
 
@@ -89,18 +94,20 @@ async def filled_in(connection: McpConnection, written: str) -> list[CompletionI
     """Resources of the server's templates, as far as what is written says which."""
     name = connection.config.name
     found: list[CompletionItem] = []
-    for one in await offers.templates_of(connection):
-        gap = gap_in(one.template, written)
+    for template in await offers.templates_of(connection):
+        gap = gap_in(template.template, written)
         if gap is None:
             continue
         # What is not whole yet is taken as a folder is: one goes on writing.
         if not gap.variable:
             text = path_text(f"{name}:{gap.before}")
-            found.append(CompletionItem(text=text, kind="folder", title=one.template[:80]))
+            found.append(CompletionItem(text=text, kind="folder", title=template.template[:80]))
             continue
         kind: MentionKind = "resource" if gap.is_last else "folder"
-        for value in await offers.values_for(connection, one, gap.variable, gap.value, gap.known):
+        for value in await offers.values_for(
+            connection, template, gap.variable, gap.value, gap.known
+        ):
             text = path_text(f"{name}:{gap.before}{value}{gap.after}")
-            title = f"{gap.variable} · {one.name}"[:80]
+            title = f"{gap.variable} · {template.name}"[:80]
             found.append(CompletionItem(text=text, kind=kind, title=title))
     return found

@@ -98,5 +98,5 @@ def path_text(path: str) -> str:
     """How a file is mentioned, or a folder, whose path ends with a slash."""
     pointer = f"@{path}"
     found = pointers_in(pointer)
-    is_plain = [one.text for one in found] == [pointer] and found[0].form == "name"
+    is_plain = [match.text for match in found] == [pointer] and found[0].form == "name"
     return pointer if is_plain else f'@"{path}"'

@@ -36,7 +36,7 @@ def cell_of(
 
 def failure_of(cell: CellState) -> str:
     """The name of the exception that the cell ended with; empty if it did not."""
-    names = [one.get("ename") for one in cell.outputs if one.get("output_type") == "error"]
+    names = [output.get("ename") for output in cell.outputs if output.get("output_type") == "error"]
     return str(names[-1]) if names else ""
 
 
@@ -70,7 +70,7 @@ def column_facts(table: str, state: TableState, column: FieldState) -> str:
         if column.total is not None:
             facts.append(f"sum {column.total:g}")
     some = " (some of the rows were looked at)" if state.sampled else ""
-    names = ", ".join(one.name for one in state.fields)
+    names = ", ".join(field.name for field in state.fields)
     return (
         f"{column.name}: {'; '.join(facts)}{some}\n"
         f"in {table}: {state.kind}, {state.rows:,} rows; columns {names}"

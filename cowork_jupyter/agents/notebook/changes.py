@@ -45,10 +45,10 @@ def changes(before: Mapping[str, Mark], state: NotebookState) -> Changes:
     now = marks_of(state)
     both = [cell_id for cell_id in now if cell_id in before]
     return Changes(
-        added=tuple(one for one in now if one not in before),
-        edited=tuple(one for one in both if now[one][0] != before[one][0]),
-        removed=tuple(one for one in before if one not in now),
-        run=tuple(one for one in both if _has_run(before[one][1], now[one][1])),
+        added=tuple(cell_id for cell_id in now if cell_id not in before),
+        edited=tuple(cell_id for cell_id in both if now[cell_id][0] != before[cell_id][0]),
+        removed=tuple(cell_id for cell_id in before if cell_id not in now),
+        run=tuple(cell_id for cell_id in both if _has_run(before[cell_id][1], now[cell_id][1])),
     )
 
 

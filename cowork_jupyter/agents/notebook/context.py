@@ -61,10 +61,10 @@ def render(where: NotebookContext, budget: int, count: Count) -> str:
         page.put(1, _changed(where.changes))
     cells = _CellsAround(where, page)
     cells.put_first()
-    named = list(_named(where, cells.shown))
+    named = list(_named(where, cells.included))
     missing = _put_variables(where, named, page, len(where.state.cells))
     cells.put_others()
-    return page.finished(len(where.state.cells) - len(cells.shown), missing)
+    return page.finished(len(where.state.cells) - len(cells.included), missing)
 
 
 @dataclass
@@ -122,7 +122,7 @@ class _CellsAround:
         self._cells = where.state.cells
         ids = [cell.id for cell in self._cells]
         self._active = ids.index(where.active) if where.active in ids else None
-        self.shown: list[CellState] = []
+        self.included: list[CellState] = []
         """Those that are in the note, the most important first."""
 
     def put_first(self) -> None:
@@ -157,7 +157,7 @@ class _CellsAround:
         if self._put_whole(index, mark, source, limit) or page.put_cut(
             index + 2, head, source, limit
         ):
-            self.shown.append(cell)
+            self.included.append(cell)
 
     def _put_whole(self, index: int, mark: str, source: str, limit: int) -> bool:
         if len(source) > max(limit, 0) * 10:  # it cannot fit, and to count it would take long
@@ -182,11 +182,11 @@ def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, c
     return len(named) - len(lines)
 
 
-def _named(where: NotebookContext, shown: Iterable[CellState]) -> Iterator[Variable]:
+def _named(where: NotebookContext, included_cells: Iterable[CellState]) -> Iterator[Variable]:
     """The variables that the shown cells and their neighbours name, in that order."""
     known = {variable.name: variable for variable in where.variables if variable.type != "module"}
     cells = where.state.cells
-    ids = {cell.id for cell in shown}
+    ids = {cell.id for cell in included_cells}
     places = [index for index, cell in enumerate(cells) if cell.id in ids]
     near = [*places, *(index for at in places for index in _around(at, len(cells)))]
     for index in near or range(max(0, len(cells) - _LAST), len(cells)):
@@ -198,8 +198,8 @@ def _named(where: NotebookContext, shown: Iterable[CellState]) -> Iterator[Varia
 
 def _around(active: int, total: int) -> list[int]:
     near = [*range(-_BEFORE, 0), *range(1, _AFTER + 1)]
-    return [at for at in sorted((active + one for one in near), key=lambda at: abs(at - active))
-            if 0 <= at < total]  # fmt: skip
+    nearest_first = sorted((active + offset for offset in near), key=lambda at: abs(at - active))
+    return [at for at in nearest_first if 0 <= at < total]
 
 
 def _notebook(state: NotebookState) -> str:

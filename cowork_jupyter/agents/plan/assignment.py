@@ -80,23 +80,24 @@ def results_for(
     room, complete = RESULTS_TOKENS, True
     level, seen = list(dict.fromkeys(step.depends_on)), set(step.depends_on)
     while level and room > _LINE_TOKENS:
-        texts = {one: text for one in level if (text := tasks[one].result)}
+        texts = {step_id: text for step_id in level if (text := tasks[step_id].result)}
         costs = [count(text) + _LINE_TOKENS for text in texts.values()]
         if sum(costs) > room:
             most = fair_share(costs, room) - _LINE_TOKENS
             cut = {
-                one: cut_middle(text, most, count, _FIND_THE_REST) for one, text in texts.items()
+                step_id: cut_middle(text, most, count, _FIND_THE_REST)
+                for step_id, text in texts.items()
             }
-            texts = {one: text for one, text in cut.items() if text}
+            texts = {step_id: text for step_id, text in cut.items() if text}
             costs = [count(text) + _LINE_TOKENS for text in texts.values()]
             complete = complete and len(texts) == len(cut)
         found |= texts
         room -= sum(costs)
-        further = dict.fromkeys(above for one in level for above in steps[one].depends_on)
-        level = [one for one in further if one not in seen]
+        further = dict.fromkeys(above for step_id in level for above in steps[step_id].depends_on)
+        level = [step_id for step_id in further if step_id not in seen]
         seen.update(level)
-    in_order = sorted(found, key=lambda one: steps[one].step_number)
-    return Results({one: found[one] for one in in_order}, complete and not level)
+    in_order = sorted(found, key=lambda step_id: steps[step_id].step_number)
+    return Results({step_id: found[step_id] for step_id in in_order}, complete and not level)
 
 
 def assignment_text(
@@ -110,7 +111,7 @@ def assignment_text(
     """The step in full, after the briefing and the results it builds on, and how to end."""
     lines = [
         briefing,
-        *(f"Result of step {one}: {summary}" for one, summary in results.by_step.items()),
+        *(f"Result of step {step_id}: {summary}" for step_id, summary in results.by_step.items()),
         "" if results.complete else f"Results of earlier steps are left out. {_FIND_THE_REST}",
         f"Your task is step {step.step_number} of an approved plan.",
         f"The step: {step.action}",

@@ -54,7 +54,9 @@ def settle(plans: Plans, context_id: str, said: Settlement) -> Settled:
     assumed, news = _with(revision.plan.assumptions, said)
     plans.settle_assumptions(revision, assumed)
     made = plans.factory.journal.store.plan_revisions(revision.plan_id)
-    job_id = next((one.job_id for one in reversed(made) if one.job_id), None)
+    job_id = next(
+        (plan_revision.job_id for plan_revision in reversed(made) if plan_revision.job_id), None
+    )
     return Settled(assumed, job_id, news)
 
 
@@ -66,7 +68,9 @@ def _with(assumed: list[Assumption], said: Settlement) -> tuple[list[Assumption]
     before = assumed[said.index]
     is_corrected = said.status == "corrected"
     after = before.settled(said.status, said.correction.strip() if is_corrected else "")
-    listed = [after if place == said.index else one for place, one in enumerate(assumed)]
+    listed = [
+        after if place == said.index else assumption for place, assumption in enumerate(assumed)
+    ]
     news = f"You assumed: {before.text}\nThat is not so. Instead: {after.correction}"
     return listed, news if is_corrected and after != before else ""
 

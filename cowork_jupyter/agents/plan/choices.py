@@ -33,8 +33,8 @@ ABOUT_HINT = Question(question="What should I do differently?", allow_custom=Tru
 def about_failure(step: PlanStep, end: StepEnd) -> Question:
     """A step has failed, was done in part only, or says it is done and is not."""
     failed = end.result.status == "failed"
-    own = {one.id for one in step.expects}
-    can_update = any(one.updated and one.expectation.id not in own for one in end.broken)
+    own = {expectation.id for expectation in step.expects}
+    can_update = any(result.updated and result.expectation.id not in own for result in end.broken)
     how = "failed" if failed else "was done only in part"
     if end.shortfalls:
         how = f"says it is done, but it {end.shortfalls[0].what}"

@@ -197,12 +197,12 @@ class Execution:
             tx.save_task(reviewed)
             self._log(reviewed).append(tx, TaskCompleted.of(reviewed))
             self.tasks |= tasks_again([*again, step], self.tasks, review.text)
-            for one in (*again, step):
-                one.status = StepStatus.PENDING
-                tx.save_task(self.tasks[one.id])
+            for repeated_step in (*again, step):
+                repeated_step.status = StepStatus.PENDING
+                tx.save_task(self.tasks[repeated_step.id])
             self.progress.store_plan(tx)
-        for one in again:
-            await self._see_through(one, places, in_round=True)
+        for repeated_step in again:
+            await self._see_through(repeated_step, places, in_round=True)
 
     async def _take_as_expected(
         self, step: PlanStep, choice: str, end: StepEnd | None = None

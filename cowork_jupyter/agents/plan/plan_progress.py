@@ -135,8 +135,8 @@ class PlanProgress:
     def _rounds_before(self) -> dict[str, dict[str, Any]]:
         """In which round, and why, the last job that executed this revision left its steps."""
         jobs = self.journal.store.executions(self.revision.plan_id)
-        same = [one for one in jobs if one.plan_revision == self.revision.revision]
-        last = next((one for one in reversed(same) if one.id != self.job.id), None)
+        same = [job for job in jobs if job.plan_revision == self.revision.revision]
+        last = next((job for job in reversed(same) if job.id != self.job.id), None)
         return {
             task.step_id: task.model_dump(include={"round", "findings"})
             for task in (last.tasks if last else [])

@@ -292,8 +292,8 @@ class Plans:
 
 def _senseless_expectations(plan: Plan) -> Iterator[str]:
     for index, step in enumerate(plan.steps):
-        for place, one in enumerate(step.expects):
-            if problem := expectation_problem(one):
+        for place, expectation in enumerate(step.expects):
+            if problem := expectation_problem(expectation):
                 yield f"steps[{index}].expects[{place}].{problem}"
 
 

@@ -27,7 +27,7 @@ from ..run.expectations import words
 
 _LOOKING = frozenset({Permission.READ_FILES})
 _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
-_PERMISSIONS = frozenset(one.value for one in Permission)
+_PERMISSIONS = frozenset(permission.value for permission in Permission)
 _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
 
@@ -63,7 +63,7 @@ class StepEnd:
 
 def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str | None:
     """The tool that was cut off in this task, if running it again could do harm."""
-    calls = [one for one in store.tool_messages(task.job_id) if one.task_id == task.id]
+    calls = [message for message in store.tool_messages(task.job_id) if message.task_id == task.id]
     for message in reversed(calls):
         result = message.data
         if not isinstance(result, ToolResultData):
@@ -140,8 +140,8 @@ class StepCheck:
         taken = self.store.task_checkpoints(self.task.context_id, self.task.id)
         return {
             _plain(file["path"]): file["change"]
-            for one in taken
-            for file in one.data.get("files", [])
+            for record in taken
+            for file in record.data.get("files", [])
         }
 
     def _is_work(self, name: str) -> bool:
@@ -176,9 +176,9 @@ def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iter
         yield Shortfall(kind=ShortfallKind.OPEN_FINDINGS, what=what)
 
 
-def broken_shortfall(one: CheckedExpectation) -> Shortfall:
+def broken_shortfall(result: CheckedExpectation) -> Shortfall:
     """A broken expectation, as the step's shortfall."""
-    what = f"broke an expectation ({words(one)})"
+    what = f"broke an expectation ({words(result)})"
     return Shortfall(kind=ShortfallKind.BROKEN_EXPECTATION, what=what)
 
 

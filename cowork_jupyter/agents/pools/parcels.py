@@ -73,7 +73,11 @@ def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[LeftFile]
     Whatever is not as it was sent was changed here meanwhile, and that counts.
     """
     sent = {file.path: file.digest for file in layout.files}
-    changed = [one.path for one in changes if _digest(workspace, one.path) != sent.get(one.path)]
+    changed = [
+        change.path
+        for change in changes
+        if _digest(workspace, change.path) != sent.get(change.path)
+    ]
     if changed:
         raise Conflict(
             f"{', '.join(map(repr, changed[:10]))} was changed here, or is not among the files of "
@@ -81,10 +85,10 @@ def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[LeftFile]
             "file as it is now, then try again.",
             code="changed_at_home",
         )
-    for one in changes:
-        with workspace.locate(one.path) as place:
-            _write(place, one.data)
-    return [one.path for one in changes]
+    for change in changes:
+        with workspace.locate(change.path) as place:
+            _write(place, change.data)
+    return [change.path for change in changes]
 
 
 def _write(place: Place, data: bytes | None) -> None:

@@ -101,7 +101,7 @@ class FileStore:
         return True
 
     def _make_room(self) -> None:
-        kept = sorted(((one.stat(), one) for one in self._folder.iterdir()), key=_used_last)
+        kept = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=_used_last)
         size = sum(facts.st_size for facts, _ in kept)
         for facts, file in kept[:-1]:
             if size <= MAX_STORE:
@@ -150,7 +150,7 @@ class CopiedTree:
             for path, file in self._bounded(found)
             if self._marks.get(path) != _mark(file)
         ]
-        return (*removed, *(one for one in changed if self._is_new(one)))
+        return (*removed, *(file for file in changed if self._is_new(file)))
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -55,7 +55,10 @@ class Accounting:
 
     def _was_truncated(self, spent: Usage, messages: list[dict[str, Any]], name: str) -> bool:
         """Some servers cut off what is too long, and only their count of it tells."""
-        sent, read = sum(self.counter(words_of(one)) for one in messages), spent.prompt_tokens
+        sent, read = (
+            sum(self.counter(words_of(message)) for message in messages),
+            spent.prompt_tokens,
+        )
         if sent < _TOO_SHORT_TO_TRUNCATE or not _TOO_LITTLE <= read < sent * _TRUNCATED:
             return False
         self.known.learn_window(name, read)

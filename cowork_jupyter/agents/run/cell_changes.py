@@ -15,17 +15,17 @@ def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
     """Store what a call has done to a cell, together with what the cell has seen before."""
     new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
     pending = tx.pending_cell_changes(edit.notebook)
-    known = next((one for one in pending if one.cell_id == edit.cell_id), None)
+    known = next((change for change in pending if change.cell_id == edit.cell_id), None)
     _save(tx, known.followed_by(new) if known else [new])
 
 
 def decide(journal: Journal, ids: Sequence[str], decision: CellDecision) -> list[CellChange]:
     """Store the user's decision; what was decided before stays as it was."""
     with journal.transaction() as tx:
-        found = [tx.cell_change(one) for one in dict.fromkeys(ids)]
-        decided = [one.decided(decision) for one in found if one.decision is None]
+        found = [tx.cell_change(change_id) for change_id in dict.fromkeys(ids)]
+        decided = [change.decided(decision) for change in found if change.decision is None]
         _save(tx, decided)
-        return [tx.cell_change(one.id) for one in found]
+        return [tx.cell_change(change.id) for change in found]
 
 
 def _save(tx: Transaction, changes: Iterable[CellChange]) -> None:

@@ -47,17 +47,19 @@ def _name_of(mention: Mention) -> str:
 
 def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
     """The cells that were inserted."""
-    results = [one.data for one in messages if isinstance(one.data, ToolResultData)]
-    inserted = [one.facts.cell_id for one in results if one.ok and one.tool == "insert_cell"]
+    results = [message.data for message in messages if isinstance(message.data, ToolResultData)]
+    inserted = [
+        result.facts.cell_id for result in results if result.ok and result.tool == "insert_cell"
+    ]
     return frozenset(filter(None, inserted))
 
 
 def code_run(messages: Sequence[Message]) -> list[str]:
     """What ran without an error where the user's variables are, but in no cell."""
-    calls = [one.data for one in messages if isinstance(one.data, ToolCallData)]
-    code = {one.call_id: one.parameters.get("code", "") for one in calls if _runs_code(one)}
-    results = [one.data for one in messages if isinstance(one.data, ToolResultData)]
-    return [str(code[one.call_id]) for one in results if one.ok and one.call_id in code]
+    calls = [message.data for message in messages if isinstance(message.data, ToolCallData)]
+    code = {call.call_id: call.parameters.get("code", "") for call in calls if _runs_code(call)}
+    results = [message.data for message in messages if isinstance(message.data, ToolResultData)]
+    return [str(code[result.call_id]) for result in results if result.ok and result.call_id in code]
 
 
 def _runs_code(call: ToolCallData) -> bool:

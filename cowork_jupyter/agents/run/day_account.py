@@ -121,8 +121,8 @@ class DayAccount:
 
     def _spent_today(self) -> tuple[int, float]:
         """Fails where it is not known: a limit that nobody can check is not passed over."""
-        waiting = [one for one in self._unstored if one[0] == self._today]
-        tokens, money = sum(one[1] for one in waiting), sum(one[2] for one in waiting)
+        waiting = [charge for charge in self._unstored if charge[0] == self._today]
+        tokens, money = sum(charge[1] for charge in waiting), sum(charge[2] for charge in waiting)
         if not self._path.exists():
             return tokens, money
         try:
@@ -146,27 +146,32 @@ async def metered(
 
     A reply that is cut short, as most are, does not bring the server's count: then it is estimated.
     """
-    told, written = Usage(), 0
+    reported_usage, written = Usage(), 0
     try:
         async with aclosing(chunks):
             async for chunk in chunks:
                 match chunk:
                     case UsageChunk(usage):
-                        told = usage
+                        reported_usage = usage
                     case TextChunk(text) | ReasoningChunk(text):
                         written += count(text)
                     case ToolCallChunk(arguments=arguments):
                         written += count(arguments)
                 yield chunk
     finally:
-        spent = told if told.total_tokens else _estimate(request, written, count)
+        spent = (
+            reported_usage if reported_usage.total_tokens else _estimate(request, written, count)
+        )
         await asyncio.to_thread(charge, spent)
 
 
 def _estimate(request: ModelRequest, written: int, count: TokenCounter) -> Usage:
     if not written:  # nothing was answered: a server that is not there charges nothing
         return Usage()
-    sent = sum(count(words_of(one)) + pictures_in(one) * IMAGE_TOKENS for one in request.messages)
+    sent = sum(
+        count(words_of(message)) + pictures_in(message) * IMAGE_TOKENS
+        for message in request.messages
+    )
     return Usage(
         prompt_tokens=sent,
         completion_tokens=written,

@@ -40,7 +40,7 @@ class HeldExpectations:
         """
         checked = await self._check(log, own, pinned=pinned)
         self._say_unchecked(log, checked)
-        return [one for one in _broken(checked) if _key(one) not in self._known]
+        return [result for result in _broken(checked) if _key(result) not in self._known]
 
     def accept(self, broken: Sequence[CheckedExpectation]) -> None:
         """The user takes them as they are, or nobody can do anything about it."""
@@ -48,12 +48,12 @@ class HeldExpectations:
 
     async def update(self, log: RunLog) -> None:
         """Expect of what is pinned and broken what is there now, as the user wants it."""
-        for one in _broken(await self._check(log, ())):
-            if one.updated is None:
+        for result in _broken(await self._check(log, ())):
+            if result.updated is None:
                 continue
-            said = f"You expect of {one.updated.of}: {in_words(one.updated)}."
+            said = f"You expect of {result.updated.of}: {in_words(result.updated)}."
             try:
-                await self.pinned.pin(log.notebook, one.updated)
+                await self.pinned.pin(log.notebook, result.updated)
             except CoworkError as error:  # such as a notebook that another program has open
                 said = f"What is expected could not be updated: {error.message}"
             log.event(Notice(code="expectations_changed", message=said))
@@ -66,7 +66,7 @@ class HeldExpectations:
         expected = [*own, *everywhere]
         if not expected:
             return []
-        return await self.checks.check(notebook, expected, {one.id for one in own})
+        return await self.checks.check(notebook, expected, {expectation.id for expectation in own})
 
     async def _pinned(self, notebook: str | None) -> list[Expectation]:
         try:
@@ -75,23 +75,23 @@ class HeldExpectations:
             return []
 
     def _say_unchecked(self, log: RunLog, checked: Sequence[CheckedExpectation]) -> None:
-        for one in checked:
-            expected = one.expectation
-            if one.measured.problem != "unchecked" or expected.id in self._said:
+        for result in checked:
+            expected = result.expectation
+            if result.measured.problem != "unchecked" or expected.id in self._said:
                 continue
             self._said.add(expected.id)
-            message = f"{expected.of}: {in_words(expected)} {one.found}."
+            message = f"{expected.of}: {in_words(expected)} {result.found}."
             log.event(Notice(code="unchecked_expectation", message=message))
 
 
-def words(one: CheckedExpectation) -> str:
+def words(result: CheckedExpectation) -> str:
     """A broken one in words."""
-    return broken_in_words(one.broken) if one.broken else ""
+    return broken_in_words(result.broken) if result.broken else ""
 
 
 def _broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
-    return [one for one in checked if one.broken]
+    return [result for result in checked if result.broken]
 
 
-def _key(one: CheckedExpectation) -> tuple[str, str]:
-    return one.expectation.id, one.found
+def _key(result: CheckedExpectation) -> tuple[str, str]:
+    return result.expectation.id, result.found

@@ -60,7 +60,7 @@ class FigureCheck:
     tools: Mapping[str, Tool]
     notebooks: Notebooks
     workspace: Workspace
-    told: str = ""
+    given_facts: str = ""
     """Facts that were given with the request, such as those of files it names."""
     may_object: bool = True
     """Whether the model can be asked to do better. The guide cannot."""
@@ -112,7 +112,7 @@ class FigureCheck:
         """
         fresh: list[Output] = []
         stale: list[Output] = []
-        known = [Output(self.told)]
+        known = [Output(self.given_facts)]
         rewritten: set[str] = set()
         for message in self._newest():
             data = message.data
@@ -158,7 +158,9 @@ class FigureCheck:
 
     async def _with_age(self, figures: list[Figure]) -> list[Figure]:
         """Marks those of cells that somebody has changed since they ran."""
-        wanted = {one.source.cell_id for one in figures if one.source and one.source.cell_id}
+        wanted = {
+            figure.source.cell_id for figure in figures if figure.source and figure.source.cell_id
+        }
         if not wanted:
             return figures
         ran = self._fingerprints(wanted)

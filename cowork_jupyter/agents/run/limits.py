@@ -55,7 +55,7 @@ class RunLimits:
         self._began = clock()
         self._waits = 0
         self._wait_began = 0.0
-        self._told = 0.0
+        self._reported_seconds = 0.0
         self._last_piece: float | None = None
         self.extend()
 
@@ -84,8 +84,8 @@ class RunLimits:
 
     def lap(self) -> float:
         """Seconds of work since this was asked last, for the job's account."""
-        news = round(self._worked - self._told, 3)
-        self._told += news
+        news = round(self._worked - self._reported_seconds, 3)
+        self._reported_seconds += news
         return news
 
     def check(self) -> None:

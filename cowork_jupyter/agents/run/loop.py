@@ -80,7 +80,7 @@ _NUDGE = (
 
 def _error_of(handled: list[Handled]) -> str:
     """The exception that all calls of a turn ended with, if they all failed."""
-    errors = [one.error for one in handled if one.error]
+    errors = [handled_call.error for handled_call in handled if handled_call.error]
     if not errors or len(errors) < len(handled):
         return ""
     return str(errors[-1].details.get("exception") or errors[-1].message)
@@ -254,11 +254,11 @@ class AgentLoop:
         self._has_changed = self._has_changed or self.runner.has_changed(handled)
         if any(isinstance(call.error, Forbidden) for call in handled):
             self.wanted_files = ()  # the user does not want them so
-        misused = [one for one in handled if one.misused]
+        misused = [handled_call for handled_call in handled if handled_call.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
         if self._strikes >= MAX_STRIKES:
             return self._give_up(str(misused[-1].error))
-        written = [figure for one in handled for figure in one.figures]
+        written = [figure for handled_call in handled for figure in handled_call.figures]
         if problem := self.figures.objection(written, "cell"):
             self.log.say("system", problem)
             return None
@@ -273,13 +273,15 @@ class AgentLoop:
 
     def _printed_answer(self, handled: list[Handled]) -> str:
         """What code printed, if that is an answer in the form that was asked for."""
-        printed = "\n".join(one.result.output for one in handled if one.result)
+        printed = "\n".join(
+            handled_call.result.output for handled_call in handled if handled_call.result
+        )
         printed = self.session.form.repaired(printed)
         return printed if self.session.form.is_met(printed) else ""
 
     def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
         """The model's last act. A task in which nothing came of that has not succeeded."""
-        errors = [one.error for one in handled if one.error]
+        errors = [handled_call.error for handled_call in handled if handled_call.error]
         if self.log.task_id and len(errors) == len(handled):
             return Outcome(JobStatus.FAILED, str(errors[-1]), reply.text)
         return Outcome(text=reply.text)

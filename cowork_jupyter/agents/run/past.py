@@ -95,7 +95,7 @@ class Past:
             self._older = self._store.newest_messages(context_id, task_id)
         else:
             news = self._store.messages(context_id, before).items
-            news = [one for one in news if task_id in (None, one.task_id)]
+            news = [message for message in news if task_id in (None, message.task_id)]
             self._known.extendleft(map(spelled, filter(self._is_sent, news)))
         return self._older
 

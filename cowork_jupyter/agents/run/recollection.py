@@ -27,12 +27,15 @@ def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Rem
         for remark in _remarks(store, context_id)
         if phrase in (lowered := remark.text.casefold()) or any(word in lowered for word in wanted)
     ]
-    scores = fitness([one.text for one in near], query)
+    scores = fitness([remark.text for remark in near], query)
     ranked = sorted(
         zip(scores, near, strict=True),
         key=lambda pair: -(pair[0] + (phrase in pair[1].text.casefold())),
     )
-    return [replace(one, text=_excerpt(one.text, {phrase} | wanted)) for _, one in ranked[:limit]]
+    return [
+        replace(remark, text=_excerpt(remark.text, {phrase} | wanted))
+        for _, remark in ranked[:limit]
+    ]
 
 
 def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
@@ -71,7 +74,7 @@ def _excerpt(text: str, looked_for: set[str]) -> str:
     if len(line) <= EXCERPT:
         return line
     lowered = line.casefold()
-    places = [place for one in looked_for if (place := lowered.find(one)) >= 0]
+    places = [place for term in looked_for if (place := lowered.find(term)) >= 0]
     start = min(max(min(places, default=0) - EXCERPT // 4, 0), len(line) - EXCERPT)
     end = start + EXCERPT
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

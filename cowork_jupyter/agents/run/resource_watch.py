@@ -32,10 +32,10 @@ class JobResources:
 
     watch: ResourceWatch
     log: RunLog
-    _told: int = 0
+    _reported_count: int = 0
 
     def __post_init__(self) -> None:
-        self._told = len(self.watch.changes(self.log.job_id))
+        self._reported_count = len(self.watch.changes(self.log.job_id))
 
     def follow(self, server: str, uri: str) -> None:
         """It was read: hear of its changes, if the server tells."""
@@ -43,8 +43,8 @@ class JobResources:
 
     def news(self) -> list[str]:
         """What has changed since this was last asked, each once."""
-        new = self.watch.changes(self.log.job_id)[self._told :]
-        self._told += len(new)
+        new = self.watch.changes(self.log.job_id)[self._reported_count :]
+        self._reported_count += len(new)
         return list(dict.fromkeys(new))
 
 

@@ -49,9 +49,9 @@ def clear_queue(tx: Transaction, context_id: str) -> list[str]:
     """All that is queued, oldest first; then nothing is."""
     queued = tx.queued_messages(context_id)
     if queued:
-        tx.delete_queued_messages([one.id for one in queued])
+        tx.delete_queued_messages([message.id for message in queued])
         _tell(tx, context_id)
-    return [one.content for one in queued]
+    return [message.content for message in queued]
 
 
 def _tell(tx: Transaction, context_id: str) -> None:

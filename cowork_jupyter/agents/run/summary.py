@@ -50,11 +50,11 @@ class Summariser:
 
         `room` is what may be sent; of what is more, the oldest is left out.
         """
-        told = self._told(older, before, room)
+        history = self._as_text(older, before, room)
         request = ModelRequest(
             [
                 {"role": "system", "content": _ASK},
-                {"role": "user", "content": self.frame.around(told)},
+                {"role": "user", "content": self.frame.around(history)},
             ],
             self.model_name,
         )
@@ -66,7 +66,7 @@ class Summariser:
         summary = HistorySummary(message=said, text=text, last=older[-1].id, count=count)
         return summary, spent
 
-    def _told(self, older: Sequence[Message], before: HistorySummary | None, room: int) -> str:
+    def _as_text(self, older: Sequence[Message], before: HistorySummary | None, room: int) -> str:
         parts = [_BEFORE.format(text=before.text)] if before else []
         room -= sum(map(self.counter, parts))
         newest_first: list[str] = []

@@ -74,12 +74,12 @@ async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> 
 
 
 def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -> TableNote:
-    named = list(dict.fromkeys(one.removeprefix("./") for one in _FILE.findall(request)))
+    named = list(dict.fromkeys(path.removeprefix("./") for path in _FILE.findall(request)))
     found = [_facts(tools, log, path, MAX_BYTES) for path in named[:MAX_NAMED]]
-    tables = [one for one in found if one]
+    tables = [table for table in found if table]
     if tables or known:
         room = MAX_CHARACTERS // (len(tables) + len(known))
-        lines = [_HEAD, *(table.text(room) for table in tables), *(one[:room] for one in known)]
+        lines = [_HEAD, *(table.text(room) for table in tables), *(text[:room] for text in known)]
         return TableNote("\n".join(lines), is_asked_about=True)
     others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _unnamed(tools, log)]
     lines = [other.brief for other in others if other]
@@ -162,8 +162,10 @@ async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[
     except CoworkError:  # there is no kernel, or it is busy
         return []
     return [
-        "\n".join([f"{one.name} in the kernel: {one.type}, {one.about}", *one.lines])
-        for one in looked
+        "\n".join(
+            [f"{variable.name} in the kernel: {variable.type}, {variable.about}", *variable.lines]
+        )
+        for variable in looked
     ]
 
 

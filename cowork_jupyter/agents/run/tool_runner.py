@@ -70,19 +70,21 @@ class ToolRunner:
         handled = [Handled(self._with_where(self._with_real_path(call))) for call in calls]
         self._calls.begin(handled)
         try:
-            if len(handled) > 1 and all(self._only_looks(one.call) for one in handled):
+            if len(handled) > 1 and all(
+                self._only_looks(handled_call.call) for handled_call in handled
+            ):
                 await asyncio.gather(*map(self._run_one, handled))
                 return handled
             if len(handled) > 1:
                 await self._announce(handled)
-            for one in handled:
-                await self._run_one(one)
+            for handled_call in handled:
+                await self._run_one(handled_call)
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
-            for one in handled:
-                if not one.is_answered:
-                    self.tools.gate.forget(one.id)
-                    self._calls.fail(one, stopped)
+            for handled_call in handled:
+                if not handled_call.is_answered:
+                    self.tools.gate.forget(handled_call.id)
+                    self._calls.fail(handled_call, stopped)
             raise
         return handled
 
@@ -145,10 +147,10 @@ class ToolRunner:
     def has_changed(self, handled: Sequence[Handled]) -> bool:
         """Whether any of these calls can have changed something."""
         return any(
-            one.result
-            and not self._only_looks(one.call)
-            and one.call.parameters.get("where") != SCRATCH
-            for one in handled
+            handled_call.result
+            and not self._only_looks(handled_call.call)
+            and handled_call.call.parameters.get("where") != SCRATCH
+            for handled_call in handled
         )
 
     async def _run_one(self, handled: Handled) -> None:

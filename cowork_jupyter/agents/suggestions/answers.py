@@ -120,13 +120,13 @@ class WordsAnswer:
             self._written += len(chunk.text)
             if self._written > MAX_THOUGHTS:
                 raise Garbled("The model's answer does not end. Try again, or use another model.")
-        return self._shown(self._reader.feed(chunk))
+        return self._text_of(self._reader.feed(chunk))
 
     def finish(self) -> list[Line]:
-        return self._shown(self._reader.finish())
+        return self._text_of(self._reader.finish())
 
-    def _shown(self, deltas: Sequence[Delta]) -> list[Line]:
-        return _text("".join(one.text for one in deltas if isinstance(one, TextDelta)))
+    def _text_of(self, deltas: Sequence[Delta]) -> list[Line]:
+        return _text("".join(delta.text for delta in deltas if isinstance(delta, TextDelta)))
 
 
 def _text(piece: str) -> list[Line]:

@@ -89,11 +89,11 @@ class Prompter:
     ) -> list[str]:
         parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
         if request.error:
-            told = told_failure(request.error, around.private)
-            parts.append(f"It failed:\n{self._cut(told, _FAILURE)}")
+            failure = told_failure(request.error, around.private)
+            parts.append(f"It failed:\n{self._cut(failure, _FAILURE)}")
         if tried:
             each = _TRIED // len(tried)
-            sources = "\n---\n".join(self._cut(one, each) for one in tried)
+            sources = "\n---\n".join(self._cut(attempt, each) for attempt in tried)
             parts.append(f"Tried already, and no help:\n{sources}")
         return parts
 

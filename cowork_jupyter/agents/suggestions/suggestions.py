@@ -229,12 +229,12 @@ class Suggestions:
         }
         made = [_made(event.data) for event in store.notices(context.id, "suggestion")]
         return [
-            one.source
-            for one in made
-            if one.cell_id == request.cell_id
-            and one.kind == request.kind
-            and refused.get(one.id)
-            and one.source not in request.tried
+            suggestion.source
+            for suggestion in made
+            if suggestion.cell_id == request.cell_id
+            and suggestion.kind == request.kind
+            and refused.get(suggestion.id)
+            and suggestion.source not in request.tried
         ]
 
     def _frame(self, context: Context) -> Any:

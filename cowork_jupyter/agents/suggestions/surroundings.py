@@ -70,7 +70,9 @@ class Surroundings:
 
     def named_in(self, source: str) -> list[Variable]:
         """The variables that code names, in the order in which it does; no modules."""
-        known = {one.name: one for one in self.variables if one.type != "module"}
+        known = {
+            variable.name: variable for variable in self.variables if variable.type != "module"
+        }
         return [known[name] for name in names_of(source) if name in known]
 
 
@@ -96,11 +98,11 @@ async def look_around(
         assert may_list is not None
         listed = await tools.kernels.variables(may_list, notebook)
         found.extend(listed.items)
-        names = set(names_of(_told(request)))
+        names = set(names_of(_words_of(request)))
         tables = [
             place
-            for place, one in enumerate(found)
-            if one.name in names and one.type.endswith(_TABLES)
+            for place, variable in enumerate(found)
+            if variable.name in names and variable.type.endswith(_TABLES)
         ]
 
         async def inspect(place: int) -> None:
@@ -110,7 +112,7 @@ async def look_around(
         await asyncio.gather(*map(inspect, tables[:_MAX_INSPECTED]))
 
     looking = asyncio.ensure_future(look()) if may_list else None
-    looks = [one for one in (reading, looking) if one is not None]
+    looks = [task for task in (reading, looking) if task is not None]
     if looks:
         await settle(seconds, *looks)
     state = None
@@ -122,7 +124,7 @@ async def look_around(
     return Looked(private, tuple(found), state.language)
 
 
-def _told(request: SuggestionRequest) -> str:
+def _words_of(request: SuggestionRequest) -> str:
     """All words of a request in which a variable may be named."""
     return f"{request.source}\n{request.instruction}"
 

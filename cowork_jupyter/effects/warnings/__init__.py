@@ -56,4 +56,4 @@ def warnings_for(run: WatchedRun) -> list[tuple[str, DataWarning]]:
     for rule in RULES:
         for of, about in rule(case):
             found.setdefault((about.code, about.line, of), (of, about))
-    return sorted(found.values(), key=lambda one: one[1].line or 0)
+    return sorted(found.values(), key=lambda finding: finding[1].line or 0)

@@ -27,7 +27,7 @@ def _axes(call: Value) -> object:
 
 def _is_data(value: Value) -> bool:
     tables = ("groupby", "mean", "sum", "value_counts", "size", "agg", "sort_values", "set_index")
-    known = any(one.op == "method" and one.name in tables for one in value.chain())
+    known = any(link.op == "method" and link.name in tables for link in value.chain())
     return known or column_of(value) is not None or (value.op == "index")
 
 
@@ -67,5 +67,8 @@ def meets(case: Case, call: Value, limit: Value) -> bool:
 
 def _figure(case: Case, call: Value) -> int:
     """How many figures were begun before it."""
-    before = itertools.takewhile(lambda one: one is not call, case.calls())
-    return sum(one.name.startswith("matplotlib") and one.short in _BEGINS for one in before)
+    before = itertools.takewhile(lambda earlier_call: earlier_call is not call, case.calls())
+    return sum(
+        earlier_call.name.startswith("matplotlib") and earlier_call.short in _BEGINS
+        for earlier_call in before
+    )

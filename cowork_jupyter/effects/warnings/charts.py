@@ -50,7 +50,9 @@ def _kind(call: Value) -> str:
 def _titles(case: Case) -> Iterator[str]:
     for call in case.calls():
         if call.short in ("title", "set_title", "suptitle", "xlabel", "set_xlabel"):
-            yield from (one.text for arg in call.args for one in arg.ancestry() if one.text)
+            yield from (
+                ancestor.text for arg in call.args for ancestor in arg.ancestry() if ancestor.text
+            )
         for name in ("title", "label", "xlabel"):
             given = call.keywords.get(name)
             if given is not None and given.text:
@@ -80,12 +82,12 @@ def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
     value = plain(low)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), f"{value:g}"
-    for one in low.ancestry() if low is not None else ():
-        least = one.name == "min" or (one.op == "call" and one.short == "min")
+    for ancestor in low.ancestry() if low is not None else ():
+        least = ancestor.name == "min" or (ancestor.op == "call" and ancestor.short == "min")
         if not least:
             continue
-        column = column_of(one.base) or column_of(one.args[0] if one.args else None)
-        state = case.state(column[0]) if column is not None else case.state(one.base)
+        column = column_of(ancestor.base) or column_of(ancestor.args[0] if ancestor.args else None)
+        state = case.state(column[0]) if column is not None else case.state(ancestor.base)
         field = state.field(column[1]) if state and column else None
         if field is None and state is not None and len(state.fields) == 1:
             field = state.fields[0]
@@ -100,8 +102,8 @@ def _scaled(low: Value | None, least: float) -> float | None:
     """The least value, times or minus a constant."""
     if low is None or low.op != "operator":
         return least
-    numbers = [plain(one) for one in low.args]
-    factor = next((one for one in numbers if isinstance(one, int | float)), None)
+    numbers = [plain(arg) for arg in low.args]
+    factor = next((candidate for candidate in numbers if isinstance(candidate, int | float)), None)
     if factor is None:
         return None
     if low.name == "Mult":
@@ -111,8 +113,8 @@ def _scaled(low: Value | None, least: float) -> float | None:
 
 def _some_rows(case: Case, call: Value) -> Iterator[Found]:
     """Charts of the first rows of a table, or of a sample."""
-    shown = [call.base] if call.op == "method" else []
-    for value in [*shown, *call.args, *call.keywords.values()]:
+    receiver = [call.base] if call.op == "method" else []
+    for value in [*receiver, *call.args, *call.keywords.values()]:
         if value is None:
             continue
         part = _first_rows(value)
@@ -134,22 +136,22 @@ def _some_rows(case: Case, call: Value) -> Iterator[Found]:
 def _first_rows(value: Value) -> tuple[Value, int | None] | None:
     """The table and how many of its rows are taken, without a choice by value."""
     taken: tuple[Value, int | None] | None = None
-    for one in value.chain():
-        if one.op == "method" and one.name in _CHOSEN:
+    for link in value.chain():
+        if link.op == "method" and link.name in _CHOSEN:
             return None
-        if taken is not None or one.base is None:
+        if taken is not None or link.base is None:
             continue
-        if one.op == "method" and one.name in _FIRST:
-            count = plain(one.keyword("n", 0)) if one.args or "n" in one.keywords else 5
-            fraction = plain(one.keyword("frac"))
-            taken = (_table(one.base), count if isinstance(count, int) else None)
+        if link.op == "method" and link.name in _FIRST:
+            count = plain(link.keyword("n", 0)) if link.args or "n" in link.keywords else 5
+            fraction = plain(link.keyword("frac"))
+            taken = (_table(link.base), count if isinstance(count, int) else None)
             if isinstance(fraction, float):
-                taken = (_table(one.base), -1)
-        elif one.op == "index" and one.args[0].op == "slice":
-            ends = [plain(end) for end in one.args[0].args]
-            owner = one.base.base if one.base.op == "attribute" else one.base
+                taken = (_table(link.base), -1)
+        elif link.op == "index" and link.args[0].op == "slice":
+            ends = [plain(end) for end in link.args[0].args]
+            owner = link.base.base if link.base.op == "attribute" else link.base
             if owner is not None and isinstance(ends[1], int) and ends[0] in (None, 0):
-                taken = (_table(one.base), ends[1])
+                taken = (_table(link.base), ends[1])
     return taken
 
 
@@ -190,9 +192,9 @@ def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
     column = column or column_of(call.base)
     if column is None or not isinstance(ends, list) or len(ends) != 2:
         return
-    texts = [json.dumps(one) for one in ends]
+    texts = [json.dumps(end) for end in ends]
     answer = case.ask_rows("outside", case.rows(column[0]), column[1], *texts)
-    outside, rows = (number(answer, one) if answer else 0 for one in ("outside", "rows"))
+    outside, rows = (number(answer, key) if answer else 0 for key in ("outside", "rows"))
     if answer is not None and outside:
         message = f"The range leaves out {counted(outside, 'value')} of {rows:,}."
         advice = "Widen the range, or say in the title what is left out."
@@ -212,10 +214,10 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
                 ends = [plain(low), plain(high)]
                 if not meets(case, call, limit) or (NO_CONSTANT in ends and low and high):
                     continue
-                usable = [one if isinstance(one, int | float) else None for one in ends]
+                usable = [end if isinstance(end, int | float) else None for end in ends]
                 if usable == [None, None]:
                     continue
-                texts = [json.dumps(one) for one in usable]
+                texts = [json.dumps(point) for point in usable]
                 answer = case.ask_rows("outside", case.rows(table), column, *texts)
                 outside = number(answer, "outside") if answer else 0
                 if answer is None or not outside:

@@ -67,17 +67,17 @@ def condition_of(mask: Value, table: Value, depth: int = 0) -> Condition | None:
     if mask.op == "constant" and mask.text is not None:
         return query_condition(mask.text)
     if mask.op == "operator" and mask.name in ("BitAnd", "And", "BitOr", "Or"):
-        parts = [condition_of(one, table, depth + 1) for one in mask.args]
-        known = [one for one in parts if one is not None]
+        parts = [condition_of(arg, table, depth + 1) for arg in mask.args]
+        known = [part for part in parts if part is not None]
         joined = "and" if mask.name.endswith("And") else "or"
         return [joined, *known] if len(known) == len(parts) else None
     if mask.op == "operator" and mask.name in ("Invert", "Not"):
         inner = condition_of(mask.args[0], table, depth + 1)
         return None if inner is None else ["not", inner]
     if mask.op == "compare" and len(mask.args) == 2:
-        left, right = mask.args
-        return _compared(left, mask.name, right, table) or _compared(
-            right, _FLIPPED.get(mask.name, ""), left, table
+        left_side, right_side = mask.args
+        return _compared(left_side, mask.name, right_side, table) or _compared(
+            right_side, _FLIPPED.get(mask.name, ""), left_side, table
         )
     return _asked(mask, table) if mask.op == "method" else None
 
@@ -90,11 +90,11 @@ def _column(value: Value | None, table: Value) -> str | None:
     return found[1] if found is not None and same_rows(found[0], table) else None
 
 
-def _compared(left: Value, name: str, right: Value, table: Value) -> Condition | None:
-    column, constant = _column(left, table), plain(right)
+def _compared(left_side: Value, name: str, right_side: Value, table: Value) -> Condition | None:
+    column, constant = _column(left_side, table), plain(right_side)
     if column is None or name not in _FLIPPED:
         return None
-    if right.op in ("attribute", "path") and right.short in ("nan", "NaN", "NaT", "NA"):
+    if right_side.op in ("attribute", "path") and right_side.short in ("nan", "NaN", "NaT", "NA"):
         constant = None
     if constant is None or isinstance(constant, str | int | float | bool):
         return ["compare", column, name, constant]
@@ -121,7 +121,7 @@ def _asked(mask: Value, table: Value) -> Condition | None:
         if isinstance(values, list) and all(isinstance(v, str | int | float) for v in values):
             return ["in", column, values]
     if mask.name in ("between", "is_between") and len(mask.args) == 2 and not mask.keywords:
-        low, high = (plain(one) for one in mask.args)
+        low, high = (plain(arg) for arg in mask.args)
         if isinstance(low, str | int | float) and isinstance(high, str | int | float):
             return ["and", ["compare", column, ">=", low], ["compare", column, "<=", high]]
     if mask.name in _METHODS and mask.args:
@@ -139,7 +139,7 @@ def query_condition(text: str) -> Condition | None:
 
 def _from_syntax(node: ast.expr) -> Condition | None:
     if isinstance(node, ast.BoolOp):
-        parts = [_from_syntax(one) for one in node.values]
+        parts = [_from_syntax(value) for value in node.values]
         joined = "and" if isinstance(node.op, ast.And) else "or"
         return _all_of(joined, parts)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
@@ -153,24 +153,24 @@ def _from_syntax(node: ast.expr) -> Condition | None:
     names = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
     ends = [node.left, *node.comparators]
     parts = []
-    for left, kind, right in zip(ends, node.ops, ends[1:], strict=False):
+    for left_side, kind, right_side in zip(ends, node.ops, ends[1:], strict=False):
         name = names.get(type(kind), "")
-        if isinstance(right, ast.Name) and not isinstance(left, ast.Name):
-            left, right, name = right, left, _FLIPPED.get(name, "")
-        constant = _literal(right)
-        if not isinstance(left, ast.Name) or constant is NO_CONSTANT:
+        if isinstance(right_side, ast.Name) and not isinstance(left_side, ast.Name):
+            left_side, right_side, name = right_side, left_side, _FLIPPED.get(name, "")
+        constant = _literal(right_side)
+        if not isinstance(left_side, ast.Name) or constant is NO_CONSTANT:
             return None
         if isinstance(kind, ast.In) and isinstance(constant, list):
-            parts.append(["in", left.id, constant])
+            parts.append(["in", left_side.id, constant])
         elif name and isinstance(constant, str | int | float):
-            parts.append(["compare", left.id, name, constant])
+            parts.append(["compare", left_side.id, name, constant])
         else:
             return None
     return parts[0] if len(parts) == 1 else ["and", *parts]
 
 
 def _all_of(joined: str, parts: list[Condition | None]) -> Condition | None:
-    known = [one for one in parts if one is not None]
+    known = [part for part in parts if part is not None]
     return [joined, *known] if len(known) == len(parts) else None
 
 
@@ -207,14 +207,14 @@ def own_expression(value: Value) -> Iterator[Value]:
     seen: set[int] = set()
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
+        current_value = waiting.pop()
+        if id(current_value) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        found = column_of(one)
+        seen.add(id(current_value))
+        yield current_value
+        found = column_of(current_value)
         if found is not None:
             if found[0] is not None and found[0].op == "method":  # a grouping, say
                 waiting.append(found[0])
-        elif one.op not in ("set", "item", "loop"):
-            waiting.extend(one.parts())
+        elif current_value.op not in ("set", "item", "loop"):
+            waiting.extend(current_value.parts())

@@ -51,7 +51,7 @@ def _is_frame(case: Case, value: Value | None) -> bool:
     state = case.run.before.get(name or "") or case.run.after.get(name or "")
     if state is not None:
         return state.kind.startswith("pandas")
-    made = [one for one in value.chain() if one.op == "call"]
+    made = [link for link in value.chain() if link.op == "call"]
     return bool(made) and made[-1].name.startswith("pandas.")
 
 
@@ -83,7 +83,7 @@ def _chained(case: Case, store: Value) -> Iterator[Found]:
 
 def _is_bound(program: DataFlow, value: Value) -> bool:
     """Whether a name stands for it: then it is a table of its own."""
-    return any(one.value is value for one in program.assignments)
+    return any(assignment.value is value for assignment in program.assignments)
 
 
 def _is_new_pandas(case: Case) -> bool:
@@ -102,8 +102,8 @@ def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
         return
     written = [*case.program.calls, *case.program.stores]
     kept = [
-        one for one in written
-        if one is not store and any(part is row or part is store for part in _given(one))
+        value for value in written
+        if value is not store and any(part is row or part is store for part in _given(value))
     ]  # fmt: skip
     if kept:
         return
@@ -133,7 +133,7 @@ def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
     column = column_of(copy)
     if column is not None and (not _is_new_pandas(case) or not _is_frame(case, column[0])):
         return
-    owner = next((one for one in copy.chain() if case.locator.name(one)), None)
+    owner = next((link for link in copy.chain() if case.locator.name(link)), None)
     if not _is_frame(case, owner):
         return
     of = case.of(owner)
@@ -155,15 +155,19 @@ def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
     """What an earlier cell only showed, if this one is the first that uses its table since."""
     *earlier, current = case.program.cells
     for place, cell in enumerate(earlier):
-        shown = cell.last
-        if shown is None or shown.op != "method" or shown.base is None:
+        preview = cell.last
+        if preview is None or preview.op != "method" or preview.base is None:
             continue
-        column = column_of(shown.base)
-        table = column[0] if column is not None and column[0] is not None else shown.base
-        between = any(id(table) in one.read for one in earlier[place + 1 :])
-        lines = [call.line for call in case.calls() if any(one is table for one in call.ancestry())]
+        column = column_of(preview.base)
+        table = column[0] if column is not None and column[0] is not None else preview.base
+        between = any(id(table) in later_cell.read for later_cell in earlier[place + 1 :])
+        lines = [
+            call.line
+            for call in case.calls()
+            if any(ancestor is table for ancestor in call.ancestry())
+        ]
         if not between and id(table) in current.read and lines and lines[0] is not None:
-            yield shown, lines[0]
+            yield preview, lines[0]
 
 
 def _thrown_away(
@@ -203,11 +207,11 @@ def _is_table(case: Case, value: Value) -> bool:
 
 def _would_change(state: TableState, value: Value, column: str | None) -> bool:
     """Whether there is anything for the method to change."""
-    fields = [one for one in state.fields if column is None or one.name == column]
+    fields = [field for field in state.fields if column is None or field.name == column]
     if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
         subset = texts_of(value.keyword("subset"))
-        wanted = [one for one in fields if subset is None or one.name in subset]
-        return any(one.missing for one in wanted)
+        wanted = [field for field in fields if subset is None or field.name in subset]
+        return any(field.missing for field in wanted)
     if value.name in ("drop_duplicates", "unique") and not value.args and not value.keywords:
         return state.duplicates != 0
     return True
@@ -215,7 +219,7 @@ def _would_change(state: TableState, value: Value, column: str | None) -> bool:
 
 def _still(state: TableState, value: Value) -> str:
     if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
-        return counted(sum(one.missing for one in state.fields), "missing value")
+        return counted(sum(field.missing for field in state.fields), "missing value")
     if value.name == "drop_duplicates" and state.duplicates:
         return counted(state.duplicates, "repeated row")
     return f"{counted(state.rows, 'row')} and {counted(state.columns, 'column')}"

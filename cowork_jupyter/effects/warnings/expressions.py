@@ -109,7 +109,7 @@ class ExpressionReader(ABC):
             base = self.value(node.value)
             return self.make(node, "index", base=base, args=(self._argument(node.slice, base),))
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return self.make(node, "list", args=tuple(self.value(one) for one in node.elts))
+            return self.make(node, "list", args=tuple(self.value(element) for element in node.elts))
         if isinstance(node, ast.Dict):
             return self._dict(node)
         return self._operation(node)
@@ -136,8 +136,8 @@ class ExpressionReader(ABC):
 
     def _operation(self, node: ast.expr) -> Value:
         if isinstance(node, ast.Compare):
-            args = tuple(self.value(one) for one in [node.left, *node.comparators])
-            names = " ".join(_OPERATORS.get(type(one), "?") for one in node.ops)
+            args = tuple(self.value(operand) for operand in [node.left, *node.comparators])
+            names = " ".join(_OPERATORS.get(type(operator), "?") for operator in node.ops)
             return self.make(node, "compare", names, args=args)
         if isinstance(node, ast.BinOp):
             args = (self.value(node.left), self.value(node.right))
@@ -147,11 +147,11 @@ class ExpressionReader(ABC):
                 node, "operator", type(node.op).__name__, args=(self.value(node.operand),)
             )
         if isinstance(node, ast.BoolOp):
-            args = tuple(self.value(one) for one in node.values)
+            args = tuple(self.value(operand) for operand in node.values)
             return self.make(node, "operator", type(node.op).__name__, args=args)
         if isinstance(node, ast.Slice):
-            ends = [self.value(one) if one else Value("constant", constant=None)
-                    for one in (node.lower, node.upper, node.step)]  # fmt: skip
+            ends = [self.value(bound) if bound else Value("constant", constant=None)
+                    for bound in (node.lower, node.upper, node.step)]  # fmt: skip
             return self.make(node, "slice", args=tuple(ends))
         if isinstance(node, ast.NamedExpr):
             value = self.value(node.value)
@@ -162,10 +162,10 @@ class ExpressionReader(ABC):
         if isinstance(node, ast.Lambda):
             return self.make(node, "lambda")
         if isinstance(node, ast.IfExp):
-            args = tuple(self.value(one) for one in (node.body, node.orelse, node.test))
+            args = tuple(self.value(part) for part in (node.body, node.orelse, node.test))
             return self.make(node, "other", args=args)
-        children = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
-        return self.make(node, "other", args=tuple(self.value(one) for one in children))
+        children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        return self.make(node, "other", args=tuple(self.value(child) for child in children))
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -178,7 +178,7 @@ class ExpressionReader(ABC):
             for condition in part.ifs:
                 self.value(condition)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        args = tuple(self.value(one) for one in parts)
+        args = tuple(self.value(part) for part in parts)
         del self.loops[-len(node.generators) :]
         self.names = kept
         return self.make(node, "comprehension", args=args)
@@ -196,8 +196,11 @@ class ExpressionReader(ABC):
     def _call(self, node: ast.Call) -> Value:
         called = self.value(node.func)
         receiver = called.base if called.op == "attribute" else None
-        args = tuple(self._argument(one, receiver) for one in node.args)
-        keywords = {one.arg or "**": self._argument(one.value, receiver) for one in node.keywords}
+        args = tuple(self._argument(arg, receiver) for arg in node.args)
+        keywords = {
+            keyword.arg or "**": self._argument(keyword.value, receiver)
+            for keyword in node.keywords
+        }
         if isinstance(node.func, ast.Name) and called.op == "global":
             inlined = self._inline(node.func.id, node, args, keywords)
             if inlined is not None:
@@ -239,7 +242,9 @@ class ExpressionReader(ABC):
         function, is_current = self.program.functions[name]
         kept, returned, line = dict(self.names), self.returned, self._line
         given = function.args
-        parameters = [one.arg for one in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
+        parameters = [
+            parameter.arg for parameter in [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        ]
         for optional, default in zip(given.args[::-1], given.defaults[::-1], strict=False):
             self.names[optional.arg] = self.value(default)
         for parameter in parameters:

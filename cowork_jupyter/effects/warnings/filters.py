@@ -51,7 +51,7 @@ def _masks(case: Case) -> Iterator[tuple[Value, Value]]:
 
 def _mask_of(value: Value) -> tuple[Value, Value] | None:
     if value.op == "method" and value.name in ("query", "filter") and value.base is not None:
-        if len(value.args) > 1 and all(one.op == "compare" for one in value.args):
+        if len(value.args) > 1 and all(arg.op == "compare" for arg in value.args):
             both = Value("operator", "BitAnd", args=value.args, line=value.line)
             return both, value.base
         if len(value.args) == 1 and value.args[0].op != "list":
@@ -83,9 +83,9 @@ def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
 
 def _names_faults(case: Case, mask: Value) -> bool:
     return any(
-        _FAULTS.search(one.name)
-        for one in case.program.assignments
-        if one.value is mask or any(part is mask for part in one.value.parts())
+        _FAULTS.search(assignment.name)
+        for assignment in case.program.assignments
+        if assignment.value is mask or any(part is mask for part in assignment.value.parts())
     )
 
 
@@ -105,9 +105,10 @@ def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
     """A mask that asks something else: the rows that come of it say enough."""
     before = case.state(table)
     results = [
-        one.value for one in case.program.assignments
-        if one.value.line is not None and (_mask_of(one.value) or (None, None))[0] is mask
-    ]  # fmt: skip
+        value
+        for value in (assignment.value for assignment in case.program.assignments)
+        if value.line is not None and (_mask_of(value) or (None, None))[0] is mask
+    ]
     after = case.state(results[0]) if results else None
     if before is None or after is None or not before.rows or mask.op not in ("compare", "operator"):
         return
@@ -169,8 +170,8 @@ def _labelled(case: Case) -> Iterator[Found]:
 
 
 def _compared_tables(mask: Value) -> list[tuple[Value, str]]:
-    found = [column_of(one) for one in mask.args]
-    return [(one[0], one[1]) for one in found if one is not None and one[0] is not None]
+    found = [column_of(arg) for arg in mask.args]
+    return [(pair[0], pair[1]) for pair in found if pair is not None and pair[0] is not None]
 
 
 def _is_order(condition: Condition) -> bool:

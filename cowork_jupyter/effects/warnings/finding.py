@@ -44,7 +44,10 @@ class Case:
         """An answer about rows of one table; columns and the like are given as they are."""
         if rows is None:
             return None
-        texts = [one if isinstance(one, str) else json.dumps(one) for one in arguments]
+        texts = [
+            argument if isinstance(argument, str) else json.dumps(argument)
+            for argument in arguments
+        ]
         return self.ask(kind, rows.text, *texts, about=[rows])
 
     def ask_all(self, kind: str, *all_rows: Rows | None, more: Sequence[str] = ()) -> Answer | None:
@@ -80,9 +83,10 @@ class Case:
     def values(self) -> Iterator[Value]:
         """All values of this code."""
         program = self.program
-        roots = [*(one.value for one in program.assignments), *program.calls, *program.stores,
-                 *program.thrown_away, *program.decisions]  # fmt: skip
-        waiting = [*roots, *([program.last] if program.last is not None else [])]
+        assigned = (assignment.value for assignment in program.assignments)
+        roots = [*assigned, *program.calls, *program.stores, *program.thrown_away]
+        last = [program.last] if program.last is not None else []
+        waiting = [*roots, *program.decisions, *last]
         seen: set[int] = set()
         while waiting:
             value = waiting.pop(0)
@@ -119,9 +123,9 @@ def number(answer: Answer, name: str) -> int:
     return int(value) if isinstance(value, int | float) else 0
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted(count: int, singular: str, plural: str = "") -> str:
     """`1 row`, `1,204 rows`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def share(part: int, whole: int) -> str:

@@ -72,7 +72,7 @@ def _is_of_polars(case: Case, table: Value) -> bool:
 
 def _keeps_rows(case: Case, grouping: Value) -> bool:
     """Whether what comes of the groups has a row for each row."""
-    used = [call for call in case.calls() if any(one is grouping for one in call.chain())]
+    used = [call for call in case.calls() if any(link is grouping for link in call.chain())]
     return any(call.name in _KEEPS_ROWS for call in used)
 
 
@@ -82,11 +82,11 @@ def mean_warnings(case: Case) -> Iterator[Found]:
         outer = _averaged(call)
         if outer is None:
             continue
-        inner = next((one for one in outer.chain() if _is_group_mean(one)), None)
-        grouping = next((one for one in outer.chain() if one.short in _GROUPS), None)
+        inner = next((link for link in outer.chain() if _is_group_mean(link)), None)
+        grouping = next((link for link in outer.chain() if link.short in _GROUPS), None)
         if inner is None or grouping is None or call is inner:
             continue
-        between = [one.name for one in outer.chain() if one.op == "method"]
+        between = [link.name for link in outer.chain() if link.op == "method"]
         if any(name in ("sum", "size", "count", "nunique") for name in between):
             continue
         if grouping.short == "pivot_table":
@@ -129,7 +129,7 @@ def _is_group_mean(value: Value) -> bool:
         return "aggfunc" not in value.keywords or plain(value.keywords["aggfunc"]) == "mean"
     if value.op != "method":
         return False
-    grouped = any(one.name in ("groupby", "group_by") for one in value.chain())
+    grouped = any(link.name in ("groupby", "group_by") for link in value.chain())
     if value.name == "mean":
         return grouped
     if value.name in ("agg", "aggregate"):
@@ -140,7 +140,7 @@ def _is_group_mean(value: Value) -> bool:
 def _texts_in(value: Value) -> list[str]:
     inner = [*value.args, *value.keywords.values()]
     return [
-        found for one in inner for part in one.ancestry()
+        found for inner_value in inner for part in inner_value.ancestry()
         if (found := part.text or (part.name if part.op == "method" else None))
     ]  # fmt: skip
 

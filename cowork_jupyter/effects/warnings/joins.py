@@ -24,8 +24,8 @@ _HANDLES = {"fillna", "fill_null", "isna", "isnull", "notna", "dropna", "is_null
 @dataclass(frozen=True)
 class _Join:
     call: Value
-    left: Value
-    right: Value
+    left_table: Value
+    right_table: Value
     left_on: list[str] | None
     right_on: list[str] | None
     """None: the columns that both have."""
@@ -44,12 +44,12 @@ def join_warnings(case: Case) -> Iterator[Found]:
         join = _join_of(case, call)
         if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
             continue
-        left, right = case.rows(join.left), case.rows(join.right)
-        if at_one_time(left, right) is None:
-            yield from _by_sides(case, join, left, right)
+        left_rows, right_rows = case.rows(join.left_table), case.rows(join.right_table)
+        if at_one_time(left_rows, right_rows) is None:
+            yield from _by_sides(case, join, left_rows, right_rows)
             continue
         keys = (json.dumps(join.left_on), json.dumps(join.right_on))
-        answer = case.ask_all("join", left, right, more=keys)
+        answer = case.ask_all("join", left_rows, right_rows, more=keys)
         if answer is not None and answer["left_table"] != answer["right_table"]:
             yield from _judged(case, join, answer)
     yield from _misaligned(case)
@@ -58,17 +58,21 @@ def join_warnings(case: Case) -> Iterator[Found]:
 
 def _join_of(case: Case, call: Value) -> _Join | None:
     if call.op == "call" and call.name == "pandas.merge":
-        left, right, rest = call.keyword("left", 0), call.keyword("right", 1), 2
+        left_table, right_table, rest = call.keyword("left", 0), call.keyword("right", 1), 2
     elif call.op == "method" and call.name in ("merge", "join") and call.base is not None:
-        left, right, rest = call.base, call.keyword("right", 0) or call.keyword("other", 0), 1
+        left_table, right_table, rest = (
+            call.base,
+            call.keyword("right", 0) or call.keyword("other", 0),
+            1,
+        )
     else:
         return None
-    if left is None or right is None or left.known or right.op == "list":
+    if left_table is None or right_table is None or left_table.known or right_table.op == "list":
         return None
-    kinds = [state.kind for one in (left, right) if (state := case.state(one))]
+    kinds = [state.kind for table in (left_table, right_table) if (state := case.state(table))]
     polars = any(kind.startswith("polars") for kind in kinds)
     by_index = call.name == "join" and call.op == "method" and not polars
-    if call.name == "join" and ("left_on" in call.keywords or _from_polars(left)):
+    if call.name == "join" and ("left_on" in call.keywords or _from_polars(left_table)):
         by_index, polars = False, True
     how = call.keyword("how", rest + (0 if not by_index and not polars else 1))
     named = (how.text if how is not None else None) or ("left" if by_index else "inner")
@@ -78,7 +82,7 @@ def _join_of(case: Case, call: Value) -> _Join | None:
     left_on, right_on = call.keyword("left_on"), call.keyword("right_on")
     if by_index:
         ours = texts_of(on) if on is not None else [INDEX]
-        return _Join(call, left, right, ours, [INDEX], named, polars) if ours else None
+        return _Join(call, left_table, right_table, ours, [INDEX], named, polars) if ours else None
     ours, theirs = texts_of(left_on or on), texts_of(right_on or on)
     if call.is_true("left_index"):
         ours = [INDEX]
@@ -86,11 +90,14 @@ def _join_of(case: Case, call: Value) -> _Join | None:
         theirs = [INDEX]
     if (ours is None) != (theirs is None) or (ours is None and (on or left_on)):
         return None
-    return _Join(call, left, right, ours, theirs, named, polars)
+    return _Join(call, left_table, right_table, ours, theirs, named, polars)
 
 
 def _from_polars(value: Value) -> bool:
-    return any(one.op == "call" and one.name.startswith("polars.") for one in value.ancestry())
+    return any(
+        ancestor.op == "call" and ancestor.name.startswith("polars.")
+        for ancestor in value.ancestry()
+    )
 
 
 def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
@@ -129,7 +136,7 @@ def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
 def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
     """Whether the result takes the place of the left table, whose rows are then meant to stay."""
     result = case.program.final.get(str(answer["left_table"]))
-    return result is not None and any(one is join.call for one in result.chain())
+    return result is not None and any(link is join.call for link in result.chain())
 
 
 def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) -> Iterator[Found]:
@@ -183,19 +190,21 @@ def _missing_keys(
 def _is_handled(case: Case, call: Value) -> bool:
     """Whether the code looks after rows without a partner."""
     return any(
-        one.name in _HANDLES and any(part is call for part in one.ancestry())
-        for one in case.calls()
+        later_call.name in _HANDLES and any(part is call for part in later_call.ancestry())
+        for later_call in case.calls()
     )
 
 
-def _by_sides(case: Case, join: _Join, left: Rows | None, right: Rows | None) -> Iterator[Found]:
+def _by_sides(
+    case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
+) -> Iterator[Found]:
     """Where both sides are never there at the same time: each alone, and the result."""
-    theirs = case.ask_rows("key", right, join.right_on) if join.right_on else None
-    ours = case.ask_rows("key", left, join.left_on) if join.left_on else None
+    theirs = case.ask_rows("key", right_rows, join.right_on) if join.right_on else None
+    ours = case.ask_rows("key", left_rows, join.left_on) if join.left_on else None
     result = case.state(join.call)
     if join.how == "left" and ours is None and result is not None:
         yield from _missing_after(case, join, result)
-    if theirs is None or join.how == "right" or right is None:
+    if theirs is None or join.how == "right" or right_rows is None:
         return
     rows = number(ours, "rows") if ours else None
     repeated, keys = number(theirs, "repeated"), number(theirs, "keys")
@@ -206,13 +215,13 @@ def _by_sides(case: Case, join: _Join, left: Rows | None, right: Rows | None) ->
     if likely and (added > 0 or (ours is None and few)):
         evidence: dict[str, object] = {"repeated_keys": repeated, "rows_added": added}
         most = number(theirs, "most")
-        yield _added(join, right.table, repeated, most, max(0, added), evidence)
-    if ours is None or left is None or rows is None:
+        yield _added(join, right_rows.table, repeated, most, max(0, added), evidence)
+    if ours is None or left_rows is None or rows is None:
         return
     missing = number(ours, "missing")
     if missing:
         partners = number(theirs, "missing")
-        yield _missing_keys(join, left.table, right.table, missing, rows, partners)
+        yield _missing_keys(join, left_rows.table, right_rows.table, missing, rows, partners)
     if (
         join.how == "inner"
         and not repeated
@@ -220,24 +229,24 @@ def _by_sides(case: Case, join: _Join, left: Rows | None, right: Rows | None) ->
         and "indicator" not in (join.call.keywords)
     ):
         message = (
-            f"The join lost rows. {counted(-added, 'row')} of {left.table} "
+            f"The join lost rows. {counted(-added, 'row')} of {left_rows.table} "
             f"({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner "
-            f"in {right.table}."
+            f"in {right_rows.table}."
         )
         advice = 'Look at those keys; use how="left" to keep the rows.'
         evidence = {"rows": rows, "without_partner": -added}
-        yield warning(left.table, "join_lost_rows", message, join.call.line, advice, evidence)
+        yield warning(left_rows.table, "join_lost_rows", message, join.call.line, advice, evidence)
 
 
 def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Found]:
     """Where the left side is gone: columns of the right that are missing in the result only."""
-    right = case.state(join.right)
+    right = case.state(join.right_table)
     for field in right.fields if right is not None else ():
         joined = result.field(field.name)
         if joined is None or field.missing or field.name in (join.right_on or []):
             continue
         if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join.call):
-            of = case.of(join.right)
+            of = case.of(join.right_table)
             message = (
                 f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)}) "
                 f"found no partner in {of}, so {field.name} is missing there."
@@ -288,7 +297,7 @@ def _keyed(call: Value) -> tuple[Value | None, str]:
         found = column_of(call.args[0].args[0]) if call.args[0].args else None
         return found if found is not None else (None, "")
     if call.op == "method" and call.name == "to_dict":
-        index = next((one for one in call.chain() if one.name == "set_index"), None)
+        index = next((link for link in call.chain() if link.name == "set_index"), None)
         keys = texts_of(index.keyword("keys", 0)) if index is not None else None
         if index is not None and keys and len(keys) == 1:
             return index.base, keys[0]

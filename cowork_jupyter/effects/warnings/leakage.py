@@ -55,16 +55,22 @@ def _leaks(fit: Fit, split: Split) -> bool:
         return True
     if split.call is None and any(_made_by(fit, part) for part in split.train):
         return True
-    inputs = [id(one) for data in split.inputs for one in trail(data)]
-    return any(id(one) in inputs for one in undivided(fit.data))
+    inputs = [id(ancestor) for data in split.inputs for ancestor in trail(data)]
+    return any(id(ancestor) in inputs for ancestor in undivided(fit.data))
 
 
 def _made_by(fit: Fit, data: Value) -> bool:
-    for one in data.ancestry():
-        if one is fit.call:
+    for ancestor in data.ancestry():
+        if ancestor is fit.call:
             return True
-        transforms = one.op == "method" and one.name == "transform" and one.base is not None
-        if transforms and one.base is not None and estimator_of(one.base) is fit.estimator:
+        transforms = (
+            ancestor.op == "method" and ancestor.name == "transform" and ancestor.base is not None
+        )
+        if (
+            transforms
+            and ancestor.base is not None
+            and estimator_of(ancestor.base) is fit.estimator
+        ):
             return True
     return False
 
@@ -72,8 +78,8 @@ def _made_by(fit: Fit, data: Value) -> bool:
 def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Found:
     state = case.state(fit.data)
     rows = f"all {state.rows:,} rows" if state else "all rows"
-    tests = [case.state(one) for one in split.test] if split is not None else []
-    test = next((one.rows for one in tests if one is not None), None)
+    tests = [case.state(part) for part in split.test] if split is not None else []
+    test = next((known_state.rows for known_state in tests if known_state is not None), None)
     included = f", the {test:,} test rows included" if test else ""
     when = "before the split" if split is not None else "before the cross-validation"
     message = f"{fit.name} was fitted on {rows} {when}{included}."
@@ -85,34 +91,34 @@ def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Foun
 def _by_hand(case: Case, split: Split) -> Iterator[Found]:
     """Columns scaled or filled with statistics of all rows."""
     for data in split.inputs:
-        for one in data.ancestry():
-            if one.op != "set" or len(one.args) != 2 or not one.args[0].text:
+        for ancestor in data.ancestry():
+            if ancestor.op != "set" or len(ancestor.args) != 2 or not ancestor.args[0].text:
                 continue
-            used = _statistic(one.args[1], one.args[0].text)
+            used = _statistic(ancestor.args[1], ancestor.args[0].text)
             if used is None:
                 continue
             tests = [case.state(part) for part in split.test]
             test = next((state.rows for state in tests if state is not None), None)
             included = f", the {test:,} test rows included" if test else ""
-            column = one.args[0].text
+            column = ancestor.args[0].text
             message = f"{column} was computed with the {used} of all rows{included}."
             advice = f"Split first, and take the {used} of the training rows alone."
             evidence = {"column": column, "statistic": used, "test_rows": test}
-            line = one.line or split.line
+            line = ancestor.line or split.line
             yield warning(case.of(data), "fit_before_split", message, line, advice, evidence)
 
 
 def _statistic(value: Value, column: str) -> str | None:
     """The statistic of a column that it is filled or scaled with itself."""
-    fills = any(one.op == "method" and one.name == "fillna" for one in value.chain())
+    fills = any(link.op == "method" and link.name == "fillna" for link in value.chain())
     scales = value.op == "operator" and value.name in ("Sub", "Div")
     if not fills and not scales:
         return None
-    for one in own_expression(value):
-        if one.op == "method" and one.name in _STATISTICS:
-            found = column_of(one.base)
+    for part in own_expression(value):
+        if part.op == "method" and part.name in _STATISTICS:
+            found = column_of(part.base)
             if found is not None and found[1] == column:
-                return one.name
+                return part.name
     return None
 
 
@@ -150,7 +156,7 @@ def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
     shuffle = split.call.keyword("shuffle") if split.call is not None else None
     if shuffle is not None and shuffle.constant is False:
         return
-    tables = [one for one in trail(split.inputs[0]) if case.locator.name(one)]
+    tables = [ancestor for ancestor in trail(split.inputs[0]) if case.locator.name(ancestor)]
     train, test = case.rows(split.train[0]), case.rows(split.test[0])
     answer = None
     for table in reversed(tables):

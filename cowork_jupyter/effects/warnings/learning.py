@@ -110,12 +110,18 @@ def trail(value: Value | None) -> Iterator[Value]:
 
 def undivided(data: Value) -> Iterator[Value]:
     """Data and what it was made of, as long as no rows were chosen."""
-    for one in trail(data):
-        if one.op == "item" or (one.op == "index" and texts_of(one.args[0]) is None):
+    for ancestor in trail(data):
+        if ancestor.op == "item" or (ancestor.op == "index" and texts_of(ancestor.args[0]) is None):
             return
-        if one.op == "method" and one.name in ("sample", "query", "head", "tail", "filter"):
+        if ancestor.op == "method" and ancestor.name in (
+            "sample",
+            "query",
+            "head",
+            "tail",
+            "filter",
+        ):
             return
-        yield one
+        yield ancestor
 
 
 class Learning:
@@ -123,7 +129,7 @@ class Learning:
 
     def __init__(self, program: DataFlow) -> None:
         self._program = program
-        self._named = {id(one.value): one.name for one in program.assignments}
+        self._named = {id(assignment.value): assignment.name for assignment in program.assignments}
         self.fits = [fit for call in program.calls if (fit := _fit_of(call)) is not None]
         self.scores = [score for call in program.calls if (score := _score_of(call)) is not None]
         self._order = {id(call): place for place, call in enumerate(program.calls)}
@@ -135,15 +141,17 @@ class Learning:
 
     def role(self, value: Value) -> str:
         """`train`, `test` or `other` (for validation); empty for rows that were never split."""
-        for one in trail(value):
-            name = self._named.get(id(one), "")
+        for ancestor in trail(value):
+            name = self._named.get(id(ancestor), "")
             found = _ROLE.search(name)
-            split = one.op == "item" and one.base is not None
-            by_function = split and one.base is not None and one.base.short == "train_test_split"
-            if found and (by_function or _chooses_rows(one)):
+            split = ancestor.op == "item" and ancestor.base is not None
+            by_function = (
+                split and ancestor.base is not None and ancestor.base.short == "train_test_split"
+            )
+            if found and (by_function or _chooses_rows(ancestor)):
                 return _ROLES.get(found[1].lower(), "other")
-            if by_function and isinstance(one.constant, int):
-                return "test" if one.constant % 2 else "train"
+            if by_function and isinstance(ancestor.constant, int):
+                return "test" if ancestor.constant % 2 else "train"
         return ""
 
     def _by_function(self) -> Iterator[Split]:
@@ -151,10 +159,10 @@ class Learning:
             if call.short != "train_test_split":
                 continue
             items = [
-                one.value for one in self._program.assignments
-                if one.value.op == "item" and one.value.base is call
+                assignment.value for assignment in self._program.assignments
+                if assignment.value.op == "item" and assignment.value.base is call
             ]  # fmt: skip
-            parts = {one.constant: one for one in items}
+            parts = {value.constant: value for value in items}
             train = tuple(parts[n] for n in sorted(parts, key=str) if _even(n))
             test = tuple(parts[n] for n in sorted(parts, key=str) if not _even(n))
             yield Split(call, call.line, call.args, train, test)
@@ -162,11 +170,11 @@ class Learning:
     def _by_hand(self) -> Iterator[Split]:
         """Names that say so, for rows chosen of one table."""
         parts: dict[str, list[Value]] = {"train": [], "test": []}
-        for one in self._program.assignments:
-            found = _ROLE.search(one.name)
+        for assignment in self._program.assignments:
+            found = _ROLE.search(assignment.name)
             role = _ROLES.get(found[1].lower()) if found else None
-            if role is not None and _chooses_rows(one.value):
-                parts[role].append(one.value)
+            if role is not None and _chooses_rows(assignment.value):
+                parts[role].append(assignment.value)
         for train in parts["train"]:
             for test in parts["test"]:
                 ours, theirs = _table_of(train), _table_of(test)
@@ -190,7 +198,9 @@ def _chooses_rows(value: Value) -> bool:
     if value.op == "method" and value.name == "copy" and value.base is not None:
         return _chooses_rows(value.base)
     if value.op == "method" and value.name == "drop":
-        return any(one.op == "attribute" and one.name == "index" for one in value.ancestry())
+        return any(
+            ancestor.op == "attribute" and ancestor.name == "index" for ancestor in value.ancestry()
+        )
     return value.op == "method" and value.name in ("sample", "query", "head", "tail", "filter")
 
 
@@ -230,8 +240,10 @@ def _score_of(call: Value) -> Score | None:
 
 def _predicted(call: Value, arguments: list[Value]) -> Score | None:
     for argument in arguments:
-        for one in argument.ancestry():
-            predicts = one.op == "method" and one.name in _PREDICTS and one.base is not None
-            if predicts and one.base is not None and one.args:
-                return Score(call, estimator_of(one.base), one.args[0])
+        for ancestor in argument.ancestry():
+            predicts = (
+                ancestor.op == "method" and ancestor.name in _PREDICTS and ancestor.base is not None
+            )
+            if predicts and ancestor.base is not None and ancestor.args:
+                return Score(call, estimator_of(ancestor.base), ancestor.args[0])
     return None

@@ -136,7 +136,7 @@ def _indexed(value: Value, base: Rows) -> Rows | None:
             chosen = None if by_place else _where(rows, owner.base, base)
         if chosen is None or columns is None:
             return chosen
-        if columns.op == "slice" and all(one.constant is None for one in columns.args):
+        if columns.op == "slice" and all(arg.constant is None for arg in columns.args):
             return chosen
         named = texts_of(columns)
         return chosen.then("select", named) if named and not by_place else None
@@ -153,12 +153,12 @@ def _is_pair(key: Value) -> bool:
 
 
 def _all_of(rows: Value, base: Rows) -> Rows | None:
-    return base if all(one.constant is None for one in rows.args) else None
+    return base if all(arg.constant is None for arg in rows.args) else None
 
 
 def _sliced(part: Value, base: Rows) -> Rows | None:
-    ends = [plain(one) for one in part.args]
-    if all(one is None or isinstance(one, int) for one in ends):
+    ends = [plain(arg) for arg in part.args]
+    if all(end is None or isinstance(end, int) for end in ends):
         return base.then("some", ends)
     return None
 
@@ -198,8 +198,8 @@ def _called(value: Value, base: Rows) -> Rows | None:
     if name == "pop":
         return base.then("drop", texts_of(value.args[0]) or [])
     if name == "select":
-        named = [columns_named(one) for one in value.args]
-        plain_names = [one for names in named for one in names or []]
+        named = [columns_named(arg) for arg in value.args]
+        plain_names = [plain_name for names in named for plain_name in names or []]
         return base.then("select", plain_names) if None not in named and named else None
     return _recomputed(value, base)
 
@@ -210,11 +210,11 @@ def _recomputed(value: Value, base: Rows) -> Rows | None:
         return base.without(list(value.keywords))
     if value.name == "with_columns":
         made = [*value.keywords]
-        for one in value.args:
-            aliases = [part.args[0].text for part in one.chain() if part.name == "alias"]
-            column = next((part.args[0].text for part in one.chain() if part.op == "call"), None)
+        for arg in value.args:
+            aliases = [part.args[0].text for part in arg.chain() if part.name == "alias"]
+            column = next((part.args[0].text for part in arg.chain() if part.op == "call"), None)
             made.append((aliases or [column])[0] or "")
-        return base.without([one or "" for one in made]) if all(made) else None
+        return base.without([name or "" for name in made]) if all(made) else None
     if value.name in ("fillna", "fill_null", "astype", "replace"):
         given = plain(value.args[0]) if value.args else None
         return base.without(list(given)) if isinstance(given, Mapping) else None

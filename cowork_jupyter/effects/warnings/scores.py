@@ -52,11 +52,11 @@ def score_warnings(case: Case) -> Iterator[Found]:
 def _is_called_train(case: Case, score: Score) -> bool:
     """Whether the code itself says that it is a score of training rows."""
     said = [
-        one.name for one in case.program.assignments
-        if any(part is score.call for part in one.value.ancestry())
+        assignment.name for assignment in case.program.assignments
+        if any(part is score.call for part in assignment.value.ancestry())
     ]  # fmt: skip
     for call in case.calls():
-        if call.name == "print" and any(one is score.call for one in call.ancestry()):
+        if call.name == "print" and any(ancestor is score.call for ancestor in call.ancestry()):
             direct = [part for argument in call.args for part in (argument, *argument.parts())]
             said += [part.text for part in direct if part.text]
     return any("train" in text.lower() for text in said)
@@ -74,7 +74,10 @@ def _fits_for(learning: Learning, score: Score) -> list[Fit]:
 
 def _knows(fit: Fit, data: Value) -> bool:
     """Whether the rows are those of the fit, or have them in them."""
-    known, asked = [id(one) for one in trail(fit.data)], [id(one) for one in trail(data)]
+    known, asked = (
+        [id(ancestor) for ancestor in trail(fit.data)],
+        [id(ancestor) for ancestor in trail(data)],
+    )
     return id(data) in known or id(fit.data) in asked or _is_same(fit.data, data)
 
 
@@ -87,7 +90,7 @@ def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
     ours, theirs = list(first.parts()), list(second.parts())
     if len(ours) != len(theirs) or not ours or depth > _MAX_DEPTH:
         return first.op == "constant"
-    return all(_is_same(one, other, depth + 1) for one, other in zip(ours, theirs, strict=True))
+    return all(_is_same(value, other, depth + 1) for value, other in zip(ours, theirs, strict=True))
 
 
 def tuning_warnings(case: Case) -> Iterator[Found]:
@@ -101,14 +104,16 @@ def tuning_warnings(case: Case) -> Iterator[Found]:
             message = f"{fit.name} searches on the test rows{case.rows_text(fit.data)}."
             yield warning(case.of(fit.data), "tuned_on_test", message, fit.call.line, advice)
         watched = fit.call.keywords.get("eval_set")
-        if watched is not None and any(learning.role(one) == "test" for one in watched.ancestry()):
+        if watched is not None and any(
+            learning.role(ancestor) == "test" for ancestor in watched.ancestry()
+        ):
             message = "The number of rounds is chosen by the score on the test rows."
             yield warning(case.of(fit.data), "tuned_on_test", message, fit.call.line, advice)
     yield from _searched_all(case, learning, advice)
     for score in learning.scores:
         if not score.call.loops or learning.role(score.data) != "test":
             continue
-        parts = [id(one) for one in score.call.ancestry()]
+        parts = [id(ancestor) for ancestor in score.call.ancestry()]
         varies = any(id(loop) in parts for loop in score.call.loops)
         chosen = _chosen_by(case, score.call) if varies else None
         if chosen is not None:
@@ -125,9 +130,9 @@ def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Found
         if fit.name not in SEARCHES or learning.role(fit.data) or fit.call.op != "method":
             continue
         for split in learning.splits:
-            inputs = [id(one) for data in split.inputs for one in trail(data)]
+            inputs = [id(ancestor) for data in split.inputs for ancestor in trail(data)]
             lines = [line for line in (fit.call.line, split.line) if line is not None]
-            if lines and any(id(one) in inputs for one in undivided(fit.data)):
+            if lines and any(id(ancestor) in inputs for ancestor in undivided(fit.data)):
                 message = f"{fit.name} searched on all rows, the test rows included."
                 yield warning(case.of(fit.data), "tuned_on_test", message, lines[0], advice)
 
@@ -135,11 +140,15 @@ def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Found
 def _chosen_by(case: Case, score: Value) -> int | None:
     """The line that takes the best of scores; None if none in this code does."""
     for decision in case.program.decisions:
-        asks = any(one.op == "compare" for one in decision.ancestry())
-        if decision.line is not None and asks and any(one is score for one in decision.ancestry()):
+        asks = any(ancestor.op == "compare" for ancestor in decision.ancestry())
+        if (
+            decision.line is not None
+            and asks
+            and any(ancestor is score for ancestor in decision.ancestry())
+        ):
             return decision.line
     for call in case.calls():
         picks = call.short in ("max", "min", "argmax", "argmin", "idxmax", "idxmin", "nlargest")
-        if picks and any(one is score for one in call.ancestry()):
+        if picks and any(ancestor is score for ancestor in call.ancestry()):
             return call.line
     return None

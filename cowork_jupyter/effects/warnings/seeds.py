@@ -100,18 +100,20 @@ def _sampled(case: Case, call: Value) -> tuple[str, str] | None:
         return None
     if call.base is None or call.base.name == "random" or call.base.op == "path":
         return None
-    if any(one.op == "call" and one.short in ("Random", "default_rng") for one in call.chain()):
+    if any(link.op == "call" and link.short in ("Random", "default_rng") for link in call.chain()):
         return None
-    shown = [
-        one for one in case.program.calls
-        if one.name in ("print", "display") and any(arg is call for arg in one.args)
+    prints = [
+        other_call for other_call in case.program.calls
+        if other_call.name in ("print", "display") and any(arg is call for arg in other_call.args)
     ]  # fmt: skip
     frac = call.keywords.get("frac")
-    if shown:
+    if prints:
         return None
-    thrown = any(one is call for one in case.program.thrown_away)
+    thrown = any(value is call for value in case.program.thrown_away)
     if thrown:
         return None
-    polars = any(one.name.startswith("polars.") for one in call.ancestry() if one.op == "call")
+    polars = any(
+        ancestor.name.startswith("polars.") for ancestor in call.ancestry() if ancestor.op == "call"
+    )
     name = "sample(frac=…)" if frac is not None else "sample"
     return ("polars" if polars else "numpy"), name

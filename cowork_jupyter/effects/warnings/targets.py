@@ -59,8 +59,8 @@ def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> F
 
 
 def _target_column(target: Value) -> str | None:
-    for one in trail(target):
-        found = column_of(one)
+    for ancestor in trail(target):
+        found = column_of(ancestor)
         if found is not None:
             return found[1]
     return None
@@ -73,13 +73,13 @@ def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
     state = case.state(fit.data)
     dropped: set[str] = set()
     selected: list[str] | None = None
-    for one in trail(fit.data):
-        if one.op == "method" and one.name == "drop":
-            named = texts_of(one.keyword("columns")) or texts_of(one.keyword("labels", 0))
+    for ancestor in trail(fit.data):
+        if ancestor.op == "method" and ancestor.name == "drop":
+            named = texts_of(ancestor.keyword("columns")) or texts_of(ancestor.keyword("labels", 0))
             dropped |= set(named or [])
-        if one.op == "index" and selected is None:
-            selected = texts_of(one.args[0])
-        column = _made_column(one, target)
+        if ancestor.op == "index" and selected is None:
+            selected = texts_of(ancestor.args[0])
+        column = _made_column(ancestor, target)
         if column is None or column in dropped or column == target:
             continue
         if selected is not None and column not in selected:
@@ -98,8 +98,8 @@ def _made_column(value: Value, target: str) -> str | None:
         made += list(value.keywords.items())
     for column, held in made:
         own = list(own_expression(held))
-        if any(one.op == "method" and one.name in _OF_THE_PAST for one in own):
+        if any(part.op == "method" and part.name in _OF_THE_PAST for part in own):
             continue
-        if any((found := column_of(one)) is not None and found[1] == target for one in own):
+        if any((found := column_of(part)) is not None and found[1] == target for part in own):
             return column
     return None

@@ -49,7 +49,7 @@ def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[Found
         return
     coerced = (errors := call.keyword("errors")) is not None and errors.text == "coerce"
     if facts is not None:
-        both, day, month = (number(facts, one) for one in ("ambiguous", "day_first", "month_first"))
+        both, day, month = (number(facts, key) for key in ("ambiguous", "day_first", "month_first"))
         if both + day + month < _MOSTLY * number(facts, "of"):
             return
         mixed = layout == "mixed" or coerced
@@ -94,17 +94,17 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
     facts = _of_column(answer, column)
     if facts is not None:
         return facts
-    for one in table.chain():
-        if one.short == "DataFrame" and one.args and one.args[0].op == "dict":
-            held = plain(one.args[0])
+    for link in table.chain():
+        if link.short == "DataFrame" and link.args and link.args[0].op == "dict":
+            held = plain(link.args[0])
             values = held.get(column) if isinstance(held, dict) else None
             return text_facts(values) if isinstance(values, list) else None
-        if one.short in ("read_csv", "read_table"):
-            literal = one.keyword("filepath_or_buffer", 0)
+        if link.short in ("read_csv", "read_table"):
+            literal = link.keyword("filepath_or_buffer", 0)
             if literal is not None and literal.short == "StringIO" and literal.args:
                 text = literal.args[0].text
                 return column_facts(text.splitlines(), [column]).get(column) if text else None
-            path = _path(case, one.keyword("filepath_or_buffer", 0))
+            path = _path(case, link.keyword("filepath_or_buffer", 0))
             if path is not None:
                 answer = case.ask("file", json.dumps(path), json.dumps([column]))
                 return _of_column(answer, column)
@@ -120,7 +120,7 @@ def _of_column(answer: Facts | None, column: str) -> Facts | None:
 def _days_after(case: Case, table: Value, column: str) -> Facts | None:
     """The days of the dates in the table that came of it."""
     for name, value in case.program.final.items():
-        if any(one is table for one in value.chain()):
+        if any(link is table for link in value.chain()):
             rows = case.rows(value)
             if rows is not None and rows.table == name:
                 return case.ask_rows("days", rows, column)
@@ -134,8 +134,8 @@ def _path(case: Case, value: Value | None) -> list[JsonValue] | None:
         return [value.text]
     joined = value.op == "operator" and value.name == "Div"
     if joined or value.name in ("os.path.join", "posixpath.join"):
-        parts = [_path(case, one) for one in value.args]
-        known = [part for one in parts if one is not None for part in one]
+        parts = [_path(case, arg) for arg in value.args]
+        known = [part for piece in parts if piece is not None for part in piece]
         return known if None not in parts else None
     if value.short == "Path" and len(value.args) == 1 and value.args[0].text is not None:
         return [value.args[0].text]
@@ -165,7 +165,7 @@ def _read_as_text(case: Case) -> Iterator[Found]:
     Where some values are no numbers, somebody may mean to look after them next.
     """
     for name, value in case.program.final.items():
-        call = next((one for one in value.chain() if one.short in _READS), None)
+        call = next((link for link in value.chain() if link.short in _READS), None)
         if call is None or call.line is None or {"dtype", "converters"} & call.keywords.keys():
             continue
         rows = case.rows(value)
@@ -185,8 +185,8 @@ def _by_column(answer: Facts | None) -> Iterator[tuple[str, Facts]]:
 
 def _calculated(call: Value) -> Iterator[tuple[Value, list[str] | None]]:
     if call.op == "compare" and call.name in ("<", "<=", ">", ">="):
-        for one, other in zip(call.args, call.args[::-1], strict=True):
-            column = column_of(one)
+        for arg, other in zip(call.args, call.args[::-1], strict=True):
+            column = column_of(arg)
             if column is not None and column[0] is not None and other.text is not None:
                 yield column[0], [column[1]]
     if call.op != "method" or call.base is None:
@@ -201,7 +201,7 @@ def _calculated(call: Value) -> Iterator[tuple[Value, list[str] | None]]:
     if call.name in _CALCULATES:
         column = column_of(call.base)
         if column is not None and column[0] is not None:
-            grouped = next((one for one in column[0].chain() if one.name == "groupby"), None)
+            grouped = next((link for link in column[0].chain() if link.name == "groupby"), None)
             table = grouped.base if grouped is not None else column[0]
             if table is not None:
                 yield table, [column[1]]
@@ -219,7 +219,7 @@ def _as_text(of: str, call: Value, column: str, facts: Facts) -> Found:
     message = f"{column} is text: {numbers:,} of {counted(texts, 'value')} are numbers"
     others = facts.get("others")
     if isinstance(others, list) and others:
-        message += f", not {', '.join(repr(one) for one in others)}"
+        message += f", not {', '.join(repr(other) for other in others)}"
     advice = f"Convert {column} first: pd.to_numeric, or decimal= and thousands= of read_csv."
     evidence = {**facts, "column": column}
     return warning(of, "numbers_as_text", message + ".", call.line, advice, evidence)

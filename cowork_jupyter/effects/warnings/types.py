@@ -43,27 +43,27 @@ def type_warnings(case: Case) -> Iterator[Found]:
 
 def _made_from(case: Case, value: Value) -> TableState | None:
     """The table that was there before and that it was made of."""
-    for one in value.chain():
-        name = case.locator.name(one)
-        if name is not None and name in case.run.before and one.line is None:
+    for link in value.chain():
+        name = case.locator.name(link)
+        if name is not None and name in case.run.before and link.line is None:
             return case.run.before[name]
-        if one.name == "pandas.concat" and one.args and one.args[0].args:
-            return _made_from(case, one.args[0].args[0])
+        if link.name == "pandas.concat" and link.args and link.args[0].args:
+            return _made_from(case, link.args[0].args[0])
     return None
 
 
 def _stored(value: Value, column: str) -> Value | None:
     """What the code put into a column last."""
-    for one in value.chain():
-        if one.line is None:
+    for link in value.chain():
+        if link.line is None:
             return None
-        if one.op == "set" and one.name != "list":
-            key = one.args[0]
+        if link.op == "set" and link.name != "list":
+            key = link.args[0]
             named = key.text or (key.args[-1].text if key.op == "list" and key.args else None)
             if named == column:
-                return one.args[1]
-        if one.name in ("assign", "with_columns") and column in one.keywords:
-            return one.keywords[column]
+                return link.args[1]
+        if link.name in ("assign", "with_columns") and column in link.keywords:
+            return link.keywords[column]
     return None
 
 
@@ -101,8 +101,8 @@ def _missing(
 
 
 def _missing_before(stored: Value, before: TableState, prior: FieldState | None) -> int:
-    for one in own_expression(stored):
-        column = column_of(one)
+    for part in own_expression(stored):
+        column = column_of(part)
         field = before.field(column[1]) if column is not None else None
         if field is not None:
             return field.missing
@@ -110,14 +110,14 @@ def _missing_before(stored: Value, before: TableState, prior: FieldState | None)
 
 
 def _gives_up(stored: Value) -> str:
-    for one in stored.chain():
-        if one.name in ("fillna", "fill_null"):
+    for link in stored.chain():
+        if link.name in ("fillna", "fill_null"):
             return ""
-        errors = one.keyword("errors")
-        if one.short in ("to_numeric", "to_datetime") and errors and errors.text == "coerce":
+        errors = link.keyword("errors")
+        if link.short in ("to_numeric", "to_datetime") and errors and errors.text == "coerce":
             return "coerce"
-        if one.op == "method" and one.name == "map" and one.args:
-            return "map" if one.args[0].op in ("dict", "global", "method", "index") else ""
+        if link.op == "method" and link.name == "map" and link.args:
+            return "map" if link.args[0].op in ("dict", "global", "method", "index") else ""
     return ""
 
 
@@ -138,7 +138,7 @@ def _type(
     was, now = _kind(prior.type), _kind(field.type)
     if not was or not now or was == now or (field.missing and now == "float" and was != "int"):
         return
-    meant = stored is not None and any(one.short in _CONVERTS for one in own_expression(stored))
+    meant = stored is not None and any(part.short in _CONVERTS for part in own_expression(stored))
     to_text = now == "text" and was in ("int", "float", "time", "bool")
     key_lost = was == "int" and now == "float" and field.missing > prior.missing
     if meant or not (to_text or (key_lost and _IDENTIFIES.search(field.name))):
@@ -156,7 +156,7 @@ def _zone(
 ) -> Iterator[Found]:
     if not prior.zone or field.zone or _kind(field.type) != "time":
         return
-    if stored is not None and any(one.name == "tz_convert" for one in stored.chain()):
+    if stored is not None and any(link.name == "tz_convert" for link in stored.chain()):
         return
     message = f"{field.name} lost its time zone ({prior.zone})."
     advice = f"Convert it with tz_convert first, or keep {prior.zone}."
@@ -171,7 +171,7 @@ def _zone_by_code(case: Case) -> Iterator[Found]:
         if call.name != "tz_localize" or call.base is None or given is None:
             continue
         owner = call.base.base if call.base.name in ("index", "dt") else call.base
-        converted = any(one.name == "tz_convert" for one in call.base.chain())
+        converted = any(link.name == "tz_convert" for link in call.base.chain())
         if given.constant is not None or owner is None or converted:
             continue
         column = column_of(owner)
@@ -193,14 +193,14 @@ def _zone_by_code(case: Case) -> Iterator[Found]:
 def _zone_in_code(table: Value, column: str) -> str | None:
     """The time zone that the code gave a column."""
     stored = _stored(table, column)
-    made = stored or next((one for one in table.chain() if one.op == "call"), None)
-    for one in made.ancestry() if made is not None else ():
-        zone = one.keywords.get("tz") or one.keyword("tz", 0)
-        if one.name in ("tz_localize", "tz_convert") or one.short == "date_range":
-            found = one.keywords.get("tz") if one.short == "date_range" else zone
+    made = stored or next((link for link in table.chain() if link.op == "call"), None)
+    for ancestor in made.ancestry() if made is not None else ():
+        zone = ancestor.keywords.get("tz") or ancestor.keyword("tz", 0)
+        if ancestor.name in ("tz_localize", "tz_convert") or ancestor.short == "date_range":
+            found = ancestor.keywords.get("tz") if ancestor.short == "date_range" else zone
             if found is not None and found.text:
                 return found.text
-        if one.is_true("utc"):
+        if ancestor.is_true("utc"):
             return "UTC"
     return None
 
@@ -210,12 +210,12 @@ def _mixed(case: Case) -> Iterator[Found]:
     for store in case.program.current(case.program.stores):
         column, value = store.args[0].text, store.args[1]
         fills = value.op == "method" and value.name in ("fillna", "replace", "where", "mask")
-        texts = [one for one in value.args if one.text is not None]
+        texts = [arg for arg in value.args if arg.text is not None]
         if column is None or not fills or not texts:
             continue
         rows = case.rows(store)
         answer = case.ask_rows("kinds", rows, column)
-        numbers, words = (number(answer, one) if answer else 0 for one in ("numbers", "texts"))
+        numbers, words = (number(answer, key) if answer else 0 for key in ("numbers", "texts"))
         if answer is not None and rows is not None and numbers and words:
             message = (
                 f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."

@@ -86,8 +86,8 @@ def texts_of(value: Value | None) -> list[str] | None:
     if value.text is not None:
         return [value.text]
     if value.op == "list":
-        found = [one.text for one in value.args]
-        return [one for one in found if one is not None] if None not in found else None
+        found = [arg.text for arg in value.args]
+        return [text for text in found if text is not None] if None not in found else None
     return None
 
 
@@ -96,11 +96,11 @@ def plain(value: Value | None, depth: int = 0) -> object:
     if value is None or depth > _MAX_DEPTH:
         return NO_CONSTANT
     if value.op == "list":
-        found = [plain(one, depth + 1) for one in value.args]
+        found = [plain(arg, depth + 1) for arg in value.args]
         return NO_CONSTANT if NO_CONSTANT in found else found
     if value.op == "dict":
         pairs = [
-            (plain(one.args[0], depth + 1), plain(one.args[1], depth + 1)) for one in value.args
+            (plain(arg.args[0], depth + 1), plain(arg.args[1], depth + 1)) for arg in value.args
         ]
         usable = all(
             isinstance(key, str | int | float) and held is not NO_CONSTANT for key, held in pairs
@@ -109,7 +109,7 @@ def plain(value: Value | None, depth: int = 0) -> object:
     if value.op == "call" and value.short in ("Timestamp", "to_datetime", "Path") and value.args:
         return plain(value.args[0])
     if value.op == "operator" and value.name == "Mult" and len(value.args) == 2:
-        items, times = (plain(one, depth + 1) for one in value.args)
+        items, times = (plain(arg, depth + 1) for arg in value.args)
         if isinstance(items, list) and isinstance(times, int) and len(items) * times <= _MAX_ITEMS:
             return items * times
     if value.op == "operator" and value.name == "USub" and value.args:

@@ -103,7 +103,7 @@ def packages_for(request: Request, style: Style) -> tuple[str, ...]:
         wanted.append(style.charts)
     if request.verb == "model":
         wanted.append("sklearn")
-    return tuple(dict.fromkeys(one for one in wanted if one))
+    return tuple(dict.fromkeys(package for package in wanted if package))
 
 
 def script_code(cells: Sequence[CodeCell], style: Style) -> str:

@@ -77,11 +77,11 @@ def crossed(sheet: Sheet, request: Request, name: str) -> None:
         name = largest
     if sheet.style.charts == "plotly":
         px = sheet.module("plotly.express")
-        shown = f"{name}.set_axis({name}.index.astype(str))"
+        frame = f"{name}.set_axis({name}.index.astype(str))"
         way = "bar" if bars else "line"
         more = ['barmode="group"'] if bars else []
         named = f'labels={{"value": {label}, "index": ""}}'
-        code = call(f"{px}.{way}(", [shown, f"title={heading}", named, *more])
+        code = call(f"{px}.{way}(", [frame, f"title={heading}", named, *more])
         sheet.add(*lines, result=code, kind="chart")
         return
     way = "bar" if bars else "line"

@@ -23,7 +23,7 @@ def features(writer: PandasWriter) -> list[str]:
     if wanted:
         return wanted
     chosen = [*table.of_kind("number"), *table.categories]
-    names = {one.name for one in chosen if not one.is_code} - {target}
+    names = {column.name for column in chosen if not column.is_code} - {target}
     return [name for name in table.names if name in names]
 
 
@@ -87,7 +87,7 @@ def _group_means(writer: PandasWriter, target: str, is_number: bool) -> None:
     alone = "mean()" if is_number else "mode()[0]"
     lines = [f"{constant} = {train}{values}.{alone}"]
     guesses = {"a constant guess": constant}
-    categories = [one.name for one in writer.request.table.categories]
+    categories = [column.name for column in writer.request.table.categories]
     group = next((name for name in features(writer) if name in categories), "")
     if group:
         name = sheet.name("guess", "guesses")

@@ -23,8 +23,8 @@ def clean(writer: PandasWriter) -> None:
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
     lines = [f"{name} = {table}.copy()"]
-    texts = [one.name for one in request.table.of_kind("text")]
-    numbers = [one.name for one in request.table.of_kind("number")]
+    texts = [facts.name for facts in request.table.of_kind("text")]
+    numbers = [facts.name for facts in request.table.of_kind("number")]
     if texts:
         chosen = sheet.name("texts", "text_columns")
         lines.append(call(f"{chosen} = [", map(literal, texts), "]"))
@@ -35,9 +35,9 @@ def clean(writer: PandasWriter) -> None:
         lines.append(call(f"{chosen} = [", map(literal, numbers), "]"))
         convert = f'.apply({pd}.to_numeric, errors="coerce")'
         lines.append(f"{name}[{chosen}] = {name}[{chosen}]{convert}")
-    for one in request.table.of_kind("date"):
-        column = f"{name}[{literal(one.name)}]"
-        arguments = [column, f"format={literal(one.date_format)}", 'errors="coerce"']
+    for facts in request.table.of_kind("date"):
+        column = f"{name}[{literal(facts.name)}]"
+        arguments = [column, f"format={literal(facts.date_format)}", 'errors="coerce"']
         lines.append(call(f"{column} = {pd}.to_datetime(", arguments))
     lines.append(f'{name} = {name}.dropna(axis="columns", how="all")')
     gaps = {"drop": ".dropna()", "keep": '.dropna(how="all")', "fill": '.dropna(how="all")'}
@@ -56,22 +56,22 @@ def join(writer: PandasWriter) -> None:
     sheet, request = writer.sheet, writer.request
     assert request.other is not None
     other = loaded(sheet, request.other)
-    left, right = request.columns
+    left_key, right_key = request.columns
     name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     lines = []
     if sheet.choices.keys_as_text:
         lines += [
             f"{frame}[{literal(key)}] = {frame}[{literal(key)}].astype(str).str.strip()"
-            for frame, key in ((writer.rows, left), (other.name, right))
+            for frame, key in ((writer.rows, left_key), (other.name, right_key))
         ]
     on = (
-        [f"on={literal(left)}"]
-        if left == right
-        else [f"left_on={literal(left)}", f"right_on={literal(right)}"]
+        [f"on={literal(left_key)}"]
+        if left_key == right_key
+        else [f"left_on={literal(left_key)}", f"right_on={literal(right_key)}"]
     )
     validate = [] if sheet.choices.repeated_keys else ['validate="m:1"']
     arguments = [
-        f"{other.name}.dropna(subset={literal([right])})",
+        f"{other.name}.dropna(subset={literal([right_key])})",
         'how="left"',
         *on,
         *validate,

@@ -39,11 +39,11 @@ def columns(writer: PandasWriter) -> None:
 def preview(writer: PandasWriter) -> None:
     """The first rows, or those that a filter keeps."""
     request, lines = writer.request, writer.selection()
-    shown = writer.rows
-    shown += f"[{literal(request.columns)}]" if request.columns else ""
+    result = writer.rows
+    result += f"[{literal(request.columns)}]" if request.columns else ""
     if request.limit or not request.filters:
-        shown += f".head({request.limit or _USUAL_ROWS})"
-    writer.sheet.add(*lines, result=shown, kind="frame")
+        result += f".head({request.limit or _USUAL_ROWS})"
+    writer.sheet.add(*lines, result=result, kind="frame")
 
 
 def distribution(writer: PandasWriter) -> None:

@@ -141,7 +141,7 @@ def _add(sheet: Sheet, request: Request, calls: Sequence[str], before: str = "")
     plt = sheet.module("matplotlib.pyplot")
     saved = chart_file(request) if sheet.style.saves_charts else ""
     save = [f'{fig}.savefig({literal(saved)}, bbox_inches="tight")'] if saved else []
-    lines = [f"{fig}, {ax} = {plt}.subplots()", *(f"{ax}{one}" for one in calls), *save]
+    lines = [f"{fig}, {ax} = {plt}.subplots()", *(f"{ax}{axis_call}" for axis_call in calls), *save]
     # What drawing methods return says nothing to a reader.
     lines[-1] += ";"
     sheet.add(before, *lines, kind="chart", saved=saved)

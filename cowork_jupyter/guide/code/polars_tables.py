@@ -37,11 +37,11 @@ def columns(writer: PolarsWriter) -> None:
 def preview(writer: PolarsWriter) -> None:
     """The first rows, or those that a filter keeps."""
     request, lines = writer.request, writer.selection()
-    shown = writer.rows
-    shown += f".select({literal(request.columns)})" if request.columns else ""
+    result = writer.rows
+    result += f".select({literal(request.columns)})" if request.columns else ""
     if request.limit or not request.filters:
-        shown += f".head({request.limit or _USUAL_ROWS})"
-    writer.sheet.add(*lines, result=shown, kind="frame")
+        result += f".head({request.limit or _USUAL_ROWS})"
+    writer.sheet.add(*lines, result=result, kind="frame")
 
 
 def distribution(writer: PolarsWriter) -> None:
@@ -71,7 +71,7 @@ def relate(writer: PolarsWriter) -> None:
     """How two columns go together, or all that are numbers."""
     lines, names = writer.selection(), writer.request.columns
     if len(names) < 2:
-        numbers = [one.name for one in writer.request.table.of_kind("number")]
+        numbers = [column.name for column in writer.request.table.of_kind("number")]
         result = f"{writer.rows}.select({literal(numbers)}).drop_nulls().corr()"
         writer.sheet.add(*lines, result=result, kind="frame")
         return
@@ -95,7 +95,7 @@ def outliers(writer: PolarsWriter) -> None:
     """By the rule of box plots."""
     sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
     names = [name for name in writer.request.columns if writer.is_number(name)]
-    names = names or [one.name for one in writer.request.table.of_kind("number")]
+    names = names or [column.name for column in writer.request.table.of_kind("number")]
     low, high = sheet.name("q1", "lower_quartile"), sheet.name("q3", "upper_quartile")
     reach, found = sheet.name("reach"), sheet.name("outliers")
     values = f"{pl}.col({literal(names[0])})"
@@ -145,7 +145,7 @@ def clean(writer: PolarsWriter) -> None:
     sheet, pl, request = writer.sheet, writer.pl, writer.request
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
-    empty = [one.name for one in request.table.of_kind("empty")]
+    empty = [facts.name for facts in request.table.of_kind("empty")]
     known = f".filter(~{pl}.all_horizontal({pl}.all().is_null()))"
     gaps = {"keep": [known], "drop": [".drop_nulls()"], "fill": [known]}[request.gaps]
     if request.gaps == "fill":
@@ -173,16 +173,16 @@ def join(writer: PolarsWriter) -> None:
     sheet, request, pl = writer.sheet, writer.request, writer.pl
     assert request.other is not None
     other = loaded(sheet, request.other)
-    left, right = request.columns
+    left_key, right_key = request.columns
     name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     first, second = writer.rows, other.name
     if sheet.choices.keys_as_text:
-        first = f"{first}.with_columns({pl}.col({literal(left)}).cast({pl}.String))"
-        second = f"{second}.with_columns({pl}.col({literal(right)}).cast({pl}.String))"
+        first = f"{first}.with_columns({pl}.col({literal(left_key)}).cast({pl}.String))"
+        second = f"{second}.with_columns({pl}.col({literal(right_key)}).cast({pl}.String))"
     on = (
-        [f"on={literal(left)}"]
-        if left == right
-        else [f"left_on={literal(left)}", f"right_on={literal(right)}"]
+        [f"on={literal(left_key)}"]
+        if left_key == right_key
+        else [f"left_on={literal(left_key)}", f"right_on={literal(right_key)}"]
     )
     validate = [] if sheet.choices.repeated_keys else ['validate="m:1"']
     step = call(".join(", [second, 'how="left"', *on, *validate])

@@ -120,9 +120,9 @@ def _date_options(table: Table) -> dict[str, str]:
     dates = table.of_kind("date")
     if not dates:
         return {}
-    odd = {one.name: one.date_format for one in dates if _form(one)}
+    odd = {column.name: column.date_format for column in dates if _form(column)}
     formats: object = next(iter(odd.values())) if len(dates) == len(odd) == 1 else odd
-    given = {"parse_dates": literal([one.name for one in dates])}
+    given = {"parse_dates": literal([column.name for column in dates])}
     return given | ({"date_format": literal(formats)} if odd else {})
 
 
@@ -133,7 +133,7 @@ def _with_polars(sheet: Sheet, table: Table, name: str) -> list[str]:
     match table.format:
         case "text":
             reading = call(f"{name} = {pl}.read_csv(", [path, *_polars_csv(sheet, table)])
-            texts = [one for one in texts if _form(one)]
+            texts = [column for column in texts if _form(column)]
         case "excel":
             reading, texts = f'{name} = {pl}.read_excel({path}, engine="openpyxl")', []
         case "parquet":
@@ -143,20 +143,22 @@ def _with_polars(sheet: Sheet, table: Table, name: str) -> list[str]:
         case "json lines":
             reading = f"{name} = {pl}.read_ndjson({path})"
     changes = [
-        f"{pl}.col({literal(one.name)}).str.to_datetime({literal(one.date_format)}, strict=False)"
-        for one in texts
+        f"{pl}.col({literal(column.name)})"
+        f".str.to_datetime({literal(column.date_format)}, strict=False)"
+        for column in texts
     ]
     if sheet.choices.coerce:
         numbers = table.of_kind("number")
         changes += [
-            f"{pl}.col({literal(one.name)}).cast({pl}.Float64, strict=False)" for one in numbers
+            f"{pl}.col({literal(column.name)}).cast({pl}.Float64, strict=False)"
+            for column in numbers
         ]
     changes += [
-        f"{pl}.col({literal(one.name)})"
-        + ".str.strip_chars()" * one.padded
-        + ".str.to_titlecase()" * one.mixed_case
-        for one in table.columns
-        if tidy(one)
+        f"{pl}.col({literal(column.name)})"
+        + ".str.strip_chars()" * column.padded
+        + ".str.to_titlecase()" * column.mixed_case
+        for column in table.columns
+        if tidy(column)
     ]
     return [f"{reading}.with_columns(\n    {_NEXT.join(changes)},\n)" if changes else reading]
 
@@ -186,7 +188,7 @@ def _polars_csv(sheet: Sheet, table: Table) -> list[str]:
         pl = sheet.module("polars")
         inside = ", ".join(f"{literal(name)}: {pl}.String" for name in codes)
         given["schema_overrides"] = f"{{{inside}}}"
-    if any(not _form(one) for one in table.of_kind("date")):
+    if any(not _form(column) for column in table.of_kind("date")):
         given["try_parse_dates"] = "True"
     if sheet.choices.coerce:
         given["infer_schema_length"] = "None"

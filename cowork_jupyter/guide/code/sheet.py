@@ -75,13 +75,17 @@ class Sheet:
 
     def name(self, *wanted: str) -> str:
         """A name for a variable: the first of those wanted that is free."""
-        usable = [one if one.isidentifier() else identifier(one) for one in wanted]
+        usable = [name if name.isidentifier() else identifier(name) for name in wanted]
         numbered = (f"{usable[0]}_{number}" for number in range(2, 1000))
-        for one in (*usable, *numbered):
-            if one not in self.style.taken and one not in self._made and one not in _RESERVED:
-                self._made.add(one)
-                self._names.append(one)
-                return one
+        for candidate in (*usable, *numbered):
+            if (
+                candidate not in self.style.taken
+                and candidate not in self._made
+                and candidate not in _RESERVED
+            ):
+                self._made.add(candidate)
+                self._names.append(candidate)
+                return candidate
         raise AssertionError("a thousand names are taken")
 
     def add(
@@ -122,11 +126,11 @@ def options(values: Mapping[str, str]) -> str:
 
 def call(begin: str, arguments: Iterable[str], end: str = ")") -> str:
     """A call on one line, or with a line for its arguments if that would be long."""
-    inside = [one for one in arguments if one]
+    inside = [argument for argument in arguments if argument]
     line = f"{begin}{', '.join(inside)}{end}"
     if len(line) <= LINE_LENGTH:
         return line
     middle = f"    {', '.join(inside)}"
     if len(middle) <= LINE_LENGTH:
         return f"{begin}\n{middle}\n{end}"
-    return "\n".join([begin, *(f"    {one}," for one in inside), end])
+    return "\n".join([begin, *(f"    {inner_line}," for inner_line in inside), end])

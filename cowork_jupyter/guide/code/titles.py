@@ -61,15 +61,17 @@ def where(request: Request) -> str:
     return f" ({', '.join(map(_condition, request.filters))})" if request.filters else ""
 
 
-def _condition(one: Filter) -> str:
-    values = [" ".join(value.split()) for value in one.values]
-    if one.operator in ("missing", "known"):
-        return f"{one.column} {one.operator}"
-    if one.operator == "between":
-        return f"{one.column} {'–'.join(values)}"
-    if one.operator in (">", ">=", "<", "<="):
-        return f"{one.column} {one.operator} {values[0]}"
-    return _SIGNS.get(one.operator, "") + " or ".join(dict.fromkeys(v.casefold() for v in values))
+def _condition(row_filter: Filter) -> str:
+    values = [" ".join(value.split()) for value in row_filter.values]
+    if row_filter.operator in ("missing", "known"):
+        return f"{row_filter.column} {row_filter.operator}"
+    if row_filter.operator == "between":
+        return f"{row_filter.column} {'–'.join(values)}"
+    if row_filter.operator in (">", ">=", "<", "<="):
+        return f"{row_filter.column} {row_filter.operator} {values[0]}"
+    return _SIGNS.get(row_filter.operator, "") + " or ".join(
+        dict.fromkeys(v.casefold() for v in values)
+    )
 
 
 def result_names(request: Request) -> tuple[str, ...]:
@@ -86,5 +88,5 @@ def selection_name(request: Request) -> str:
     return only.values[0].lower() if alone else "selected"
 
 
-def _names_rows(one: Filter) -> bool:
-    return one.operator in ("=", "in") and one.values[0][:1].isalpha()
+def _names_rows(row_filter: Filter) -> bool:
+    return row_filter.operator in ("=", "in") and row_filter.values[0][:1].isalpha()

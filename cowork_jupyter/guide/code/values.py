@@ -7,11 +7,11 @@ from ..request import Filter, Request
 from .sheet import literal
 
 
-def filter_values(one: Filter, facts: ColumnFacts | None) -> list[str]:
+def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
     """The values of a filter as code: numbers as such, texts as the tidied column has them."""
     if facts and facts.kind == "number":
-        return [_number(value) for value in one.values]
-    values = [tidied_value(value, facts) for value in one.values]
+        return [_number(value) for value in row_filter.values]
+    values = [tidied_value(value, facts) for value in row_filter.values]
     return [literal(value) for value in dict.fromkeys(values)]
 
 
@@ -19,7 +19,7 @@ def sides_of(request: Request) -> tuple[str, str]:
     """What is compared, as the tidied column has it."""
     assert request.between is not None
     column = None if request.time else request.table.column(request.groups[0])
-    first, second = (tidied_value(one, column) for one in request.between)
+    first, second = (tidied_value(side, column) for side in request.between)
     return first, second
 
 

@@ -66,12 +66,12 @@ class PandasWriter:
 
     def selection(self) -> list[str]:
         """A line that keeps the rows that count, if not all do."""
-        conditions = [self.condition(one) for one in self.request.filters]
+        conditions = [self.condition(row_filter) for row_filter in self.request.filters]
         if not conditions:
             return []
         name = self.sheet.name(selection_name(self.request), "selected")
         if len(conditions) > 1:
-            conditions = [f"({one})" for one in conditions]
+            conditions = [f"({condition})" for condition in conditions]
         line = f"{name} = {self.rows}[{' & '.join(conditions)}]"
         if len(line) > 88:
             inside = "\n    & ".join(conditions)
@@ -79,19 +79,19 @@ class PandasWriter:
         self.rows = name
         return [line]
 
-    def condition(self, one: Filter) -> str:
+    def condition(self, row_filter: Filter) -> str:
         """A filter as code."""
-        facts = self.facts(one.column)
+        facts = self.facts(row_filter.column)
         kind = facts.kind if facts else "text"
-        if one.operator == "missing":
-            return f"{self.column(one.column)}.isna()"
-        if one.operator == "known":
-            return f"{self.column(one.column)}.notna()"
-        if kind == "date" or one.column == self.request.time:
-            return self._in_time(one)
-        values = filter_values(one, facts)
-        subject = self.text(one.column)
-        match one.operator:
+        if row_filter.operator == "missing":
+            return f"{self.column(row_filter.column)}.isna()"
+        if row_filter.operator == "known":
+            return f"{self.column(row_filter.column)}.notna()"
+        if kind == "date" or row_filter.column == self.request.time:
+            return self._in_time(row_filter)
+        values = filter_values(row_filter, facts)
+        subject = self.text(row_filter.column)
+        match row_filter.operator:
             case "contains":
                 return f"{subject}.str.contains({values[0]}, case=False, regex=False, na=False)"
             case "between":
@@ -105,11 +105,12 @@ class PandasWriter:
             case sign:
                 return f"{subject} {sign} {values[0]}"
 
-    def _in_time(self, one: Filter) -> str:
+    def _in_time(self, row_filter: Filter) -> str:
         """Dates are compared as the periods that are meant: `2024-03` is all of March."""
-        values = [literal(moment(value)) for value in one.values]
-        subject = f"{self.dates(one.column)}.dt.to_period({literal(frequency(one.values[0]))})"
-        match one.operator:
+        values = [literal(moment(value)) for value in row_filter.values]
+        period = literal(frequency(row_filter.values[0]))
+        subject = f"{self.dates(row_filter.column)}.dt.to_period({period})"
+        match row_filter.operator:
             case "between":
                 return f"{subject}.between({values[0]}, {values[1]})"
             case "=" | "in" | "contains" if len(values) > 1:
@@ -226,7 +227,7 @@ class PandasWriter:
         assert request.between is not None
         lines = self.selection()
         first, second = sides_of(request)
-        others = [one for one in request.groups if one != self._compared()]
+        others = [group for group in request.groups if group != self._compared()]
         if request.time:
             period = frequency(first)
             key, label = self.sheet.name("period", "period_of_row"), ""
@@ -240,7 +241,7 @@ class PandasWriter:
         lines += _chained(name, self.grouped([key]), f".reindex({sides})")
         self.sheet.add(*lines, result=name, kind="series")
         others = others or [
-            one.name for one in request.table.categories if one.name != self._compared()
+            column.name for column in request.table.categories if column.name != self._compared()
         ]
         for group in others[:2]:
             self._change(key, group, first, second)

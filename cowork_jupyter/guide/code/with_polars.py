@@ -56,27 +56,27 @@ class PolarsWriter:
         if not self.request.filters:
             return []
         name = self.sheet.name(selection_name(self.request), "selected")
-        conditions = [self.condition(one) for one in self.request.filters]
+        conditions = [self.condition(row_filter) for row_filter in self.request.filters]
         line = call(f"{name} = {self.rows}.filter(", conditions)
         self.rows = name
         return [line]
 
-    def condition(self, one: Filter) -> str:
+    def condition(self, row_filter: Filter) -> str:
         """A filter as code."""
-        facts = self.request.table.column(one.column)
-        subject = self.column(one.column)
-        if one.operator in ("missing", "known"):
-            return f"{subject}.{'is_null' if one.operator == 'missing' else 'is_not_null'}()"
-        values = filter_values(one, facts)
-        if (facts and facts.kind == "date") or one.column == self.request.time:
-            subject, values = self._moment(one), list(map(literal, one.values))
-        match one.operator:
+        facts = self.request.table.column(row_filter.column)
+        subject = self.column(row_filter.column)
+        if row_filter.operator in ("missing", "known"):
+            return f"{subject}.{'is_null' if row_filter.operator == 'missing' else 'is_not_null'}()"
+        values = filter_values(row_filter, facts)
+        if (facts and facts.kind == "date") or row_filter.column == self.request.time:
+            subject, values = self._moment(row_filter), list(map(literal, row_filter.values))
+        match row_filter.operator:
             case "contains":
-                lower = literal(one.values[0].lower())
+                lower = literal(row_filter.values[0].lower())
                 return f"{subject}.str.to_lowercase().str.contains({lower}, literal=True)"
             case "between":
                 # A bare text would be the name of a column there.
-                sides = [f"{self.pl}.lit({one})" if '"' in one else one for one in values]
+                sides = [f"{self.pl}.lit({value})" if '"' in value else value for value in values]
                 return f"{subject}.is_between({', '.join(sides)})"
             case "=" | "in" if len(values) > 1:
                 return f"{subject}.is_in([{', '.join(values)}])"
@@ -87,9 +87,9 @@ class PolarsWriter:
             case sign:
                 return f"{subject} {sign} {values[0]}"
 
-    def _moment(self, one: Filter) -> str:
+    def _moment(self, row_filter: Filter) -> str:
         """Dates as texts that are as long as what is meant: `2024-03` is all of March."""
-        return self.moments(one.column, one.values[0])
+        return self.moments(row_filter.column, row_filter.values[0])
 
     def moments(self, name: str, value: str) -> str:
         """The period of each row, written as `value` is."""
@@ -122,7 +122,7 @@ class PolarsWriter:
             return
         name = self.sheet.name(*result_names(request))
         keys, labels = self._keys()
-        measured = [self.expression(one) for one in request.columns or ("",)]
+        measured = [self.expression(column) for column in request.columns or ("",)]
         order = f".sort({literal(labels)})" if request.period else self._sorted()
         head = f".head({request.limit})" if request.limit else ""
         if request.limit:
@@ -200,8 +200,8 @@ class PolarsWriter:
         ]
         lines.append(chain(name, self.rows, steps))
         self.sheet.add(*lines, result=name, kind="frame")
-        others = [one for one in request.groups if one != label] or [
-            one.name for one in request.table.categories if one.name != label
+        others = [group for group in request.groups if group != label] or [
+            column.name for column in request.table.categories if column.name != label
         ]
         for group in others[:2]:
             self._change(key, label, group, (first, second))

@@ -112,7 +112,7 @@ def _defined(code: CellCode, function: str) -> tuple[str, ...]:
     """The parameters of a function that the cell defines."""
     for node in code.find(ast.FunctionDef):
         if node.name == function:
-            return tuple(one.arg for one in [*node.args.args, *node.args.kwonlyargs])
+            return tuple(argument.arg for argument in [*node.args.args, *node.args.kwonlyargs])
     return ()
 
 
@@ -224,7 +224,7 @@ def _too_many(cell: FailingCell, function: str, given: int) -> Fix | None:
             continue
         if function == "concat" and len(call.args) > 1:
             first, last = code.span(call.args[0])[0], code.span(call.args[-1])[1]
-            inner = ", ".join(code.source(one) for one in call.args)
+            inner = ", ".join(code.source(arg) for arg in call.args)
             return Fix(
                 "`concat` takes its tables as one list.", code.edited((first, last, f"[{inner}]"))
             )

@@ -104,7 +104,7 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
         is_list = isinstance(call.func, ast.Attribute) and called(call) in in_place
         if is_list and isinstance(call.func, ast.Attribute):
             owner = code.source(call.func.value)
-            targets = ", ".join(code.source(one) for one in assigned.targets)
+            targets = ", ".join(code.source(target) for target in assigned.targets)
             new = f"{code.source(call)}\n{targets} = {owner}"
             new = code.source(call) if targets == owner else new
             return Fix(

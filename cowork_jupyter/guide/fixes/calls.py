@@ -68,7 +68,7 @@ def not_callable(cell: FailingCell) -> Fix | None:
                 code.edited(code.replaced(call, name)),
             )
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("loc", "iloc", "at", "iat"):
-            inner = ", ".join(code.source(one) for one in call.args)
+            inner = ", ".join(code.source(arg) for arg in call.args)
             return Fix(
                 f"`{call.func.attr}` takes square brackets.",
                 code.edited(code.replaced(call, f"{name}[{inner}]")),
@@ -83,13 +83,13 @@ def _hidden_builtin(cell: FailingCell, name: str) -> Fix:
     """A variable that is called like a function of Python's own."""
     code = cell.code
     why = f"A variable is called `{name}` and hides Python's own. It needs another name."
-    nodes = [one for one in code.find(ast.Name) if one.id == name]
-    if not any(isinstance(one.ctx, ast.Store) for one in nodes):
+    nodes = [node for node in code.find(ast.Name) if node.id == name]
+    if not any(isinstance(node.ctx, ast.Store) for node in nodes):
         return Fix(f"{why} `del {name}` brings Python's back.", f"del {name}\n{cell.source}")
     edits = [
-        code.replaced(one, f"{name}_")
-        for one in nodes
-        if not (isinstance(parent := code.parents[one], ast.Call) and parent.func is one)
+        code.replaced(node, f"{name}_")
+        for node in nodes
+        if not (isinstance(parent := code.parents[node], ast.Call) and parent.func is node)
     ]
     return Fix(why, code.edited(*edits))
 
@@ -163,7 +163,7 @@ def _division(cell: FailingCell) -> Fix | None:
 
 
 def _spelled(cell: FailingCell, name: str, known: object) -> Fix | None:
-    names = [str(one) for one in known] if isinstance(known, (list, tuple)) else []
+    names = [str(known_name) for known_name in known] if isinstance(known, (list, tuple)) else []
     near = nearest(name, names, 0.6)
     for node in cell.code.find(ast.Constant, cell.lines):
         if node.value == name and near:
@@ -181,12 +181,18 @@ def _merge_keys(cell: FailingCell) -> Fix | None:
         if called(call) != "merge":
             continue
         tables = [
-            name for one in (call.func, *call.args) if (name := base_name(one)) in cell.tables
+            name
+            for expression in (call.func, *call.args)
+            if (name := base_name(expression)) in cell.tables
         ]
         if len(tables) != 2:
             continue
-        left, right = (list(cell.tables[one]) for one in tables)
-        pairs = [(one, near) for one in left if (near := nearest(one, right, 0.85))]
+        left_columns, right_columns = (list(cell.tables[table]) for table in tables)
+        pairs = [
+            (column, near)
+            for column in left_columns
+            if (near := nearest(column, right_columns, 0.85))
+        ]
         if len(pairs) == 1:
             end = code.span(call)[1] - 1
             new = f', left_on="{pairs[0][0]}", right_on="{pairs[0][1]}"'
@@ -205,7 +211,7 @@ def _indexers(cell: FailingCell) -> Fix | None:
     code = cell.code
     for node in code.find(ast.Subscript, cell.lines):
         if isinstance(node.slice, ast.Tuple) and len(node.slice.elts) > 2:
-            first, *rest = (code.source(one) for one in node.slice.elts)
+            first, *rest = (code.source(element) for element in node.slice.elts)
             edit = code.replaced(node.slice, f"{first}, [{', '.join(rest)}]")
             return Fix("Several columns are given as one list.", code.edited(edit))
     return None

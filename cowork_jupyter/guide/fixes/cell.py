@@ -58,7 +58,10 @@ class FailingCell:
     def lines(self) -> list[int]:
         """The lines of the cell that were running, the innermost first."""
         text = self.error.traceback[:_MAX_TRACEBACK]
-        places = [(one or other, int(line or at)) for one, line, other, at in _PLACE.findall(text)]
+        places = [
+            (number or old_number, int(line or at))
+            for number, line, old_number, at in _PLACE.findall(text)
+        ]
         if places:
             own = [line for number, line in places if number == places[0][0]]
             return list(dict.fromkeys(reversed(own)))
@@ -74,9 +77,9 @@ class FailingCell:
     def tables(self) -> Mapping[str, Mapping[str, str]]:
         """The columns and their types of each table that the cell names."""
         return {
-            one.name: one.columns
-            for one in self.variables
-            if one.type.endswith(TABLES) and one.columns
+            variable.name: variable.columns
+            for variable in self.variables
+            if variable.type.endswith(TABLES) and variable.columns
         }
 
     def numbers_in(self, column: str, table: str = "") -> str:
@@ -87,7 +90,7 @@ class FailingCell:
         return f'{self.alias("pandas", "pd")}.to_numeric({column}, errors="coerce")'
 
     def variable(self, name: str) -> Variable | None:
-        return next((one for one in self.variables if one.name == name), None)
+        return next((variable for variable in self.variables if variable.name == name), None)
 
     def type_of(self, name: str) -> str:
         """The type of a variable, without the package it is from."""
@@ -105,7 +108,7 @@ class FailingCell:
     def with_import(self, text: str, module: str, usual: str) -> str:
         """The new source, with the import that it needs where the kernel has none."""
         alias = self.alias(module, usual)
-        known = {one.name for one in self.variables}
+        known = {variable.name for variable in self.variables}
         if alias in known or re.search(rf"\bas {alias}\b", text):
             return text
         return CellCode(text).with_line_on_top(f"import {module} as {alias}")

@@ -86,9 +86,9 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
     code = cell.code
     if owner == "numpy" and name in _PLAIN_NAMES:
         edits = [
-            code.replaced(one, _PLAIN_NAMES[name])
-            for one in code.find(ast.Attribute)
-            if one.attr == name and base_name(one) == base_name(node)
+            code.replaced(attribute, _PLAIN_NAMES[name])
+            for attribute in code.find(ast.Attribute)
+            if attribute.attr == name and base_name(attribute) == base_name(node)
         ]
         return Fix(
             f"numpy has no `{name}` of its own any more; Python's does.", code.edited(*edits)
@@ -111,9 +111,9 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
             code.edited(code.replaced(call, text)),
         )
     edits = [
-        code.attribute(one, new)
-        for one in code.find(ast.Attribute)
-        if one.attr == name and (one is node or base_name(one) == base_name(node))
+        code.attribute(attribute, new)
+        for attribute in code.find(ast.Attribute)
+        if attribute.attr == name and (attribute is node or base_name(attribute) == base_name(node))
     ]
     return Fix(
         f"`{name}` is called `{new.replace('().', '` and then `')}` here.", code.edited(*edits)
@@ -144,11 +144,11 @@ def _append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix
         text = f"{pandas}.DataFrame([{text}])"
     elif isinstance(added, ast.List) or cell.type_of(text) == "list":
         text = f"*{text}"
-    more = [code.source(one) for one in [*call.args[1:], *call.keywords]]
+    more = [code.source(argument_node) for argument_node in [*call.args[1:], *call.keywords]]
     if is_row and not code.keyword(call, "ignore_index"):
         more.append("ignore_index=True")
     new = f"{pandas}.concat([{', '.join([code.source(node.value), text])}]"
-    new += "".join(f", {one}" for one in more) + ")"
+    new += "".join(f", {argument}" for argument in more) + ")"
     edit = code.replaced(call, new)
     statement = code.statement_of(call)
     if (
@@ -178,7 +178,7 @@ def _at(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | N
     if not isinstance(call, ast.Call) or len(call.args) < 2:
         return None
     code = cell.code
-    given = [code.source(one) for one in call.args]
+    given = [code.source(arg) for arg in call.args]
     new = f"{code.source(node.value)}.at[{given[0]}, {given[1]}]"
     if node.attr == "set_value":
         new += f" = {given[2]}"
@@ -193,7 +193,7 @@ def _sorted_values(cell: FailingCell, node: ast.Attribute, call: ast.AST | None)
     if not isinstance(call, ast.Call):
         return None
     code = cell.code
-    more = ", ".join(code.source(one) for one in call.keywords)
+    more = ", ".join(code.source(keyword) for keyword in call.keywords)
     new = f"{code.source(node.value)}.sort_values({more})"
     return Fix(
         f"`{node.attr}` is called `sort_values` here.", code.edited(code.replaced(call, new))
@@ -216,8 +216,8 @@ def _lookup(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix
 
 def _own_numpy(cell: FailingCell, node: ast.Attribute, _parent: ast.AST | None) -> Fix | None:
     numpy = cell.alias("numpy", "np")
-    edits = [cell.code.replaced(one, numpy) for one in cell.code.find(ast.Attribute)
-             if one.attr == "np" and base_name(one) == base_name(node)]  # fmt: skip
+    edits = [cell.code.replaced(attribute, numpy) for attribute in cell.code.find(ast.Attribute)
+             if attribute.attr == "np" and base_name(attribute) == base_name(node)]  # fmt: skip
     text = cell.with_import(cell.code.edited(*edits), "numpy", "np")
     return Fix("pandas does not carry numpy with it any more: it is imported itself.", text)
 
@@ -226,7 +226,9 @@ def _value_counts(cell: FailingCell, _node: ast.Attribute, call: ast.AST | None)
     if not isinstance(call, ast.Call) or not call.args:
         return None
     code = cell.code
-    more = ", ".join(code.source(one) for one in [*call.args[1:], *call.keywords])
+    more = ", ".join(
+        code.source(argument_node) for argument_node in [*call.args[1:], *call.keywords]
+    )
     new = f"{code.source(call.args[0])}.value_counts({more})"
     return Fix("`value_counts` is a method of the column.", code.edited(code.replaced(call, new)))
 

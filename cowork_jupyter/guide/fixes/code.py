@@ -66,9 +66,9 @@ class CellCode:
             yield from self._within(self.tree, kind, seen)
 
     def _within(self, node: ast.AST, kind: type[N], seen: set[ast.AST]) -> Iterator[N]:
-        found = [one for one in ast.walk(node) if isinstance(one, kind) and one not in seen]
+        found = [child for child in ast.walk(node) if isinstance(child, kind) and child not in seen]
         seen.update(found)
-        yield from sorted(found, key=lambda one: self.span(one))
+        yield from sorted(found, key=lambda child: self.span(child))
 
     def _statements(self, line: int) -> list[ast.stmt]:
         found = [
@@ -121,7 +121,7 @@ class CellCode:
         return (end - len(node.attr), end, name)
 
     def keyword(self, call: ast.Call, name: str) -> ast.keyword | None:
-        return next((one for one in call.keywords if one.arg == name), None)
+        return next((keyword for keyword in call.keywords if keyword.arg == name), None)
 
     def without_argument(self, argument: ast.AST) -> Edit:
         """The edit that takes an argument out of a call, with its comma."""

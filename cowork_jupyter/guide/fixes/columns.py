@@ -66,7 +66,9 @@ def _missing(message: str) -> Iterator[str]:
         return
     # Polars lists the columns that there are behind the one that is missing.
     text = _DTYPE.sub("", message.partition("valid columns")[0].partition("\n")[0])
-    found_names = [one or other for one, other in _QUOTED.findall(text)]
+    found_names = [
+        single_quoted or double_quoted for single_quoted, double_quoted in _QUOTED.findall(text)
+    ]
     yield from found_names or ([text.strip()] if text.strip() else [])
 
 
@@ -158,12 +160,12 @@ def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
             continue
         keys = [name if name in cell.tables[table] else nearest(name, cell.tables[table])
                 for table in tables[:2]]  # fmt: skip
-        left, right = keys
-        if left is None or right is None or left == right:
+        left_key, right_key = keys
+        if left_key is None or right_key is None or left_key == right_key:
             return None
         like = code.source(key.value)
-        sides = f"left_on={quoted(left, like)}, right_on={quoted(right, like)}"
-        why = f"The key is `{left}` in `{tables[0]}` and `{right}` in `{tables[1]}`."
+        sides = f"left_on={quoted(left_key, like)}, right_on={quoted(right_key, like)}"
+        why = f"The key is `{left_key}` in `{tables[0]}` and `{right_key}` in `{tables[1]}`."
         return Fix(why, code.edited((*code.span(key), sides)))
     return None
 
@@ -228,12 +230,12 @@ def _key(cell: FailingCell, names: list[str]) -> Fix | None:
 
 
 def _written_keys(cell: FailingCell, owner: ast.AST) -> Iterator[str]:
-    sources = [cell.code, *(CellCode(one.source) for _, one in cell.earlier())]
+    sources = [cell.code, *(CellCode(nearby_cell.source) for _, nearby_cell in cell.earlier())]
     for code in sources:
         for node in code.find(ast.Dict):
             parent = code.parents.get(node)
             targets = parent.targets if isinstance(parent, ast.Assign) else []
-            named = [one.id for one in targets if isinstance(one, ast.Name)]
+            named = [target.id for target in targets if isinstance(target, ast.Name)]
             if node is owner or (isinstance(owner, ast.Name) and owner.id in named):
                 for key in node.keys:
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):

@@ -32,8 +32,8 @@ def ambiguous_condition(cell: FailingCell) -> Fix | None:
         if len(compared.ops) > 1:
             parts = [compared.left, *compared.comparators]
             each = [
-                f"({code.source(parts[at])} {_sign(one)} {code.source(parts[at + 1])})"
-                for at, one in enumerate(compared.ops)
+                f"({code.source(parts[at])} {_sign(operator)} {code.source(parts[at + 1])})"
+                for at, operator in enumerate(compared.ops)
             ]
             return Fix(
                 "`a < x < b` is for single values; for a column each side is a condition "
@@ -77,9 +77,9 @@ def precedence(cell: FailingCell) -> Fix | None:
 def _with_parentheses(code: CellCode, node: ast.Compare) -> str | None:
     """`a > (1 & b) == 2` as it was meant: `(a > 1) & (b == 2)`."""
     sides = [node.left, *node.comparators]
-    bound = [one for one in sides if isinstance(one, ast.BinOp)
-             and isinstance(one.op, (ast.BitAnd, ast.BitOr))
-             and not code.source(one).startswith("(")]  # fmt: skip
+    bound = [side for side in sides if isinstance(side, ast.BinOp)
+             and isinstance(side.op, (ast.BitAnd, ast.BitOr))
+             and not code.source(side).startswith("(")]  # fmt: skip
     if not bound:
         return None
     tokens: list[tuple[ast.AST, str]] = []
@@ -95,10 +95,10 @@ def _with_parentheses(code: CellCode, node: ast.Compare) -> str | None:
             conditions.append([])
         else:
             conditions[-1].append(text)
-    if not all(len(one) in (1, 3) for one in conditions):
+    if not all(len(condition) in (1, 3) for condition in conditions):
         return None
-    each = [f"({' '.join(one)})" for one in conditions]
-    return each[0] + "".join(f" {sign} {one}" for sign, one in zip(joints, each[1:], strict=True))
+    each = [f"({' '.join(condition)})" for condition in conditions]
+    return each[0] + "".join(f" {sign} {part}" for sign, part in zip(joints, each[1:], strict=True))
 
 
 _JOINT = ast.Pass()
@@ -120,7 +120,7 @@ def _expression(code: CellCode, node: ast.AST) -> str:
     """The same condition for columns."""
     if isinstance(node, ast.BoolOp):
         sign = _WORDS[type(node.op)]
-        return f" {sign} ".join(_in_parentheses(_expression(code, one)) for one in node.values)
+        return f" {sign} ".join(_in_parentheses(_expression(code, value)) for value in node.values)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return f"~{_in_parentheses(_expression(code, node.operand))}"
     return code.source(node)

@@ -34,7 +34,7 @@ def text_for_numbers(cell: FailingCell) -> Fix | None:
     found = _NOT_A_NUMBER.search(cell.message)
     if cell.error.name not in ("ValueError", "TypeError") or not found:
         return None
-    text = next((one for one in found.groups() if one is not None), "")
+    text = next((part for part in found.groups() if part is not None), "")
     code = cell.code
     for call in code.find(ast.Call, cell.lines):
         name = called(call)
@@ -198,15 +198,15 @@ def _converted_column(cell: FailingCell) -> Fix | None:
     pandas, code = cell.alias("pandas", "pd"), cell.code
     for node in code.find(ast.BinOp, cell.lines):
         sides = list(_columns(cell, node))
-        text = [one for one, kind in sides if _is_text(kind)]
-        numbers = [one for one, kind in sides if kind.startswith(_NUMBERS)]
+        text = [side for side, kind in sides if _is_text(kind)]
+        numbers = [side for side, kind in sides if kind.startswith(_NUMBERS)]
         dates = any(
-            "Timestamp" in code.source(one) or "datetime" in code.source(one)
-            for one in (node.left, node.right)
+            "Timestamp" in code.source(side) or "datetime" in code.source(side)
+            for side in (node.left, node.right)
         )
         if text and dates:
             edits = [
-                code.replaced(one, f"{pandas}.to_datetime({code.source(one)})") for one in text
+                code.replaced(side, f"{pandas}.to_datetime({code.source(side)})") for side in text
             ]
             why = "The column holds text: it is read as dates first."
             return Fix(why, cell.with_import(code.edited(*edits), "pandas", "pd"))
@@ -215,19 +215,21 @@ def _converted_column(cell: FailingCell) -> Fix | None:
             is_number
             or bool(numbers)
             or any(
-                isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
-                for one in (node.left, node.right)
+                isinstance(side, ast.Constant) and isinstance(side.value, (int, float))
+                for side in (node.left, node.right)
             )
         )
         if text and is_number:
             edits = [
-                code.replaced(one, cell.numbers_in(code.source(one), base_name(one)))
-                for one in text
+                code.replaced(side, cell.numbers_in(code.source(side), base_name(side)))
+                for side in text
             ]
             why = "A column holds text: it is read as numbers; what is none becomes missing (NaN)."
             return Fix(why, cell.with_import(code.edited(*edits), "pandas", "pd"))
-        if numbers and any(_is_string(one) for one in ast.walk(node)):
-            edits = [code.replaced(one, f"{code.source(one)}.astype(str)") for one in numbers]
+        if numbers and any(_is_string(child) for child in ast.walk(node)):
+            edits = [
+                code.replaced(number, f"{code.source(number)}.astype(str)") for number in numbers
+            ]
             return Fix("A column of numbers must become text first.", code.edited(*edits))
     return None
 
@@ -266,11 +268,11 @@ def _joined_text(cell: FailingCell) -> Fix | None:
         if not isinstance(node.op, ast.Add):
             continue
         sides = (node.left, node.right)
-        if not any(_is_textual(cell, one) for one in sides):
+        if not any(_is_textual(cell, side) for side in sides):
             continue
-        numbers = [one for one in sides if not _is_textual(cell, one) and not _holds_text(one)]
+        numbers = [side for side in sides if not _is_textual(cell, side) and not _holds_text(side)]
         if numbers:
-            edits = [code.replaced(one, f"str({code.source(one)})") for one in numbers]
+            edits = [code.replaced(number, f"str({code.source(number)})") for number in numbers]
             return Fix(
                 "Text and a number cannot be joined: make text of the number first.",
                 code.edited(*edits),
@@ -296,7 +298,7 @@ def _is_textual(cell: FailingCell, node: ast.AST) -> bool:
 
 
 def _holds_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp) and any(_is_string(one) for one in ast.walk(node))
+    return isinstance(node, ast.BinOp) and any(_is_string(child) for child in ast.walk(node))
 
 
 def _is_text(kind: str) -> bool:

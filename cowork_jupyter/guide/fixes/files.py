@@ -28,7 +28,9 @@ def missing_file(cell: FailingCell) -> Fix | None:
     near = _near(path, cell.files)
     if near is None:
         beside = [file for file in cell.files if file.lower().endswith(_TABLES)]
-        some = f" These are here: {', '.join(f'`{one}`' for one in beside[:5])}." if beside else ""
+        some = (
+            f" These are here: {', '.join(f'`{file}`' for file in beside[:5])}." if beside else ""
+        )
         return Fix(
             f"There is no file `{path}` in this workspace.{some} Check the name, or upload it."
         )
@@ -48,7 +50,7 @@ def _near(path: str, files: tuple[str, ...]) -> str | None:
         return min(same, key=lambda file: (file.count("/"), file))
     suffix = "." + name.rpartition(".")[2].lower() if "." in name else ""
     alike = [file for file in files if file.lower().endswith(suffix)]
-    by_name = {basename(file): file for file in sorted(alike, key=lambda one: -one.count("/"))}
+    by_name = {basename(file): file for file in sorted(alike, key=lambda other: -other.count("/"))}
     near = nearest(name, by_name, 0.7)
     if near is None and suffix:
         stem = name[: -len(suffix)]

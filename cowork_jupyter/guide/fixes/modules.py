@@ -134,23 +134,27 @@ def _moved_name(
     place, new = target if isinstance(target, tuple) else (target, name)
     code = cell.code
     for node in code.find(ast.ImportFrom, cell.lines):
-        if node.module != module or not any(one.name == name for one in node.names):
+        if node.module != module or not any(alias.name == name for alias in node.names):
             continue
-        others = [_alias(one) for one in node.names if one.name != name]
-        own = next(one for one in node.names if one.name == name)
+        others = [_alias(alias) for alias in node.names if alias.name != name]
+        own = next(alias for alias in node.names if alias.name == name)
         lines = [f"from {module} import {', '.join(others)}"] if others else []
         lines.append(f"from {place} import {new}" + (f" as {own.asname}" if own.asname else ""))
         edits = [code.replaced(node, "\n".join(lines))]
         if new != name and not own.asname:
             instead = f"{new}.{_MAKERS[name]}" if name in _MAKERS else new
-            edits += [code.replaced(one, instead) for one in code.find(ast.Name) if one.id == name]
+            edits += [
+                code.replaced(reference, instead)
+                for reference in code.find(ast.Name)
+                if reference.id == name
+            ]
         where = f"is `{new}` in `{place}`" if new != name else f"is in `{place}`"
         return Fix(f"`{name}` {where} now.", code.edited(*edits))
     return None
 
 
-def _alias(one: ast.alias) -> str:
-    return f"{one.name} as {one.asname}" if one.asname else one.name
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
 
 
 def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
@@ -162,12 +166,12 @@ def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
         elif node.module and f"{node.module}.{node.names[0].name}" == old:
             edits.append(code.replaced(node, f"import {new}"))
     for plain in code.find(ast.Import):
-        for one in plain.names:
-            if one.name == old or one.name.startswith(f"{old}."):
-                start, end = code.span(one)
-                name = one.name.replace(old, new, 1)
-                alias = f" as {one.asname}" if one.asname else ""
-                if not one.asname and "." not in one.name and _is_used(cell, old):
+        for import_alias in plain.names:
+            if import_alias.name == old or import_alias.name.startswith(f"{old}."):
+                start, end = code.span(import_alias)
+                name = import_alias.name.replace(old, new, 1)
+                alias = f" as {import_alias.asname}" if import_alias.asname else ""
+                if not import_alias.asname and "." not in import_alias.name and _is_used(cell, old):
                     alias = f" as {old}"
                 edits.append((start, end, name + alias))
     if not edits:

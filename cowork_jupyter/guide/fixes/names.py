@@ -133,7 +133,7 @@ def _import(cell: FailingCell, name: str) -> Fix | None:
 
 def _misspelled(cell: FailingCell, name: str) -> Fix | None:
     own = names_in(cell.source)
-    known = {one.name for one in cell.variables} | (own.made if own else set())
+    known = {variable.name for variable in cell.variables} | (own.made if own else set())
     near = nearest(name, known, 0.75) or nearest(name, dir(builtins), 0.85)
     if near is None and (aliased := nearest(name, _IMPORTS, 0.85)):
         near = aliased
@@ -157,7 +157,7 @@ def _spelled(cell: FailingCell, name: str, instead: str, why: str) -> Fix | None
         return None
     text = cell.code.edited(*edits)
     line = _IMPORTS.get(instead)
-    known = {one.name for one in cell.variables}
+    known = {variable.name for variable in cell.variables}
     if line and instead not in known:
         text = CellCode(text).with_line_on_top(line)
     return Fix(why, text)

@@ -22,21 +22,23 @@ def nearest(
 
     `parts`: else the only one that this one is a part of, or that is a part of it.
     """
-    names = [one for one in known if one != name]
+    names = [candidate for candidate in known if candidate != name]
     wanted = plain(name)
-    same = [one for one in names if plain(one) == wanted]
+    same = [candidate for candidate in names if plain(candidate) == wanted]
     if same:
         return same[0]
     by_plain: dict[str, str] = {}
-    for one in names:
-        by_plain.setdefault(plain(one), one)
+    for candidate in names:
+        by_plain.setdefault(plain(candidate), candidate)
     close = difflib.get_close_matches(wanted, by_plain, 1, similarity)
     if close:
         return by_plain[close[0]]
     if not parts or len(wanted) < 4:
         return None
     holding = [
-        one for one in by_plain if one and (wanted in one or (len(one) > 3 and one in wanted))
+        candidate
+        for candidate in by_plain
+        if candidate and (wanted in candidate or (len(candidate) > 3 and candidate in wanted))
     ]
     return by_plain[holding[0]] if len(holding) == 1 else None
 

@@ -71,8 +71,10 @@ def _of_columns(cell: FailingCell) -> Fix | None:
     pandas, code = cell.alias("pandas", "pd"), cell.code
     for call in code.find(ast.Call, cell.lines):
         if called(call) == "DataFrame" and call.args and isinstance(call.args[0], ast.Dict):
-            values = [one for one in call.args[0].values if not isinstance(one, ast.Constant)]
-            edits = [code.replaced(one, f"{pandas}.Series({code.source(one)})") for one in values]
+            values = [value for value in call.args[0].values if not isinstance(value, ast.Constant)]
+            edits = [
+                code.replaced(value, f"{pandas}.Series({code.source(value)})") for value in values
+            ]
             return Fix(
                 "The columns have different lengths. As Series, the shorter ones are filled "
                 "with missing values (NaN); check that this is what you want.",
@@ -106,10 +108,10 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
     code = cell.code
     for call in code.find(ast.Call, cell.lines):
         if called(call) in ("plot", "scatter", "bar") and len(call.args) >= 2:
-            x, y = (code.source(one) for one in call.args[:2])
+            x, y = (code.source(arg) for arg in call.args[:2])
             if not (x.isidentifier() and y.isidentifier()):
                 continue
-            edits = [(*code.span(one), f"{code.source(one)}[:size]") for one in call.args[:2]]
+            edits = [(*code.span(arg), f"{code.source(arg)}[:size]") for arg in call.args[:2]]
             text = code.edited(*edits)
             statement = code.statement_of(call)
             assert statement is not None
@@ -123,12 +125,15 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
     return Fix(f"x and y have different lengths{said}. Both must come from the same rows.")
 
 
-def _transposed(cell: FailingCell, left: str, right: str) -> Fix | None:
+def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | None:
     code = cell.code
-    sizes = [[int(one) for one in text.strip("()").split(",") if one] for text in (left, right)]
+    sizes = [
+        [int(number) for number in text.strip("()").split(",") if number]
+        for text in (left_shape, right_shape)
+    ]
     why = (
         "A product needs as many columns on the left as rows on the right; these are "
-        f"{left} and {right}."
+        f"{left_shape} and {right_shape}."
     )
     if len(sizes[1]) == 2 and sizes[0][-1] == sizes[1][1]:
         for call in code.find(ast.Call, cell.lines):
@@ -148,11 +153,11 @@ def _transposed(cell: FailingCell, left: str, right: str) -> Fix | None:
 def _known_shapes(cell: FailingCell) -> tuple[str, str] | None:
     """The shapes of two arrays that are multiplied, as the kernel tells them."""
     for node in cell.code.find(ast.BinOp, cell.lines):
-        known = [cell.variable(base_name(one)) for one in (node.left, node.right)]
-        sizes = [_DIMENSIONS.match(one.about) if one else None for one in known]
+        known = [cell.variable(base_name(operand)) for operand in (node.left, node.right)]
+        sizes = [_DIMENSIONS.match(variable.about) if variable else None for variable in known]
         if isinstance(node.op, ast.MatMult) and sizes[0] and sizes[1]:
-            left, right = (found[0].replace(" × ", ",") for found in sizes if found)
-            return f"({left})", f"({right})"
+            left_shape, right_shape = (found[0].replace(" × ", ",") for found in sizes if found)
+            return f"({left_shape})", f"({right_shape})"
     return None
 
 

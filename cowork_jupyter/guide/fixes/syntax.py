@@ -51,7 +51,8 @@ def _attempts(cell: FailingCell) -> Iterator[tuple[str, str]]:
     yield from _brackets(cell)
     for why, change in _SLIPS:  # the same slip in several lines
         changed_lines = [
-            (change(one) if len(one) <= _MAX_LINE else None) or one for one in cell.code.lines
+            (change(code_line) if len(code_line) <= _MAX_LINE else None) or code_line
+            for code_line in cell.code.lines
         ]
         yield why, "\n".join(changed_lines)
 
@@ -91,7 +92,7 @@ def _other_quotes(line: str) -> str | None:
     if not found or line.count('"') < 4:
         return None
     start, end = found.end(), line.rindex('"')
-    inside = re.sub(r"\{[^{}]*\}", lambda one: one[0].replace('"', "'"), line[start:end])
+    inside = re.sub(r"\{[^{}]*\}", lambda match: match[0].replace('"', "'"), line[start:end])
     return line[:start] + inside + line[end:]
 
 
@@ -170,14 +171,16 @@ def _with_line(code: CellCode, number: int, text: str) -> str:
 def _indents(cell: FailingCell, line: int) -> Iterator[tuple[str, str]]:
     """A block that is not indented, or a line that is for no reason."""
     lines = cell.code.lines
-    before = next((one for one in reversed(lines[: line - 1]) if one.strip()), "")
+    before = next((code_line for code_line in reversed(lines[: line - 1]) if code_line.strip()), "")
     own = len(before) - len(before.lstrip())
     if before.rstrip().endswith(":"):
         why = "The lines of a block are indented."
         end = line
         while end <= len(lines) and lines[end - 1].strip():
-            block = [" " * (own + 4) + one.strip() if not one[: own + 1].isspace() else one
-                     for one in lines[line - 1 : end]]  # fmt: skip
+            block = [
+                code_line if code_line[: own + 1].isspace() else " " * (own + 4) + code_line.strip()
+                for code_line in lines[line - 1 : end]
+            ]
             yield why, "\n".join([*lines[: line - 1], *block, *lines[end:]])
             end += 1
     yield (
@@ -188,7 +191,7 @@ def _indents(cell: FailingCell, line: int) -> Iterator[tuple[str, str]]:
         if width >= 0:
             text = " " * width + lines[line - 1].lstrip()
             yield "A line was not indented like its block.", _with_line(cell.code, line, text)
-    if lines and all(one[:1].isspace() for one in lines if one.strip()):
+    if lines and all(code_line[:1].isspace() for code_line in lines if code_line.strip()):
         import textwrap
 
         yield "The whole cell was indented.", textwrap.dedent(cell.source)

@@ -37,7 +37,7 @@ def analysis_remarks(subject: Subject) -> Iterator[ReviewRemark]:
     for cell, tree in subject.trees():
         starts.append(len(lines) + 1)
         cells.append(cell)
-        lines += _shown(cell, tree)
+        lines += _lines_of(cell, tree)
     for _of, found in warnings_for(WatchedRun(code="\n".join(lines))):
         severity = _SEVERITIES.get(found.code)
         if severity is None or found.line is None:
@@ -52,7 +52,7 @@ def is_too_long(subject: Subject) -> bool:
     return sum(len(cell.source) for cell in subject.code) > MAX_LENGTH
 
 
-def _shown(cell: ReviewedCell, tree: ast.Module) -> list[str]:
+def _lines_of(cell: ReviewedCell, tree: ast.Module) -> list[str]:
     """The lines of a cell, in which it says what its end shows: all cells are read as one."""
     lines = (cell.python or "").split("\n")
     last = tree.body[-1] if tree.body and cell.number else None

@@ -42,11 +42,11 @@ def except_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         for node in ast.walk(tree):
             if not isinstance(node, ast.ExceptHandler) or not _catches_all(node):
                 continue
-            if all(_does_nothing(one) for one in node.body):
+            if all(_does_nothing(statement) for statement in node.body):
                 comment = "Every error is caught here and passed over in silence."
                 advice = "Catch the one error that is expected, and say so when it comes."
                 yield ReviewRemark("major", comment, advice, cell, node.lineno)
-            elif node.type is None and not any(_raises(one) for one in node.body):
+            elif node.type is None and not any(_raises(statement) for statement in node.body):
                 comment = "`except:` also catches the interruption of the kernel."
                 yield ReviewRemark(
                     "minor", comment, "Write `except Exception:`.", cell, node.lineno

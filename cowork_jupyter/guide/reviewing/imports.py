@@ -30,7 +30,7 @@ def import_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         for statement in _imports(tree):
             if _is_meant(cell, statement):
                 continue
-            names = [name for one in statement.names if (name := _bound(one)) not in used]
+            names = [name for alias in statement.names if (name := _bound(alias)) not in used]
             unused = [name for name in names if name and not name.startswith("_")]
             if unused:
                 listed = ", ".join(f"`{name}`" for name in unused)

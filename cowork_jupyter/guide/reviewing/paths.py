@@ -24,13 +24,13 @@ _MAX_SHOWN = 60
 def path_remarks(subject: Subject) -> Iterator[ReviewRemark]:
     """Texts that are paths from the root of a disk."""
     for cell, tree in subject.trees():
-        opened = {id(one) for one in _opened(tree)}
+        opened = {id(node) for node in _opened(tree)}
         for text in strings_in(tree):
             value = str(text.value)
             rooted = id(text) in opened and value.startswith("/") and len(value) > 1
             if _OF_ONE_MACHINE.match(value) or (rooted and not f"{value}/".startswith(_EVERYWHERE)):
-                shown = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
-                yield ReviewRemark("minor", f"`{shown}` is an absolute path, which exists on one "
+                excerpt = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
+                yield ReviewRemark("minor", f"`{excerpt}` is an absolute path, which exists on one "
                              "machine only.", _ADVICE, cell, text.lineno)  # fmt: skip
     for cell in subject.code:
         for number, line in enumerate(cell.source.split("\n"), 1):

@@ -26,11 +26,11 @@ def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
     folder = "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
     known = [path for path in files if path.lower().endswith(_CODE)]
     named = [path for path in named_in(text, known, folder) if _is_whole(path, text)]
-    written = [one for one in quoted(text) if one.lower().endswith(_CODE)]
+    written = [path for path in quoted(text) if path.lower().endswith(_CODE)]
     written += _PATH.findall(unquoted(text))
     missing = [
-        one.removeprefix("./") for one in written
-        if not any(path.lower().endswith(_plain(one).lower()) for path in known)
+        code_path.removeprefix("./") for code_path in written
+        if not any(path.lower().endswith(_plain(code_path).lower()) for path in known)
     ]  # fmt: skip
     return list(dict.fromkeys([*named, *missing]))[:MAX_FILES]
 
@@ -60,7 +60,7 @@ def _notebook(script: Script, path: str) -> Subject:
     facts: Mapping[str, Any] = {}
     for _part in range(_MAX_PARTS):
         facts = _read(script, path, "read_notebook", {"offset": len(cells)} if cells else {}).facts
-        cells += [_cell(number, one) for number, one in enumerate(facts["cells"], len(cells) + 1)]
+        cells += [_cell(number, cell) for number, cell in enumerate(facts["cells"], len(cells) + 1)]
         if not facts["cells"] or len(cells) >= facts["total_cells"]:
             break
     return Subject(path, cells, str(facts["language"]), int(facts["total_cells"]))

@@ -72,7 +72,7 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
 
 def review_of(subjects: Sequence[Subject]) -> Review:
     """What the rules find, and how far they go."""
-    found = [(remark, one.path) for one in subjects for remark in remarks_on(one)]
+    found = [(remark, subject.path) for subject in subjects for remark in remarks_on(subject)]
     found.sort(key=lambda each: SEVERITIES.index(each[0].severity))
     findings = [remark.finding(path) for remark, path in found]
     serious = any(remark.severity != "minor" for remark, _path in found)
@@ -95,10 +95,10 @@ def _shortened(findings: list[Finding]) -> list[Finding]:
 
 def _looked_at(subjects: Sequence[Subject]) -> str:
     names = [
-        f"`{one.path}` ({len(one.cells)} cell{'' if len(one.cells) == 1 else 's'})"
-        if one.is_notebook
-        else f"`{one.path}`"
-        for one in subjects
+        f"`{subject.path}` ({len(subject.cells)} cell{'' if len(subject.cells) == 1 else 's'})"
+        if subject.is_notebook
+        else f"`{subject.path}`"
+        for subject in subjects
     ]
     return f"I checked {_list(names)} by rules."
 
@@ -107,27 +107,28 @@ def _counted(remarks: Sequence[ReviewRemark]) -> str:
     if not remarks:
         return "None of them found anything."
     counts = Counter(remark.severity for remark in remarks)
-    return f"They found {_list([f'{counts[one]} {one}' for one in SEVERITIES if counts[one]])}."
+    found = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
+    return f"They found {_list(found)}."
 
 
 def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
     """What the rules would have looked at, and could not."""
-    for one in subjects:
-        name = f" of `{one.path}`" if len(subjects) > 1 else ""
-        read = len(one.cells) if one.is_notebook else _lines(one)
-        if read < one.total:
-            kind = "cells" if one.is_notebook else "lines"
+    for subject in subjects:
+        name = f" of `{subject.path}`" if len(subjects) > 1 else ""
+        read = len(subject.cells) if subject.is_notebook else _lines(subject)
+        if read < subject.total:
+            kind = "cells" if subject.is_notebook else "lines"
             yield f"the {kind} after {read:,}{name}"
-        if not one.is_python:
+        if not subject.is_python:
             yield f"the code{name}, which is not Python, beyond secrets, errors and outputs"
             continue
-        foreign = [str(cell.number) for cell in one.code if cell.tree is None]
-        if foreign and one.is_notebook:
+        foreign = [str(cell.number) for cell in subject.code if cell.tree is None]
+        if foreign and subject.is_notebook:
             cells = "cell" if len(foreign) == 1 else "cells"
             yield f"the code of {cells} {_list(foreign)}{name}, which I cannot read as Python"
         elif foreign:
             yield f"the code{name}, which I cannot read as Python"
-        if is_too_long(one):
+        if is_too_long(subject):
             yield f"leakage and randomness{name}, because it is very long"
 
 

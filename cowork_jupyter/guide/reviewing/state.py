@@ -27,7 +27,7 @@ def state_remarks(subject: Subject) -> Iterator[ReviewRemark]:
 
 
 def _stale(subject: Subject) -> Iterator[ReviewRemark]:
-    times = [CellTimes(one.state.id, one.source, one.count, one.count) for one in subject.code]
+    times = [CellTimes(cell.state.id, cell.source, cell.count, cell.count) for cell in subject.code]
     for cell, cause, name in _dependents(subject, times):
         yield ReviewRemark(
             "major",
@@ -42,8 +42,8 @@ def _not_run(subject: Subject) -> Iterator[ReviewRemark]:
     """Cells that have yet to run, as if they would do so after all others."""
     last = max((cell.count or 0 for cell in subject.code), default=0)
     times = [
-        CellTimes(one.state.id, one.source, one.count, None if one.count else last + 1)
-        for one in subject.code
+        CellTimes(cell.state.id, cell.source, cell.count, None if cell.count else last + 1)
+        for cell in subject.code
     ]
     said: set[int] = set()
     for cell, cause, name in _dependents(subject, times):
@@ -89,8 +89,8 @@ def _missing(subject: Subject, cell: ReviewedCell, found: HiddenFindings) -> Rev
     line = _line_of(cell, found.name)
     if found.kind == "defined_later":
         below = next(
-            one.number for one in subject.code
-            if one.number > cell.number and found.name in _made(one)
+            reviewed_cell.number for reviewed_cell in subject.code
+            if reviewed_cell.number > cell.number and found.name in _made(reviewed_cell)
         )  # fmt: skip
         comment = f"It uses {name}, which only cell {below} below it defines."
         return ReviewRemark(

@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r"""(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<word>[\w.+-]+)|(?P<sign>[,:=])|\s+|(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_LONGEST_FIRST = sorted(OPERATORS.items(), key=lambda one: -len(one[1]))
+_LONGEST_FIRST = sorted(OPERATORS.items(), key=lambda pair: -len(pair[1]))
 _SIMPLE: dict[str, Verb] = {
     "columns": "columns",
     "rows": "preview",
@@ -91,11 +91,11 @@ class _Reader:
         self.must("with")
         other = self.table()
         self.must("on")
-        left = self.code()
-        right = self.code() if self.sign("=") else left
-        if left not in table.names or right not in other.names:
+        left_key = self.code()
+        right_key = self.code() if self.sign("=") else left_key
+        if left_key not in table.names or right_key not in other.names:
             raise NotCanonical
-        return Request("join", table, (left, right), other=other)
+        return Request("join", table, (left_key, right_key), other=other)
 
     def general(self) -> Request:
         fields = self.core()
@@ -167,7 +167,10 @@ class _Reader:
 
     def by(self, fields: _Fields) -> None:
         groups = list(fields.get("groups", ()))
-        period = next((one for one in get_args(Period) if self.said(f"{one} of")), None)
+        period = next(
+            (known_period for known_period in get_args(Period) if self.said(f"{known_period} of")),
+            None,
+        )
         if period:
             fields["period"], fields["time"] = period, self.code()
         else:
@@ -207,7 +210,10 @@ class _Reader:
     def operator(self) -> Operator:
         if self.said("is in"):
             return "="
-        return next((one for one, words in _LONGEST_FIRST if self.said(words)), None) or _no()
+        return (
+            next((operator for operator, words in _LONGEST_FIRST if self.said(words)), None)
+            or _no()
+        )
 
     def order(self, fields: _Fields) -> None:
         if self.said("smallest first"):
@@ -220,10 +226,14 @@ class _Reader:
 
     def checked(self, request: Request) -> Request:
         """Whether the table has all that is named; a filter may be what tells the time."""
-        dates = [one.column for one in request.filters if _is_date(request.table, one.column)]
+        dates = [
+            row_filter.column
+            for row_filter in request.filters
+            if _is_date(request.table, row_filter.column)
+        ]
         time = request.time or (dates[0] if dates else "")
         names = [*request.columns, *request.groups, *([time] if time else [])]
-        names += [one.column for one in request.filters]
+        names += [row_filter.column for row_filter in request.filters]
         if not set(names) <= set(request.table.names):
             raise NotCanonical
         return replace(request, time=time)
@@ -295,7 +305,9 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         if is_code:
             found.append(("code", piece))
             continue
-        found += [(one.lastgroup, one[0]) for one in _TOKEN.finditer(piece) if one.lastgroup]
+        found += [
+            (match.lastgroup, match[0]) for match in _TOKEN.finditer(piece) if match.lastgroup
+        ]
     return found
 
 

@@ -39,9 +39,9 @@ def clauses_in(text: str) -> list[str]:
         for is_code, piece in pieces(text.replace("\0", " "))
     )
     parts = [part for part in _SPLIT.split(hidden) if part and part.strip()]
-    parts = [one for part in _kept_together(parts) for one in _two_charts(part)]
-    shown = [re.sub(r"\0(\d+)\0", lambda at: names[int(at[1])], part) for part in parts]
-    return [part.strip() for part in shown][:_MAX_CLAUSES] or [text]
+    parts = [clause for part in _kept_together(parts) for clause in _two_charts(part)]
+    clauses = [re.sub(r"\0(\d+)\0", lambda at: names[int(at[1])], part) for part in parts]
+    return [part.strip() for part in clauses][:_MAX_CLAUSES] or [text]
 
 
 def _kept_together(parts: list[str]) -> list[str]:

@@ -23,12 +23,12 @@ def _parts(token: Token, names: Names) -> tuple[str, ...]:
     if word in PHRASES or names.exactly([word]) or names.value([word]) or len(word) > 40:
         return ()
     for at in range(len(word) - 3, 2, -1):
-        left, right = word[:at], word[at:]
-        for one in (left, left.removesuffix("s")):
-            is_left = one in PHRASES or names.exactly([one])
-            is_right = right in PHRASES or names.exactly([right])
-            if is_left and is_right and (names.exactly([one]) or names.exactly([right])):
-                return one, right
-            if len(one) > 5 and one in PHRASES and names.roughly(right):
-                return one, right
+        start, end = word[:at], word[at:]
+        for stem in (start, start.removesuffix("s")):
+            is_left = stem in PHRASES or names.exactly([stem])
+            is_right = end in PHRASES or names.exactly([end])
+            if is_left and is_right and (names.exactly([stem]) or names.exactly([end])):
+                return stem, end
+            if len(stem) > 5 and stem in PHRASES and names.roughly(end):
+                return stem, end
     return ()

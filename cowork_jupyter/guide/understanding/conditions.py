@@ -23,7 +23,7 @@ class Conditions:
     """Goes through the items for conditions; those that belong to one are used up."""
 
     def __init__(self, items: Sequence[Item], names: Names) -> None:
-        self.items = [one for one in items if one.kind != "stop"]
+        self.items = [item for item in items if item.kind != "stop"]
         self.raw = items
         self.names = names
         self.reading = RequestReading(names.table)
@@ -59,7 +59,7 @@ class Conditions:
 
     def _of_unit(self, number: Item) -> str:
         """The column with the unit that stands behind a number: `books over 20 euros`."""
-        place = next(n for n, one in enumerate(self.raw) if one is number) + 1
+        place = next(n for n, item in enumerate(self.raw) if item is number) + 1
         unit = folded(self.raw[place].text) if place < len(self.raw) else ""
         main = main_measure(self.names)
         if unit in MONEY and main and is_money(main):
@@ -77,7 +77,9 @@ class Conditions:
             return main
         if age:
             return age if float(value) < _OLDEST else main
-        numbers = [one.name for one in self.names.table.of_kind("number") if not is_key(one.name)]
+        numbers = [
+            column.name for column in self.names.table.of_kind("number") if not is_key(column.name)
+        ]
         return main if len(numbers) == 1 else ""
 
     def _text_condition(self, at: int, operator: str) -> None:
@@ -215,6 +217,8 @@ class Conditions:
         reading.spans.append(span)
 
     def _time_column(self) -> ColumnFacts | None:
-        named = [one.detail for one in self.items if one.kind == "column"]
+        named = [item.detail for item in self.items if item.kind == "column"]
         dates = self.names.table.of_kind("date")
-        return next((one for one in dates if one.name in named), dates[0] if dates else None)
+        return next(
+            (column for column in dates if column.name in named), dates[0] if dates else None
+        )

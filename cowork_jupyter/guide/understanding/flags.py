@@ -32,7 +32,7 @@ def flags_of(table: Table) -> dict[str, tuple[str, str]]:
     """The words that say yes or no of such a column, each with the column and the value."""
     found: dict[str, tuple[str, str]] = {}
     for column in table.columns:
-        words = [one for one in words_of(column.name) if one not in _AUXILIARY]
+        words = [word for word in words_of(column.name) if word not in _AUXILIARY]
         yes, no = yes_and_no(column)
         # Where a file says true and false, pandas and Polars read no texts, but the code for a
         # filter compares texts: such a column makes groups only.
@@ -62,8 +62,8 @@ def yes_and_no(column: ColumnFacts) -> tuple[str, str]:
     by_word = {folded(value): value for value in column.values}
     if not by_word or not by_word.keys() <= _YES | _NO:
         return "", ""
-    yes = next((by_word[one] for one in by_word if one in _YES), "")
-    return yes, next((by_word[one] for one in by_word if one in _NO), "")
+    yes = next((by_word[word] for word in by_word if word in _YES), "")
+    return yes, next((by_word[word] for word in by_word if word in _NO), "")
 
 
 def _forms(word: str) -> list[str]:
@@ -74,4 +74,4 @@ def _forms(word: str) -> list[str]:
 
 
 def _opposites(word: str) -> list[str]:
-    return [f"{one}{word}" for one in ("un", "in", "non")] + _OPPOSITES.get(word, "").split()
+    return [f"{prefix}{word}" for prefix in ("un", "in", "non")] + _OPPOSITES.get(word, "").split()

@@ -28,7 +28,7 @@ _MAX_UNKNOWN = 25
 """Misspellings are looked for in so many words: it takes time."""
 
 
-_PERIODS = [Item("period", one) for one in ("day", "week", "month", "quarter", "year")]
+_PERIODS = [Item("period", period) for period in ("day", "week", "month", "quarter", "year")]
 
 
 class Tagger(Idioms):
@@ -181,7 +181,9 @@ class Tagger(Idioms):
             )
             if (self._is_stem(token.plain) or is_about) and token.kind == "word":
                 others = tuple(
-                    one.name for one in self.names.roughly(token.plain) if self._measures(one.name)
+                    match.name
+                    for match in self.names.roughly(token.plain)
+                    if self._measures(match.name)
                 )
                 score = 3 if self._is_stem(token.plain) else 2
                 return Item("stem", token.plain, score=score, others=others, event=True), 1
@@ -194,7 +196,7 @@ class Tagger(Idioms):
         if token.plain not in STOP or token.plain in _SAYING:
             rough = self.names.roughly(token.plain)
             if rough and not (phrase and phrase.kind == "period"):
-                others = tuple(one.name for one in rough[1:])
+                others = tuple(match.name for match in rough[1:])
                 best = rough[0]
                 return Item(
                     "column",
@@ -235,7 +237,7 @@ class Tagger(Idioms):
         about, ascending, _aggregate = SAYS[word]
         beside = self._after(at + 1)
         measures = [self.names.exactly([beside]), *self.names.roughly(beside)]
-        if about == "duration" and any(one and self._measures(one.name) for one in measures):
+        if about == "duration" and any(match and self._measures(match.name) for match in measures):
             return Item("rank", "bottom" if ascending else "top")  # `the longest delay`
         found = self.names.exactly([about]) or next(iter(self.names.roughly(about)), None)
         if found is None and about == "age" and self.names.year:

@@ -7,14 +7,19 @@ from .names import is_key
 from .tokens import stems, tokens_in, words_of
 
 
-def join_keys(left: Table, right: Table, text: str = "") -> tuple[str, str] | None:
+def join_keys(left_table: Table, right_table: Table, text: str = "") -> tuple[str, str] | None:
     """A plausible key of two tables: a column of both, named if possible, ids before others."""
-    named = _named(text, [*left.names, *right.names])
-    first = [name for name in named if name in left.names]
-    second = [name for name in named if name in right.names]
+    named = _named(text, [*left_table.names, *right_table.names])
+    first = [name for name in named if name in left_table.names]
+    second = [name for name in named if name in right_table.names]
     if first and second:
         return first[0], second[-1]
-    pairs = [(a, b) for a in left.names for b in right.names if _same(a, b, left, right)]
+    pairs = [
+        (a, b)
+        for a in left_table.names
+        for b in right_table.names
+        if _same(a, b, left_table, right_table)
+    ]
     if not pairs:
         return None
     return min(pairs, key=lambda pair: (not is_key(pair[0]), pair[0].lower() != pair[1].lower()))
@@ -32,9 +37,9 @@ def _named(text: str, names: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _same(a: str, b: str, left: Table, right: Table) -> bool:
+def _same(a: str, b: str, left_table: Table, right_table: Table) -> bool:
     """Whether two columns mean the same: one name, or `id` of `customers` and `customer_id`."""
-    mine, theirs = left.column(a), right.column(b)
+    mine, theirs = left_table.column(a), right_table.column(b)
     if mine is None or theirs is None or "empty" in (mine.kind, theirs.kind):
         return False
     if mine.kind != theirs.kind:
@@ -42,4 +47,6 @@ def _same(a: str, b: str, left: Table, right: Table) -> bool:
     x, y = "".join(words_of(a)), "".join(words_of(b))
     if x == y:
         return x != "name"
-    return y == "id" and any(x == f"{stem}id" for stem in stems("".join(words_of(right.stem))))
+    return y == "id" and any(
+        x == f"{stem}id" for stem in stems("".join(words_of(right_table.stem)))
+    )

@@ -237,7 +237,7 @@ def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
             words = tuple(folded(phrase).split())
             found.setdefault(words[0], []).append((words, tag))
     for options in found.values():
-        options.sort(key=lambda one: -len(one[0]))
+        options.sort(key=lambda option: -len(option[0]))
     return found
 
 

@@ -17,8 +17,8 @@ class Measuring(Ranking):
     def _aggregate(self, aggregate: Aggregate | None, measured: str = "") -> Request:
         reading = self.reading
         numbers = [measured] if measured else self._numbers(reading.columns)
-        ranked_by = [one for one in self._numbers(reading.by) if self._is_measure(one)]
-        groups_named = [one for one in reading.columns if one not in numbers]
+        ranked_by = [column for column in self._numbers(reading.by) if self._is_measure(column)]
+        groups_named = [column for column in reading.columns if column not in numbers]
         by_is_measure = bool(ranked_by) and bool(groups_named or reading.which) and not numbers
         if by_is_measure:
             numbers = ranked_by
@@ -43,7 +43,7 @@ class Measuring(Ranking):
             measure = (main,) if (main := main_measure(self.names)) else ()
         groups = self._groups(measure)
         if reading.says:
-            reading.ignored += [one for one in numbers if one != reading.says.value]
+            reading.ignored += [column for column in numbers if column != reading.says.value]
             measure = (reading.says.value,)
             special = SAYS[reading.says.detail][2]
             short = reading.period in ("day", "hour")
@@ -73,7 +73,7 @@ class Measuring(Ranking):
             if reading.judges and not grouped
             else []
         )
-        main = next((one.name for one in rating if self._is_measure(one.name)), "")
+        main = next((match.name for match in rating if self._is_measure(match.name)), "")
         main = main or main_measure(self.names)
         return ((main,), self._usual(main)) if main else ((), "count")
 
@@ -93,14 +93,14 @@ class Measuring(Ranking):
     ) -> tuple[tuple[str, ...], Aggregate, list[str]]:
         """What `how many …` counts: rows, different values, or the sum of a number."""
         reading = self.reading
-        subject = [one for one in reading.columns if one not in reading.by]
+        subject = [column for column in reading.columns if column not in reading.by]
         if aggregate == "distinct" or (reading.counts and not reading.aggregates):
-            texts = [one for one in subject if one not in self._numbers(subject)]
-            numbers = [one for one in self._numbers(subject) if not is_key(one)]
-            keys = [one for one in self._numbers(subject) if is_key(one)]
-            kept = [one for one in groups if one not in texts]
+            texts = [column for column in subject if column not in self._numbers(subject)]
+            numbers = [column for column in self._numbers(subject) if not is_key(column)]
+            keys = [column for column in self._numbers(subject) if is_key(column)]
+            kept = [group for group in groups if group not in texts]
             if aggregate == "distinct" and subject:
-                return (subject[0],), "distinct", [one for one in groups if one != subject[0]]
+                return (subject[0],), "distinct", [group for group in groups if group != subject[0]]
             if reading.act and not subject and not reading.rows:
                 return (reading.act,), usual_aggregate(reading.act), groups
             flag = self.table.column(numbers[0]) if numbers else None
@@ -128,7 +128,9 @@ class Measuring(Ranking):
     def _groups(self, measure: tuple[str, ...]) -> list[str]:
         reading = self.reading
         numbers = self._numbers(reading.columns)
-        named = [one for one in reading.columns if one not in numbers and one not in measure]
-        by = [one for one in reading.by if one not in measure]
+        named = [
+            column for column in reading.columns if column not in numbers and column not in measure
+        ]
+        by = [column for column in reading.by if column not in measure]
         found = [*reading.which, *([] if reading.counts else named), *by]
-        return list(dict.fromkeys(one for one in found if one not in measure))
+        return list(dict.fromkeys(column for column in found if column not in measure))

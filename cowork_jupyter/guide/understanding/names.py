@@ -86,7 +86,7 @@ class Names:
         joined = "".join(words)
         if joined in self._exact:
             return ColumnMatch(self._exact[joined], EXACT)
-        name = next((self._plural[one] for one in stems(joined) if one in self._plural), None)
+        name = next((self._plural[stem] for stem in stems(joined) if stem in self._plural), None)
         return ColumnMatch(name, PLURAL) if name else None
 
     def is_table(self, words: Sequence[str]) -> bool:
@@ -100,7 +100,7 @@ class Names:
     def names_part(self, word: str) -> bool:
         """Whether a word stands in a file's name of several: `exam` in `exam results`."""
         parts = words_of(self.table.stem)
-        return len(parts) > 1 and any(stems(word) & stems(one) for one in parts if len(one) > 3)
+        return len(parts) > 1 and any(stems(word) & stems(part) for part in parts if len(part) > 3)
 
     def has_part(self, word: str) -> bool:
         """Whether a column has the word in its name."""
@@ -115,7 +115,7 @@ class Names:
         }
         # Keys count rows; they are seldom what a word of everyday means.
         scored = [ColumnMatch(name, found[name] - 0.3 * is_key(name)) for name in found]
-        return sorted(scored, key=lambda one: -one.score)
+        return sorted(scored, key=lambda match: -match.score)
 
     def related(self, word: str) -> ColumnMatch | None:
         """The column whose name comes from the same word: `rated` and `rating`."""
@@ -129,14 +129,16 @@ class Names:
     def misspelled(self, word: str) -> ColumnMatch | None:
         """The column whose name this nearly is."""
         close = difflib.get_close_matches(word, self._near(word), n=1, cutoff=_MISSPELLED)
-        close = close or [one for one in self._spellings if _is_derived(one, word)][:1]
+        close = (
+            close or [spelling for spelling in self._spellings if _is_derived(spelling, word)][:1]
+        )
         if not close:
             return None
         name = self._exact.get(close[0]) or self._parts[close[0]][0]
         return ColumnMatch(name, TYPO)
 
     def _near(self, word: str) -> list[str]:
-        return [one for one in self._spellings if abs(len(one) - len(word)) < 3]
+        return [spelling for spelling in self._spellings if abs(len(spelling) - len(word)) < 3]
 
     def value(self, words: Sequence[str]) -> list[tuple[str, str]]:
         """Columns with the value that these words name."""
@@ -145,12 +147,14 @@ class Names:
         for key in dict.fromkeys(keys):
             if key in self._values:
                 return _distinct(self._values[key])
-        same = [one for key in keys for one in SAME_VALUE.get(key, ())]
-        return next((_distinct(self._values[one]) for one in same if one in self._values), [])
+        same = [synonym for key in keys for synonym in SAME_VALUE.get(key, ())]
+        return next(
+            (_distinct(self._values[synonym]) for synonym in same if synonym in self._values), []
+        )
 
     def close_value(self, word: str) -> list[tuple[str, str]]:
         """Columns with a value that is spelled nearly so."""
-        near = [one for one in self._values if abs(len(one) - len(word)) < 3][:_MAX_COMPARED]
+        near = [value for value in self._values if abs(len(value) - len(word)) < 3][:_MAX_COMPARED]
         close = difflib.get_close_matches(word, near, n=1, cutoff=0.85)
         return _distinct(self._values[close[0]]) if close else []
 
@@ -168,7 +172,9 @@ def _year_of(table: Table) -> str:
     """The number that tells the time of a table without dates; empty if it has none."""
     if table.of_kind("date"):
         return ""
-    years = [one.name for one in table.of_kind("number") if _YEARS & set(words_of(one.name))]
+    years = [
+        column.name for column in table.of_kind("number") if _YEARS & set(words_of(column.name))
+    ]
     return years[0] if years else ""
 
 

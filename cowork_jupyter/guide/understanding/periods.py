@@ -86,8 +86,8 @@ def season(month: int, year: str, first: str, last: str) -> tuple[str, str]:
     """
     starts = int(year) - (month == 12) if year else 0
     years = [starts] if year else range(int(last[:4]), int(first[:4]) - 2, -1)
-    spans = [[_month(one, month + n) for n in range(3)] for one in years]
-    months = max(spans, key=lambda span: sum(first[:7] <= one <= last[:7] for one in span))
+    spans = [[_month(start_year, month + n) for n in range(3)] for start_year in years]
+    months = max(spans, key=lambda span: sum(first[:7] <= moment <= last[:7] for moment in span))
     return months[0], months[-1]
 
 

@@ -28,11 +28,13 @@ class Ranking(Shaping):
         rank = reading.rank or 0
         asked = _WHAT_DOES.search(self.text)
         if not groups and asked and self.table.categories:
-            names = [one.name for one in self.table.categories]
+            names = [column.name for column in self.table.categories]
             group = self._label() if self._label() in names else names[0]
             request = replace(request, groups=(group,))
             groups = request.groups
-        counted = [one for one in reading.columns if one not in self._numbers(reading.columns)]
+        counted = [
+            column for column in reading.columns if column not in self._numbers(reading.columns)
+        ]
         if not groups and request.aggregate == "count" and counted:
             request = replace(request, groups=(counted[0],))  # "top 3 regions by number of orders"
             groups = request.groups
@@ -50,7 +52,7 @@ class Ranking(Shaping):
         is_named = bool(request.groups) and request.groups[0] == self._label()
         if is_named and not reading.aggregates and request.aggregate == "mean":
             request = replace(request, aggregate="min" if ascending else "max")
-        many = any(one in reading.plural for one in request.groups)
+        many = any(column in reading.plural for column in request.groups)
         many = many or (is_named and reading.noun.endswith("s") and not reading.which)
         limit = rank or (_MANY if many else 1)
         return replace(request, limit=limit, ascending=ascending)
@@ -62,7 +64,7 @@ class Ranking(Shaping):
         """Rows by a number, the largest first, where a column names each of them."""
         reading = self.reading
         label = self.table.column(self._label())
-        numbers = [one for one in self._numbers(reading.by) if self._is_measure(one)]
+        numbers = [column for column in self._numbers(reading.by) if self._is_measure(column)]
         if not numbers or label is None or label in self.table.categories:
             return None
         request = Request("aggregate", self.table, (numbers[0],), "max", (label.name,))
@@ -112,7 +114,9 @@ class Ranking(Shaping):
     def _most_of(self) -> Request | None:
         """`The region with the most customers` has the most different ones."""
         reading = self.reading
-        texts = [one for one in reading.columns if one not in self._numbers(reading.columns)]
+        texts = [
+            column for column in reading.columns if column not in self._numbers(reading.columns)
+        ]
         named = list(dict.fromkeys([*reading.which, *texts]))
         more = reading.aggregates or reading.act or reading.says or reading.by or reading.period
         if reading.rank is None or more or len(named) != 2 or len(texts) != len(reading.columns):
@@ -126,4 +130,4 @@ class Ranking(Shaping):
 
     def is_reversed(self, request: Request) -> bool:
         """Whether `worst` means the highest here."""
-        return self.reading.judges and any(is_worse_if_high(one) for one in request.columns)
+        return self.reading.judges and any(is_worse_if_high(column) for column in request.columns)

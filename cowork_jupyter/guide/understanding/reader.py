@@ -36,7 +36,7 @@ class RequestReader(RowsReader):
             if at not in self.used:
                 self._take(at, item)
         self._finish_flags()
-        texts = [one for one in self.reading.columns if not self._is_number(one)]
+        texts = [column for column in self.reading.columns if not self._is_number(column)]
         if self.reading.asks_who and not (self.reading.which or texts):
             self._missing_group(self.reading.asks_who)
         self._without_dates()
@@ -128,12 +128,14 @@ class RequestReader(RowsReader):
             case "who" if self._kind(at + 1) in ("flag", "not", "gap") and at:
                 before = self.items[at - 1]
                 if reading.aggregates and before.kind == "column" and before.plural:
-                    reading.columns = [one for one in reading.columns if one != before.detail]
+                    reading.columns = [
+                        column for column in reading.columns if column != before.detail
+                    ]
             case "who" if not self._is_relative(at):
                 self._first_known(_PEOPLE)
                 reading.asks_who = item.text
             case "where" if at == 0 or any(
-                one.text in ("come", "from", "live") for one in self.raw
+                raw_item.text in ("come", "from", "live") for raw_item in self.raw
             ):
                 self._first_known(_PLACES)
 
@@ -200,13 +202,13 @@ class RequestReader(RowsReader):
         """Whether the table is meant by its name: `the sales data`, `rows of sales`."""
         looks = {"profile", "columns", "preview", "missing", "duplicates", "clean", "outliers"}
         other = ("by", "each", "over time", "aggregate", "chart")
-        only = not any(one.kind in other for one in self.items)
+        only = not any(item.kind in other for item in self.items)
         if self._kind(at - 1) == "sort":
             return True
         return self._kind(at + 1) == "it" or (only and bool(looks & set(self._verbs())))
 
     def _verbs(self) -> list[str]:
-        return [one.detail for one in self.items if one.kind == "verb"]
+        return [item.detail for item in self.items if item.kind == "verb"]
 
     def _counting(self, at: int) -> bool:
         """Whether rows are counted here: `number of orders`."""
@@ -224,7 +226,7 @@ class RequestReader(RowsReader):
         if column and column.kind == "date":
             reading.dates.append(name)
             reading.rows = reading.rows or item.event
-            ranks = any(one.kind in ("rank", "says", "busiest") for one in self.items)
+            ranks = any(other.kind in ("rank", "says", "busiest") for other in self.items)
             named = period_named(item.text)
             if named and ranks and not follows_by and not reading.period:
                 reading.period = named  # `which day`, of a column that is called so
@@ -261,7 +263,7 @@ class RequestReader(RowsReader):
 
     def _is_next(self, at: int) -> bool:
         """Whether not even a small word stands before it: `which region`, not `what is the …`."""
-        place = next(n for n, one in enumerate(self.raw) if one is self.items[at])
+        place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         return place > 0 and self.raw[place - 1] is self.items[at - 1]
 
     def _value(self, at: int, item: Item) -> None:
@@ -282,7 +284,7 @@ class RequestReader(RowsReader):
                     if item.detail in reading.columns:
                         reading.columns.remove(item.detail)
         if negated:
-            reading.filters += [Filter(item.detail, "!=", (one,)) for one in same]
+            reading.filters += [Filter(item.detail, "!=", (value,)) for value in same]
             return
         reading.pairs.append((item.detail, item.value))
 
@@ -293,9 +295,9 @@ class RequestReader(RowsReader):
 
     def _unknown(self) -> None:
         """What was not understood; whether it stands where a name must be."""
-        quiet = [one for one in self.raw if one.kind not in _QUIET]
+        quiet = [item for item in self.raw if item.kind not in _QUIET]
         for at, item in enumerate(quiet):
-            if item.kind == "text" and item not in [self.items[one] for one in self.used]:
+            if item.kind == "text" and item not in [self.items[place] for place in self.used]:
                 self.reading.unknown.append(item.detail)
                 self.reading.blocking.append(item.detail)
             if item.kind != "unknown" or self.items.index(item) in self.used:
@@ -322,13 +324,13 @@ class RequestReader(RowsReader):
         reading = self.reading
         if not reading.period or reading.time or (reading.period == "year" and self.names.year):
             return
-        words = [one.text for one in self.items if one.detail == reading.period]
+        words = [item.text for item in self.items if item.detail == reading.period]
         if words:
             self._missing_group(words[0])
 
     def _is_ranked(self, quiet: Sequence[Item], at: int) -> bool:
         """Whether it is what is ranked: `the busiest route`, `the oldest film`."""
-        before = [one.kind for one in quiet[:at] if one.kind != "number"][-1:]
+        before = [item.kind for item in quiet[:at] if item.kind != "number"][-1:]
         after = quiet[at + 1].kind if at + 1 < len(quiet) else ""
         is_noun = after in ("", "by", "op", "over time", "where", "not", "year", "month", "chart")
         return is_noun and before in (["says"], ["busiest"], ["rank"], ["relative"])

@@ -82,8 +82,8 @@ class RequestReading:
     @property
     def time(self) -> str:
         """The column with dates that is meant."""
-        dates = [one.name for one in self.table.of_kind("date")]
-        return next((one for one in self.dates if one in dates), dates[0] if dates else "")
+        dates = [column.name for column in self.table.of_kind("date")]
+        return next((column for column in self.dates if column in dates), dates[0] if dates else "")
 
     def add(self, name: str, column_list: list[str]) -> None:
         """Once only."""
@@ -94,9 +94,9 @@ class RequestReading:
 def main_measure(names: Names) -> str:
     """The number that a table is mostly about; empty if it has none."""
     numbers = [
-        one.name
-        for one in names.table.of_kind("number")
-        if not is_key(one.name) and one.values != ("0", "1")
+        column.name
+        for column in names.table.of_kind("number")
+        if not is_key(column.name) and column.values != ("0", "1")
     ]
     for word in ("revenue", "value", "profit", "units"):
         for match in [names.exactly([word]), *names.roughly(word)]:

@@ -50,7 +50,7 @@ class Builder(Measuring):
         if verb == "aggregate":
             found = self._suggested() or self._several()
         found = found or [self._of(verb)]
-        return [drawn for one in found if one and (drawn := self._drawable(one))]
+        return [drawn for request in found if request and (drawn := self._drawable(request))]
 
     def _suggested(self) -> list[Request]:
         """The charts that the columns suggest, where only `plot it` is said."""
@@ -60,7 +60,7 @@ class Builder(Measuring):
         if not reading.draws or named or more or reading.rows or reading.rank is not None:
             return []
         whole = self._aggregate(None)
-        groups = [one.name for one in self.table.categories][:1]
+        groups = [column.name for column in self.table.categories][:1]
         found = []
         if reading.time:
             time = replace(whole, time=reading.time, period=self._usual_period(), groups=())
@@ -78,17 +78,20 @@ class Builder(Measuring):
         if column and column.kind == "number":
             spread = Request("distribution", self.table, (name,), chart="histogram")
             return self._filtered(spread)
-        texts = [one.name for one in self.table.of_kind("text") if not is_key(one.name)]
+        texts = [facts.name for facts in self.table.of_kind("text") if not is_key(facts.name)]
         return replace(request, groups=tuple(texts[:1])) if texts else None
 
     def _several(self) -> list[Request]:
         """Several measures, or one computed in several ways, each by itself."""
         reading = self.reading
         numbers = self._numbers(reading.columns)
-        if len({one for _, one in reading.measured}) > 1 and len(reading.aggregates) > 1:
-            return [self._aggregate(one, name) for one, name in dict.fromkeys(reading.measured)]
+        if len({column for _, column in reading.measured}) > 1 and len(reading.aggregates) > 1:
+            return [
+                self._aggregate(aggregate, name)
+                for aggregate, name in dict.fromkeys(reading.measured)
+            ]
         if len(reading.aggregates) > 1 and "share" not in reading.aggregates:
-            return [self._aggregate(one) for one in dict.fromkeys(reading.aggregates)]
+            return [self._aggregate(aggregate) for aggregate in dict.fromkeys(reading.aggregates)]
         if len(numbers) > 1 and not reading.counts and not reading.says:
             how = reading.aggregates[0] if reading.aggregates else None
             return [self._aggregate(how, name) for name in numbers]
@@ -112,19 +115,22 @@ class Builder(Measuring):
             for name in self.reading.alternatives.get(group, ())[:2]:
                 groups = (*request.groups[:at], name, *request.groups[at + 1 :])
                 found.append(replace(request, groups=groups))
-        return [one for one in dict.fromkeys(found) if one != request][:_MAX_ALTERNATIVES]
+        others = [alternative for alternative in dict.fromkeys(found) if alternative != request]
+        return others[:_MAX_ALTERNATIVES]
 
     def _other_measures(self, taken: str) -> list[str]:
         known = self.reading.alternatives.get(taken, ())
         said = self.reading.says.value if self.reading.says else ""
         named = taken in (*self.reading.columns, *self.reading.by, said) or self.reading.newest
-        numbers = [one.name for one in self.table.of_kind("number") if not is_key(one.name)]
-        rest = [] if named else [one for one in numbers if one != taken]
-        return [*[one for one in known if one in numbers], *rest][:2]
+        numbers = [
+            column.name for column in self.table.of_kind("number") if not is_key(column.name)
+        ]
+        rest = [] if named else [column for column in numbers if column != taken]
+        return [*[column for column in known if column in numbers], *rest][:2]
 
     def _verb(self) -> Verb | None:
         reading = self.reading
-        verbs = [one for one in reading.verbs if one not in ("preview", "why", "compare")]
+        verbs = [verb for verb in reading.verbs if verb not in ("preview", "why", "compare")]
         if "join" in verbs:
             return None
         if "fix" in verbs and ({"missing", "duplicates"} & set(verbs) or reading.picks_rows):
@@ -264,10 +270,11 @@ class Builder(Measuring):
     def _distribution(self) -> Request:
         reading = self.reading
         named = [*reading.columns, *reading.by]
-        measures = [one for one in named if one not in reading.by] or named[:1]
+        measures = [column_name for column_name in named if column_name not in reading.by]
+        measures = measures or named[:1]
         name = measures[0] if measures else main_measure(self.names)
         column = self.table.column(name)
-        groups = tuple(one for one in reading.by if one != name)
+        groups = tuple(column_name for column_name in reading.by if column_name != name)
         if column is None or column.kind != "number":
             columns_groups = (name, *groups) if name else groups
             chart: Chart | None = None if self.asks and not reading.draws else "bar"
@@ -287,8 +294,8 @@ class Builder(Measuring):
         named = list(dict.fromkeys([*reading.columns, *reading.by, *reading.which]))
         chart: Chart | None = "scatter" if reading.draws else None
         if len(named) == 1 or (chart and not named):
-            others = [one.name for one in self.table.of_kind("number")]
-            named += [one for one in others if one not in named and not is_key(one)][
+            others = [column.name for column in self.table.of_kind("number")]
+            named += [other for other in others if other not in named and not is_key(other)][
                 : 2 - len(named)
             ]
         return self._filtered(Request("relate", self.table, tuple(named[:2]), chart=chart))
@@ -312,11 +319,11 @@ class Builder(Measuring):
             request = replace(
                 request, time=reading.time, period=period_of(spans[0]), between=between
             )
-            kept = [one for one in self.filters if one.column != reading.time]
+            kept = [row_filter for row_filter in self.filters if row_filter.column != reading.time]
             return replace(request, filters=tuple(kept))
         if not values:
             return None
         column_name, first, second = values
-        groups = (column_name, *(one for one in request.groups if one != column_name))
-        kept = [one for one in self.filters if one.column != column_name]
+        groups = (column_name, *(group for group in request.groups if group != column_name))
+        kept = [row_filter for row_filter in self.filters if row_filter.column != column_name]
         return self._filtered(replace(request, groups=groups, between=(first, second)), kept)

@@ -24,8 +24,8 @@ class RowsReader(Conditions):
     def _flag(self, at: int, item: Item, *, follows_by: bool) -> None:
         """A column of yes and no keeps rows, unless it is itself what is looked at."""
         reading, column = self.reading, self.names.table.column(item.detail)
-        looked_at = _LOOKS & {one.detail for one in self.items if one.kind == "verb"}
-        drawn = any(one.kind == "chart" for one in self.items)
+        looked_at = _LOOKS & {other.detail for other in self.items if other.kind == "verb"}
+        drawn = any(other.kind == "chart" for other in self.items)
         is_number = column is not None and column.kind == "number"
         if follows_by:
             reading.add(item.detail, reading.by)
@@ -42,8 +42,8 @@ class RowsReader(Conditions):
             reading.picks_rows = True
 
     def _wants_rate(self) -> bool:
-        wanted = [one for one in self.items if one.kind == "aggregate"]
-        return any(one.detail == "share" or one.text.lower() in _RATES for one in wanted)
+        wanted = [item for item in self.items if item.kind == "aggregate"]
+        return any(item.detail == "share" or item.text.lower() in _RATES for item in wanted)
 
     def _gap(self, item: Item) -> None:
         column = self.names.table.column(item.detail)
@@ -55,12 +55,12 @@ class RowsReader(Conditions):
 
     def _is_source(self, at: int) -> bool:
         """Whether it is where something else is: `the range of prices in sales`."""
-        place = next(n for n, one in enumerate(self.raw) if one is self.items[at])
-        before = [one.text.lower() for one in self.raw[max(0, place - 1) : place]]
-        measures = [one for one in self.items if one.kind in ("column", "time range")]
-        found = any(self._measures(one.detail) for one in measures)
+        place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
+        before = [item.text.lower() for item in self.raw[max(0, place - 1) : place]]
+        measures = [item for item in self.items if item.kind in ("column", "time range")]
+        found = any(self._measures(measure.detail) for measure in measures)
         is_place = bool({"in", "from", "aus"} & set(before[-1:]))
-        return (found and is_place) or any(one.kind == "time range" for one in measures)
+        return (found and is_place) or any(measure.kind == "time range" for measure in measures)
 
     def _measures(self, name: str) -> bool:
         column = self.names.table.column(name)
@@ -77,7 +77,7 @@ class RowsReader(Conditions):
 
     def _is_relative(self, at: int) -> bool:
         """`Those who passed` asks for nobody's name."""
-        place = next(n for n, one in enumerate(self.raw) if one is self.items[at])
+        place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         before = self.raw[place - 1] if place else Item("")
         people = ("those", "everyone", "anyone", "all", "people", "persons")
         return before.kind in ("stem", "events", "rows") or before.text.lower() in people
@@ -89,16 +89,16 @@ class RowsReader(Conditions):
         both = [name for name in names if len(dict.fromkeys(reading.pairs)) > names.count(name) > 1]
         both += [name for name in names if names.count(name) == len(set(reading.pairs)) > 1]
         if both and "compare" not in reading.verbs and not reading.rated:
-            reading.pairs = [one for one in reading.pairs if one[0] != both[0]]
+            reading.pairs = [pair for pair in reading.pairs if pair[0] != both[0]]
             reading.add(both[0], reading.by)
         if not reading.rated:
             return
-        numbers = [one.name for one in self.names.table.of_kind("number")]
-        reading.columns = [one for one in reading.columns if one in numbers]
+        numbers = [column.name for column in self.names.table.of_kind("number")]
+        reading.columns = [column for column in reading.columns if column in numbers]
         reading.rows = True
         if reading.by or reading.which or reading.period:
             reading.aggregates, reading.counts = [], True
-            reading.ignored += [one.text for one in self.items if one.kind == "aggregate"]
+            reading.ignored += [item.text for item in self.items if item.kind == "aggregate"]
         else:
             reading.aggregates, reading.counts = ["share"], False
         reading.add(reading.rated, reading.by)
@@ -122,5 +122,5 @@ class RowsReader(Conditions):
 def period_named(text: str) -> Period | None:
     """The period that a word names; None if it is another word."""
     tags = [tag for words, tag in PHRASES.get(folded(text), ()) if len(words) == 1]
-    named = [one for one in get_args(Period) if f"period:{one}" in tags]
+    named = [period for period in get_args(Period) if f"period:{period}" in tags]
     return named[0] if named else None

@@ -53,8 +53,10 @@ def sentence(request: Request) -> str:
             return f"clean {table}: {GAPS[request.gaps]}"
         case "join":
             assert request.other is not None
-            left, right = request.columns
-            on = code(left) if left == right else f"{code(left)} = {code(right)}"
+            left_key, right_key = request.columns
+            on = (
+                code(left_key) if left_key == right_key else f"{code(left_key)} = {code(right_key)}"
+            )
             return f"join {table} with {code(request.other.path)} on {on}"
     where = listed_filters(request)
     return f"{_core(request)}{_by(request)} in {table}{where}{_order(request)}"
@@ -120,17 +122,17 @@ def listed_filters(request: Request) -> str:
     """Which rows count; empty where all do."""
     if not request.filters:
         return ""
-    return " where " + " and ".join(_filter(one, request) for one in request.filters)
+    return " where " + " and ".join(_filter(row_filter, request) for row_filter in request.filters)
 
 
-def _filter(one: Filter, request: Request) -> str:
-    words = OPERATORS[one.operator]
-    column = request.table.column(one.column)
-    if one.operator == "=" and column and column.kind == "date":
+def _filter(row_filter: Filter, request: Request) -> str:
+    words = OPERATORS[row_filter.operator]
+    column = request.table.column(row_filter.column)
+    if row_filter.operator == "=" and column and column.kind == "date":
         words = "is in"
-    values = list(map(value, one.values))
-    joint = " and " if one.operator == "between" else ", "
-    return " ".join([code(one.column), words, joint.join(values)]).rstrip()
+    values = list(map(value, row_filter.values))
+    joint = " and " if row_filter.operator == "between" else ", "
+    return " ".join([code(row_filter.column), words, joint.join(values)]).rstrip()
 
 
 def _order(request: Request) -> str:

@@ -52,7 +52,7 @@ class Shaping:
         if column is None or not column.first:
             return "month"
         days = (date.fromisoformat(column.last) - date.fromisoformat(column.first)).days
-        found: Period = next((one for most, one in _PERIODS if days <= most), "year")
+        found: Period = next((period for most, period in _PERIODS if days <= most), "year")
         # What is read of a long file may be its first days only.
         return found if self.names.is_whole or days > _FEW_MONTHS else "month"
 
@@ -64,7 +64,7 @@ class Shaping:
         elif reading.draws or (request.period and reading.over_time and reading.rank is None):
             request = replace(request, chart="line" if line else "bar")
         if request.chart and not request.groups and not request.period:
-            group = next((one.name for one in self.table.categories), "")
+            group = next((column.name for column in self.table.categories), "")
             if group:
                 return replace(request, groups=(group,))
         return request
@@ -75,16 +75,16 @@ class Shaping:
             found = self.names.exactly([word.lower()])
             if found:
                 return found.name
-        keys = [one.name for one in self.table.columns if is_key(one.name)]
-        own = [one for one in keys if one.lower().startswith(self.table.stem[:4].lower())]
+        keys = [column.name for column in self.table.columns if is_key(column.name)]
+        own = [key for key in keys if key.lower().startswith(self.table.stem[:4].lower())]
         first = self.table.columns[:1]
-        texts = [one.name for one in first if one.kind == "text"]
-        apart = [one for one in texts if first[0] not in self.table.categories]
+        texts = [column.name for column in first if column.kind == "text"]
+        apart = [text for text in texts if first[0] not in self.table.categories]
         return next(iter([*own, *keys, *apart]), "")
 
     def _numbers(self, names: Sequence[str]) -> list[str]:
-        numbers = [one.name for one in self.table.of_kind("number")]
-        return [one for one in names if one in numbers]
+        numbers = [column.name for column in self.table.of_kind("number")]
+        return [name for name in names if name in numbers]
 
     def _is_measure(self, name: str) -> bool:
         column = self.table.column(name)
@@ -94,8 +94,13 @@ class Shaping:
         reading = self.reading
         found = list(reading.filters)
         time = reading.time
-        bounded = {value for one in found if one.column == time for value in one.values}
-        free = [one for one in dict.fromkeys(reading.spans) if one not in bounded]
+        bounded = {
+            value
+            for row_filter in found
+            if row_filter.column == time
+            for value in row_filter.values
+        }
+        free = [span for span in dict.fromkeys(reading.spans) if span not in bounded]
         if time and len(free) == 1:
             found.append(Filter(time, "=", (free[0],)))
         elif time and free:
@@ -114,7 +119,7 @@ class Shaping:
         kept = list(self.filters if filters is None else filters)
         if request.aggregate == "share" and request.verb == "aggregate":
             # The share of one value is seen beside those of the others.
-            kept = [one for one in kept if one.column not in request.groups]
-        dates = [one.column for one in kept if one.column == self.reading.time]
+            kept = [row_filter for row_filter in kept if row_filter.column not in request.groups]
+        dates = [row_filter.column for row_filter in kept if row_filter.column == self.reading.time]
         time = request.time or (dates[0] if dates else "")
         return replace(request, filters=tuple(kept), time=time)

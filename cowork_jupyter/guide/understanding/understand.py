@@ -92,13 +92,16 @@ def understand(
             if exact
             else _Clause(clause, names, language, is_question=asks(text)).read(requests)
         )
-        requests += [one for one in found.requests if one not in requests]
-        alternatives += [one for one in found.alternatives if one not in alternatives]
+        requests += [request for request in found.requests if request not in requests]
+        alternatives += [
+            alternative for alternative in found.alternatives if alternative not in alternatives
+        ]
         unclear += [found.unclear] if found.unclear else []
         if found.unclear and not found.requests and found.alternatives:
             around = (tuple(clauses[:at]), tuple(clauses[at + 1 :]))
             return replace(found, around=around)
-    kept = tuple(one for one in alternatives if one not in requests)[:_MAX_ALTERNATIVES]
+    others = [alternative for alternative in alternatives if alternative not in requests]
+    kept = tuple(others[:_MAX_ALTERNATIVES])
     return Understanding(tuple(requests), kept, " ".join(dict.fromkeys(unclear)))
 
 
@@ -141,7 +144,7 @@ class _Clause:
         """What it means, after what was wanted before it."""
         if is_refused(self.text):
             return Understanding((), (), self._say("cannot", self.text[:60].strip()))
-        fits = [_fit(self.text, one, self.is_question) for one in self.names]
+        fits = [_fit(self.text, table_names, self.is_question) for table_names in self.names]
         if not fits:
             return Understanding()
         if len(fits) > 1 and all("join" in fit.reading.verbs for fit in fits):
@@ -157,22 +160,24 @@ class _Clause:
             return self._not_understood(best)
         equal = [fit for fit in fits if best.score - fit.score < _TIE and fit.requests]
         if len(equal) > 1 and best.reading.score >= NAMED:
-            return Understanding(tuple(one for fit in equal for one in fit.requests))
+            return Understanding(tuple(request for fit in equal for request in fit.requests))
         if len(equal) > 1:
             offered = tuple(request for fit in equal for request in fit.requests[:1])
             paths = ", ".join(code(fit.table.path) for fit in equal)
             return Understanding((), offered[:8], self._say("could", paths))
         notes = [self._ignored(best.reading), *map(self._rate, best.requests)]
-        unclear = " ".join(one for one in dict.fromkeys(notes) if one)
+        unclear = " ".join(note for note in dict.fromkeys(notes) if note)
         return Understanding(tuple(best.requests), tuple(best.alternatives), unclear)
 
     def _prefer_named(self, fits: Sequence[_Fit]) -> None:
         """A noun that names the rows of one table is not passed over for another's columns."""
         for fit in fits:
-            unknown = [word for one in fit.reading.unknown[:9] for word in words_of(one)[:3]]
-            others = [one for one in self.names if one.table != fit.table]
+            unknown = [word for phrase in fit.reading.unknown[:9] for word in words_of(phrase)[:3]]
+            others = [table_names for table_names in self.names if table_names.table != fit.table]
             if any(
-                one.is_table([word]) or one.is_about(word) for one in others for word in unknown
+                names.is_table([word]) or names.is_about(word)
+                for names in others
+                for word in unknown
             ):
                 fit.reading.score -= _OTHER_NOUN
 
@@ -203,15 +208,15 @@ class _Clause:
         if not fit.reading.blocking:
             return Understanding((), (), self._ignored(fit.reading) or self._nothing(fit))
         word, table = fit.reading.blocking[0], fit.table
-        known = next(one for one in self.names if one.table == table)
+        known = next(table_names for table_names in self.names if table_names.table == table)
         wants_number = not fit.reading.wants_group and not fit.reading.columns
-        numbers = [one.name for one in table.of_kind("number")]
-        others = [one.name for one in table.categories] or table.names
+        numbers = [column.name for column in table.of_kind("number")]
+        others = [column.name for column in table.categories] or table.names
         offered: list[Request] = []
         for name in known.nearest(word, numbers if wants_number and numbers else others)[:3]:
             replaced = code(name).join(re.split(rf"`*{re.escape(word)}`*", self.text, maxsplit=1))
             again = _fit(replaced, known, self.is_question)
-            offered += [one for one in again.requests if not again.reading.blocking]
+            offered += [request for request in again.requests if not again.reading.blocking]
         has = ", ".join(code(name) for name in table.names[:8])
         if len(table.names) > 8:
             has = self._say("more", has, len(table.names) - 8)
@@ -222,10 +227,10 @@ class _Clause:
         fits.sort(key=lambda fit: -fit.score)
         pair = [fit.table for fit in fits[:2]]
         first, second = sorted(pair, key=lambda table: _place(self.text, table))
-        for left, right in ((first, second), (second, first)):
-            keys = join_keys(left, right, self.text)
+        for left_table, right_table in ((first, second), (second, first)):
+            keys = join_keys(left_table, right_table, self.text)
             if keys:
-                return Understanding((Request("join", left, keys, other=right),))
+                return Understanding((Request("join", left_table, keys, other=right_table),))
         return Understanding((), (), self._say("no key", code(first.path), code(second.path)))
 
 
@@ -243,17 +248,19 @@ def _fit(text: str, names: Names, is_question: bool) -> _Fit:
 def _is_about_money(request: Request) -> bool:
     """Whether it computes what most people mean who name no measure."""
     is_computed = request.verb in ("aggregate", "compare")
-    return is_computed and any(is_money(one) for one in request.columns)
+    return is_computed and any(is_money(column) for column in request.columns)
 
 
 def _is_outside(request: Request) -> bool:
     """Whether the table has, as far as it was read, no dates in the months that are named."""
     time = request.table.column(request.time) if request.time else None
-    spans = request.between or [value for one in request.filters for value in one.values]
-    months = [one for one in spans if period_of(one) == "month"]
+    spans = request.between or [
+        value for row_filter in request.filters for value in row_filter.values
+    ]
+    months = [span for span in spans if period_of(span) == "month"]
     if time is None or not time.first or not months:
         return False
-    return not any(time.first[:7] <= one <= time.last[:7] for one in months)
+    return not any(time.first[:7] <= month <= time.last[:7] for month in months)
 
 
 def _lacks_measure(reading: RequestReading, request: Request) -> bool:

@@ -59,7 +59,11 @@ class ConfiguredServers:
             config = read_server(name, raw, "user")
         except ValueError as error:
             raise InvalidInput(f"'{visible(name)}': {error}.", code="invalid_server") from error
-        taken = {one.config.slug: one for one in self.all() if one.config and one.source == "user"}
+        taken = {
+            server.config.slug: server
+            for server in self.all()
+            if server.config and server.source == "user"
+        }
         other = taken.get(config.slug)
         if other and other.name != name:
             raise Conflict(f"Its tools would have the same names as those of '{other.name}'.")
@@ -77,13 +81,13 @@ class ConfiguredServers:
                 "This server came with the workspace. Disable it, or stop trusting the folder.",
                 code="not_yours",
             )
-        rest = {key: one for key, one in servers.items() if key != name}
+        rest = {key: server for key, server in servers.items() if key != name}
         self._files["user"].set(SERVERS, rest or None)
 
     def enable(self, name: str, enabled: bool) -> None:
         """Use a server, or do not. That of a workspace stays as the workspace has it."""
-        one = self._named(name)
-        if one.source == "user":
+        server = self._named(name)
+        if server.source == "user":
             raw = {key: v for key, v in self._of("user")[name].items() if key != "enabled"}
             changed = {**raw, "disabled": not enabled}
             self._files["user"].set(SERVERS, {**self._of("user"), name: changed})
@@ -92,9 +96,9 @@ class ConfiguredServers:
         self._files["user"].set(DISABLED, (disabled if enabled else [*disabled, name]) or None)
 
     def _named(self, name: str) -> Configured:
-        for one in self.all():
-            if one.name == name:
-                return one
+        for server in self.all():
+            if server.name == name:
+                return server
         raise NotFound(f"There is no MCP server '{visible(name)[:100]}'.")
 
     def _of(self, source: Source) -> dict[str, Any]:
@@ -110,14 +114,14 @@ class ConfiguredServers:
         slugs: dict[str, Configured] = {}
         for source in self._files:
             for name, raw in list(self._of(source).items())[:MAX_SERVERS]:
-                one = self._judged(str(name), raw, source)
-                slug = one.config.slug if one.config else ""
+                server = self._judged(str(name), raw, source)
+                slug = server.config.slug if server.config else ""
                 if slug in slugs:
                     why = f"'{slugs[slug].name}' ({slugs[slug].source}) takes precedence"
-                    one = Configured(one.name, source, one.config, why, one.enabled)
+                    server = Configured(server.name, source, server.config, why, server.enabled)
                 elif slug:
-                    slugs[slug] = one
-                found.append(one)
+                    slugs[slug] = server
+                found.append(server)
         return tuple(found)
 
     def _judged(self, name: str, raw: object, source: Source) -> Configured:

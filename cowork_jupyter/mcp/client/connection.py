@@ -91,8 +91,8 @@ class McpConnection:
 
     def fingerprint(self, tool: str) -> str:
         """Stands for what it says of a tool now; empty if it has no such tool."""
-        named = (one for one in self.tools or () if one.name == tool)
-        return next((one.fingerprint(self.config) for one in named), "")
+        named = (facts for facts in self.tools or () if facts.name == tool)
+        return next((facts.fingerprint(self.config) for facts in named), "")
 
     async def client(self) -> Client:
         """The connected client; starts the server if need be."""
@@ -216,7 +216,7 @@ class McpConnection:
             except (Exception, BaseExceptionGroup) as error:
                 logger.debug("mcp server broke error=%s", type(_innermost(error)).__name__)
                 if not self._was_ready:  # else its end is known, and this is only its leave
-                    self.why = self._told(error)
+                    self.why = self._cause(error)
             if self._stopping.is_set():
                 self._tell("ended", began)
                 break
@@ -289,7 +289,7 @@ class McpConnection:
         assert self._ready
         self._ready.set_result(client)
         watching = asyncio.create_task(self._watch(client))
-        ends = [asyncio.ensure_future(one.wait()) for one in (self._ended, self._stopping)]
+        ends = [asyncio.ensure_future(event.wait()) for event in (self._ended, self._stopping)]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -312,7 +312,7 @@ class McpConnection:
                     tools = await sdk.list_tools(client, self.mask)
                     self._learn(McpServerFacts(tools, self.has_resources))
                 except Exception as error:
-                    self.tail.add_line(f"its tools cannot be listed: {self._told(error)}")
+                    self.tail.add_line(f"its tools cannot be listed: {self._cause(error)}")
                 await asyncio.sleep(0.2)  # one that tells of changes without end is not followed
         finally:
             following.cancel()
@@ -331,7 +331,7 @@ class McpConnection:
                 self.state = "failed"
                 self._ready = _awaited()  # whoever comes now waits for the next
 
-    def _told(self, error: BaseException) -> str:
+    def _cause(self, error: BaseException) -> str:
         """What went wrong, in a few words; the SDK wraps it several times."""
         error = _innermost(error)
         if isinstance(error, CoworkError):

@@ -83,7 +83,7 @@ async def _field(said: str, name: str, field: dict[str, Any], needed: bool, ask:
     while True:
         question = Question(
             question=f"{said}\n{label}",
-            context=" ".join(one for one in (about, _hint(field), problem) if one),
+            context=" ".join(part for part in (about, _hint(field), problem) if part),
             options=[*choices, *skip, _decline()],
             default=None,
             allow_custom=not choices or field.get("type") == "array",
@@ -106,7 +106,11 @@ def _choices(field: dict[str, Any]) -> list[Option]:
     source = source if isinstance(source, dict) else {}
     named = source.get("oneOf") or source.get("anyOf")
     if isinstance(named, list):
-        pairs = [(one.get("const"), one.get("title")) for one in named if isinstance(one, dict)]
+        pairs = [
+            (option.get("const"), option.get("title"))
+            for option in named
+            if isinstance(option, dict)
+        ]
     else:
         values, names = source.get("enum"), source.get("enumNames")
         values = values if isinstance(values, list) else []

@@ -99,13 +99,13 @@ class KnownTools:
         """What a server has; None if it never ran, or was another one."""
         with contextlib.suppress(KeyError, TypeError, AttributeError):
             known = self._read()[config.identity]
-            tools = tuple(McpToolFacts(**one) for one in known["tools"])
+            tools = tuple(McpToolFacts(**tool) for tool in known["tools"])
             return McpServerFacts(tools, has_resources=known["has_resources"] is True)
         return None
 
     def keep(self, config: ServerConfig, facts: McpServerFacts, used: set[str]) -> None:
         """Remember this; servers that are not configured any more are forgotten."""
-        rest = {one: known for one, known in self._read().items() if one in used}
+        rest = {key: known for key, known in self._read().items() if key in used}
         content = {**rest, config.identity: asdict(facts)}
         with contextlib.suppress(OSError):  # then it is asked again next time
             self._file.parent.mkdir(parents=True, exist_ok=True)

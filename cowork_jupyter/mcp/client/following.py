@@ -22,9 +22,9 @@ class Following:
 
     def tell(self, uri: str) -> None:
         """An older server says that this has changed, which may be a part of what is followed."""
-        for followed, told in list(self._followers.items()):
+        for followed, followers in list(self._followers.items()):
             if uri == followed or uri.startswith(f"{followed.rstrip('/')}/"):
-                for on_change in told:
+                for on_change in followers:
                     on_change()
 
     async def follow(self, client: Client, uri: str, on_change: Callable[[], None]) -> None:
@@ -44,16 +44,16 @@ class Following:
     async def _subscribed(self, client: Client, uri: str, on_change: Callable[[], None]) -> None:
         import mcp_types as types
 
-        told = self._followers.setdefault(uri, [])
-        told.append(on_change)
+        followers = self._followers.setdefault(uri, [])
+        followers.append(on_change)
         try:
-            if len(told) == 1:
+            if len(followers) == 1:
                 begin = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
                 await client.session.send_request(begin, types.EmptyResult)
             await asyncio.Event().wait()
         finally:
-            told.remove(on_change)
-            if not told:
+            followers.remove(on_change)
+            if not followers:
                 self._followers.pop(uri, None)
                 end = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
                 with suppress(Exception):  # it may be gone, too

@@ -96,11 +96,11 @@ async def templates_of(connection: McpConnection) -> list[ResourceTemplate]:
     mask = connection.mask
     return [
         ResourceTemplate(
-            template=mask(one.uri_template)[:2_000],
-            name=_words(mask(one.title or one.name), 200),
-            description=_words(mask(one.description or "")),
+            template=mask(template.uri_template)[:2_000],
+            name=_words(mask(template.title or template.name), 200),
+            description=_words(mask(template.description or "")),
         )
-        for one in found
+        for template in found
     ]
 
 
@@ -122,7 +122,7 @@ async def values_for(
             {"name": variable, "value": begun},
             dict(known) or None,
         )
-    return [connection.mask(one)[:500] for one in answer.completion.values[:100]]
+    return [connection.mask(value)[:500] for value in answer.completion.values[:100]]
 
 
 async def read_resource(connection: McpConnection, uri: str) -> str:

@@ -33,7 +33,7 @@ class Ongoing:
         self._asked = 0
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
         self._last = self._clock() + MAX_SECONDS
-        self._shown = float("-inf")
+        self._reported_at = float("-inf")
         self._deadline: asyncio.Timeout | None = None
 
     @asynccontextmanager
@@ -48,15 +48,15 @@ class Ongoing:
         finally:
             self._deadline = None
             current.reset(token)
-            for one in self._asking:
-                one.cancel()
+            for question in self._asking:
+                question.cancel()
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """A sign of life; shown, if the last one was not shown just now."""
         self._extend()
         done = total is not None and progress >= total
-        if done or self._clock() - self._shown >= PROGRESS_PAUSE:
-            self._shown = self._clock()
+        if done or self._clock() - self._reported_at >= PROGRESS_PAUSE:
+            self._reported_at = self._clock()
             share = f"{progress:g}/{total:g}" if total else f"{progress:g}"
             said = visible(self._mask(" ".join((message or "").split())))[:300]
             self._context.output(f"{share} {said}".rstrip() + "\n")

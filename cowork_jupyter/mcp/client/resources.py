@@ -82,15 +82,15 @@ def rule_name(config: ServerConfig, what: str) -> str:
 
 def _needed_by_all(connections: Sequence[McpConnection]) -> frozenset[Permission]:
     """What a role needs whichever server it asks: without that, every call would be refused."""
-    needed = [one.config.permissions_for("") for one in connections]
+    needed = [connection.config.permissions_for("") for connection in connections]
     return reduce(frozenset.intersection, needed) or _READS
 
 
 def _named(connections: Sequence[McpConnection], name: str) -> McpConnection:
-    for one in connections:
-        if name in (one.config.name, one.config.slug):
-            return one
-    names = ", ".join(one.config.name for one in connections)
+    for connection in connections:
+        if name in (connection.config.name, connection.config.slug):
+            return connection
+    names = ", ".join(connection.config.name for connection in connections)
     raise NotFound(f"No MCP server '{visible(name)[:100]}' has resources. Choose one of: {names}.")
 
 
@@ -157,13 +157,19 @@ def _list_of(connection: McpConnection, role: AgentRole) -> Tool:
 def _list_of_all(connections: Sequence[McpConnection]) -> Tool:
     async def run(_parameters: ListResources, context: ToolContext) -> ToolResult:
         usable = [
-            one for one in connections if context.role.permits(one.config.permissions_for(""))
+            connection
+            for connection in connections
+            if context.role.permits(connection.config.permissions_for(""))
         ]
-        names = [rule_name(one.config, "list") for one in usable]
+        names = [rule_name(connection.config, "list") for connection in usable]
         closed = context.closed(names)
-        asked = [one for one, name in zip(usable, names, strict=True) if name not in closed]
+        asked = [
+            connection for connection, name in zip(usable, names, strict=True) if name not in closed
+        ]
         room = max(MAX_SHOWN // max(len(asked), 1), 10)
-        lists = await asyncio.gather(*(_described_or_why_not(one, room) for one in asked))
+        lists = await asyncio.gather(
+            *(_described_or_why_not(connection, room) for connection in asked)
+        )
         left_out = len(connections) - len(asked)
         if left_out:
             lists.append(f"[{left_out} more may not be listed here without asking]")
@@ -186,11 +192,14 @@ async def _described_or_why_not(connection: McpConnection, room: int) -> str:
 async def _described(connection: McpConnection, room: int) -> str:
     resources = await offers.resources_of(connection)
     templates = await offers.templates_of(connection)
-    lines = [_line(one.uri, one.name, one.mime_type, one.description) for one in resources[:room]]
-    left = max(room - len(lines), 10)
+    lines = [
+        _line(resource.uri, resource.name, resource.mime_type, resource.description)
+        for resource in resources[:room]
+    ]
+    remaining = max(room - len(lines), 10)
     lines += [
-        _line(one.template, one.name, "template, fill in {…}", one.description)
-        for one in templates[:left]
+        _line(template.template, template.name, "template, fill in {…}", template.description)
+        for template in templates[:remaining]
     ]
     more = len(resources) + len(templates) - len(lines)
     if more:
@@ -200,4 +209,4 @@ async def _described(connection: McpConnection, room: int) -> str:
 
 
 def _line(*facts: str) -> str:
-    return "- " + " · ".join(visible(" ".join(one.split()))[:300] for one in facts if one)
+    return "- " + " · ".join(visible(" ".join(fact.split()))[:300] for fact in facts if fact)

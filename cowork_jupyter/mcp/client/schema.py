@@ -35,7 +35,7 @@ class ForeignParameters(ToolParameters):
     model_config = ConfigDict(extra="allow", defer_build=True)
 
     wanted: ClassVar[dict[str, Any]] = {}
-    told: ClassVar[dict[str, Any]] = {}
+    described: ClassVar[dict[str, Any]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -50,7 +50,7 @@ class ForeignParameters(ToolParameters):
     @classmethod
     def model_json_schema(cls, *_args: Any, **_kwargs: Any) -> dict[str, Any]:
         """What the model is told of them."""
-        return cls.told
+        return cls.described
 
 
 def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
@@ -65,7 +65,7 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
         raise ValueError("its parameters reference each other too often to check")
     whole = _without(schema, _NOT_SHOWN)
     described = {"type": "object", **_shortened(_inlined(whole, whole, ()))}
-    return type(name, (ForeignParameters,), {"wanted": wanted, "told": described})
+    return type(name, (ForeignParameters,), {"wanted": wanted, "described": described})
 
 
 async def get_ready() -> None:
@@ -117,11 +117,11 @@ def _without(value: Any, keys: frozenset[str], *, names: bool = False) -> Any:
     """The schema without these keywords; in `properties` the same words are names."""
     if isinstance(value, dict):
         return {
-            key: _without(one, keys, names=key in ("properties", "$defs") and not names)
-            for key, one in value.items()
+            key: _without(item, keys, names=key in ("properties", "$defs") and not names)
+            for key, item in value.items()
             if names or key not in keys
         }
-    return [_without(one, keys) for one in value] if isinstance(value, list) else value
+    return [_without(item, keys) for item in value] if isinstance(value, list) else value
 
 
 def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
@@ -129,8 +129,8 @@ def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
     if not isinstance(value, (dict, list)):
         return 0
     count = 1
-    for one in value.values() if isinstance(value, dict) else value:
-        count += _nodes(one, whole, inside)
+    for item in value.values() if isinstance(value, dict) else value:
+        count += _nodes(item, whole, inside)
         if count > MAX_NODES:
             return count
     reference = value.get("$ref") if isinstance(value, dict) else None
@@ -142,7 +142,7 @@ def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
 def _inlined(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> Any:
     """The schema in one piece: it goes into another, where its references would lead nowhere."""
     if isinstance(value, list):
-        return [_inlined(one, whole, inside) for one in value]
+        return [_inlined(item, whole, inside) for item in value]
     if not isinstance(value, dict):
         return value
     reference = value.get("$ref")
@@ -150,8 +150,8 @@ def _inlined(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> Any:
         known = reference.startswith("#/") and reference not in inside
         return _inlined(_found(whole, reference), whole, (*inside, reference)) if known else {}
     return {
-        key: _inlined(one, whole, inside)
-        for key, one in value.items()
+        key: _inlined(item, whole, inside)
+        for key, item in value.items()
         if key not in ("$defs", "definitions")
     }
 
@@ -165,11 +165,11 @@ def _found(whole: Any, reference: str) -> Any:
 def _shortened(value: Any) -> Any:
     """A server's words in a prompt: few, and none that cannot be seen."""
     if isinstance(value, dict):
-        short = {key: _shortened(one) for key, one in value.items()}
+        short = {key: _shortened(item) for key, item in value.items()}
         for key in _OWN_WORDS & short.keys():
             if isinstance(short[key], str):
                 short[key] = visible(" ".join(short[key].split()))[:MAX_TEXT_LENGTH]
         if len(str(short.get("enum", ""))) > MAX_ENUM_LENGTH:
             del short["enum"]
         return short
-    return [_shortened(one) for one in value] if isinstance(value, list) else value
+    return [_shortened(item) for item in value] if isinstance(value, list) else value

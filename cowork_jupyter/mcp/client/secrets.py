@@ -79,7 +79,7 @@ def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) 
         cwd=os.path.join(workspace, os.path.expanduser(filled(entry.cwd))),  # noqa: PTH111, PTH118
         url=url,
         headers={name: filled(value, secret=True) for name, value in entry.headers.items()},
-        secrets=frozenset(one for one in secrets if len(one) >= MIN_LENGTH),
+        secrets=frozenset(secret for secret in secrets if len(secret) >= MIN_LENGTH),
     )
 
 
@@ -92,7 +92,7 @@ def _credentials(url: str) -> Iterable[str]:
             yield value
 
 
-def shown(entry: ServerEntry) -> dict[str, Any]:
+def masked_entry(entry: ServerEntry) -> dict[str, Any]:
     """An entry as it can be shown: references stay, values that may be secret do not."""
     fields = entry.model_dump(mode="json", exclude_defaults=True)
     for part in ("env", "headers"):

@@ -35,7 +35,7 @@ async def sample(
                     code=INVALID_REQUEST, message="Only text is supported for sampling."
                 )
             messages.append({"role": message.role, "content": block.text})
-    if sum(len(one["content"]) for one in messages) > MAX_CHARACTERS:
+    if sum(len(message["content"]) for message in messages) > MAX_CHARACTERS:
         return ErrorData(code=INVALID_REQUEST, message="The request is too long for sampling.")
     text, reason = "", "endTurn"
     request = ModelRequest(messages, arguments={"max_tokens": min(params.max_tokens, MAX_TOKENS)})

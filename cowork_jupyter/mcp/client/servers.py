@@ -68,9 +68,9 @@ class McpServers:
             and _may_use(role, connection)
         ]
         if unknown:
-            for one in unknown:
-                one.was_awaited = True
-            starting = [asyncio.ensure_future(one.client()) for one in unknown]
+            for connection in unknown:
+                connection.was_awaited = True
+            starting = [asyncio.ensure_future(connection.client()) for connection in unknown]
             done, late = await asyncio.wait(starting, timeout=self._around.patience.first_look)
             for each in late:
                 each.cancel()  # only the wait: the server goes on starting
@@ -86,19 +86,19 @@ class McpServers:
         self._follow()
         found = self._connections.get(name)
         if found is None:
-            known = next((one for one in self.configured.all() if one.name == name), None)
+            known = next((server for server in self.configured.all() if server.name == name), None)
             why = f" is not used: {known.why_not or 'it is disabled'}" if known else " is unknown"
             raise NotFound(f"The MCP server '{name[:100]}'{why}.")
         return found
 
     def names(self) -> list[str]:
         """Those of the servers that are in use."""
-        return [one.name for one in self.configured.all() if one.in_use]
+        return [server.name for server in self.configured.all() if server.in_use]
 
-    def connection_of(self, one: Configured) -> McpConnection | None:
+    def connection_of(self, server: Configured) -> McpConnection | None:
         """The connection to a configured server, if it is in use."""
         self._follow()
-        return self._connections.get(one.name) if one.in_use else None
+        return self._connections.get(server.name) if server.in_use else None
 
     def why_refused(self, server: str, tool: str) -> str:
         """Why a tool of a server is not offered; empty if it is."""
@@ -131,7 +131,7 @@ class McpServers:
         """End all that runs."""
         ending = [*self._connections.values(), *self._retired]
         self._connections, self._retired = {}, []
-        await asyncio.gather(*(one.stop() for one in ending))
+        await asyncio.gather(*(connection.stop() for connection in ending))
 
     # How it follows
 
@@ -147,12 +147,14 @@ class McpServers:
                 held = before.get(server.name)
                 same = held is not None and held.config == server.config
                 now[server.name] = held if held and same else self._connect(server)
-        self._retired += [one for one in before.values() if one not in now.values()]
+        self._retired += [
+            connection for connection in before.values() if connection not in now.values()
+        ]
         self._connections, self._tools = now, None
 
-    def _connect(self, one: Configured) -> McpConnection:
-        assert one.config
-        config = one.config
+    def _connect(self, server: Configured) -> McpConnection:
+        assert server.config
+        config = server.config
 
         def learned() -> None:
             self._tools = None
@@ -166,7 +168,7 @@ class McpServers:
     async def _follow_up(self) -> None:
         self._follow()
         retired, self._retired = self._retired, []
-        await asyncio.gather(*(one.stop() for one in retired))
+        await asyncio.gather(*(connection.stop() for connection in retired))
 
     def _collect(self) -> Mapping[str, Tool]:
         found: dict[str, Tool] = {}
@@ -184,7 +186,9 @@ class McpServers:
                     self._refused[config.name, facts.name] = str(error)
                 else:
                     found[tool.name] = tool
-        with_resources = [one for one in self._connections.values() if one.has_resources]
+        with_resources = [
+            connection for connection in self._connections.values() if connection.has_resources
+        ]
         found.update((tool.name, tool) for tool in resource_tools(with_resources))
         return MappingProxyType(found)
 
@@ -192,7 +196,7 @@ class McpServers:
 def _may_use(role: AgentRole, connection: McpConnection) -> bool:
     config = connection.config
     named = [config.permissions_for(""), *map(config.permissions_for, config.entry.tools)]
-    return any(role.permits(one) for one in named)
+    return any(role.permits(permissions) for permissions in named)
 
 
 def servers_of(

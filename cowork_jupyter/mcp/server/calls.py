@@ -88,7 +88,7 @@ class OngoingCall:
     @property
     def questions(self) -> dict[str, ElicitRequest]:
         """What it waits for, by keys that are used once."""
-        return {key: request_of(one.text) for key, one in self._questions.items()}
+        return {key: request_of(question.text) for key, question in self._questions.items()}
 
     def answer(self, responses: Mapping[str, object]) -> None:
         """What the client's user has decided. Answers to nothing that is open are ignored."""

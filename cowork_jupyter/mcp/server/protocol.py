@@ -56,7 +56,9 @@ def server_for(host: ToolHost) -> Server[Any]:
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         # Always in the same order: clients keep what they have read.
-        return ListToolsResult(tools=sorted(map(described, host.tools()), key=lambda one: one.name))
+        return ListToolsResult(
+            tools=sorted(map(described, host.tools()), key=lambda tool: tool.name)
+        )
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> HandlerResult:
         call = (

@@ -94,7 +94,7 @@ def detailed(call: OngoingCall) -> dict[str, Any]:
     found = {"resultType": "complete", **_facts(call)}
     match call.status:
         case "input_required":
-            requests = {key: _wire(one) for key, one in call.questions.items()}
+            requests = {key: _wire(question) for key, question in call.questions.items()}
             return {**found, "inputRequests": requests}
         case "completed":
             return {**found, "result": {"resultType": "complete", **_wire(call.result)}}

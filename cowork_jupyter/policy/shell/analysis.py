@@ -198,7 +198,7 @@ class _Gathering:
         hidden.look_behind(words)
         for redirect in phrase.redirects:
             if redirect.operator.startswith("<<"):
-                hidden.told(name.text, redirect.body or redirect.target.text)
+                hidden.read_input(name.text, redirect.body or redirect.target.text)
         if hidden.too_many:
             use.doubts.append(_TOO_DEEP)
         proved = not use.doubts and use.effects == {CommandEffect.READS}
@@ -216,8 +216,8 @@ class _Gathering:
             doubts=_unique(use.doubts),
             hidden=tuple(hidden.found),
             effects=frozenset(use.effects),
-            writes_unnamed=any(one.writes_unnamed for one in (own, *uses)),
-            brings=any(one.brings for one in (own, *uses)),
+            writes_unnamed=any(each_use.writes_unnamed for each_use in (own, *uses)),
+            brings=any(each_use.brings for each_use in (own, *uses)),
             hosts=_hosts(words, use, own, uses, behind),
         )
         self.commands.append(command)

@@ -48,7 +48,7 @@ class HiddenCommands:
                 self.found[argv] = None
                 waiting.append(argv)
 
-    def told(self, name: str, text: str) -> None:
+    def read_input(self, name: str, text: str) -> None:
         """A shell is given commands as its input."""
         if posixpath.basename(name) in SHELLS:
             for argv in self.read(text):

@@ -56,7 +56,7 @@ _WORD_DOUBTS = {
     Quirk.ENCODING: "What “{}” says depends on the machine.",
     Quirk.UNREADABLE: "“{}” cannot be parsed reliably.",
 }
-_SHOWN = 80
+_MAX_QUOTED = 80
 
 
 def _word_doubts(name: str, rest: Sequence[Word]) -> list[str]:
@@ -65,9 +65,11 @@ def _word_doubts(name: str, rest: Sequence[Word]) -> list[str]:
     for word in rest:
         for quirk in sorted(word.quirks - ({Quirk.VARIABLE} if name == "echo" else set())):
             if quirk is not Quirk.GLOB:
-                doubts.append(_WORD_DOUBTS[quirk].format(word.source[:_SHOWN]))
+                doubts.append(_WORD_DOUBTS[quirk].format(word.source[:_MAX_QUOTED]))
             elif name != "echo" and word.source[0] in "*?[-":
-                doubts.append(f"A file name that “{word.source[:_SHOWN]}” finds could be a flag.")
+                doubts.append(
+                    f"A file name that “{word.source[:_MAX_QUOTED]}” finds could be a flag."
+                )
     return doubts
 
 

@@ -74,20 +74,20 @@ class CodeReading:
 
     def _source(self, value: Value | None) -> str | None:
         """The file that a table came from, whatever was done to it since."""
-        known = (self._read_by(one) for one in (value.chain() if value else ()))
+        known = (self._read_by(link) for link in (value.chain() if value else ()))
         return next((path for path in known if path), None)
 
     def _joins(self) -> Iterator[MemoryNote]:
         for call in self.flow.calls:
-            left, right = _sides(call)
-            one, other = self._source(left), self._source(right)
+            left_side, right_side = _sides(call)
+            left_source, right_source = self._source(left_side), self._source(right_side)
             keys = _keys(call)
-            if not one or not other or one == other or not keys:
+            if not left_source or not right_source or left_source == right_source or not keys:
                 continue
             if not all(self.wording.is_name(name) for pair in keys for name in pair):
                 continue
             said = " and ".join(_pair(self.wording, *pair) for pair in keys)
-            about = f"{self.wording.path(one)} + {self.wording.path(other)}"
+            about = f"{self.wording.path(left_source)} + {self.wording.path(right_source)}"
             yield MemoryNote(section="Joins", about=about, says=f"join on {said}")
 
     def _formats(self) -> Iterator[MemoryNote]:
@@ -168,7 +168,7 @@ class CodeReading:
         return []
 
     def _of_column(self, store: Value) -> list[str]:
-        names = [one for one in texts_of(store.args[0]) or [] if self.wording.is_name(one)]
+        names = [text for text in texts_of(store.args[0]) or [] if self.wording.is_name(text)]
         if not names:
             return []
         columns, value = self.wording.columns(names), store.args[1]
@@ -196,14 +196,18 @@ def _sides(call: Value) -> tuple[Value | None, Value | None]:
 
 def _keys(call: Value) -> list[tuple[str, str]]:
     both = texts_of(call.keyword("on"))
-    left, right = (texts_of(call.keyword(name)) for name in ("left_on", "right_on"))
-    left, right = both or left, both or right
-    return list(zip(left, right, strict=True)) if left and right and len(left) == len(right) else []
+    left_keys, right_keys = (texts_of(call.keyword(name)) for name in ("left_on", "right_on"))
+    left_keys, right_keys = both or left_keys, both or right_keys
+    return (
+        list(zip(left_keys, right_keys, strict=True))
+        if left_keys and right_keys and len(left_keys) == len(right_keys)
+        else []
+    )
 
 
-def _pair(wording: Wording, left: str, right: str) -> str:
-    one, other = wording.columns([left]), wording.columns([right])
-    return one if left == right else f"{one} = {other}"
+def _pair(wording: Wording, left_key: str, right_key: str) -> str:
+    left_name, right_name = wording.columns([left_key]), wording.columns([right_key])
+    return left_name if left_key == right_key else f"{left_name} = {right_name}"
 
 
 def _reading_options(call: Value) -> Iterator[str]:
@@ -224,21 +228,26 @@ def _date_form(call: Value | None) -> str:
 
 def _call_in(value: Value, name: str) -> Value | None:
     """The call of that name that a value was made with; also one that was handed to `apply`."""
-    for one in value.ancestry():
-        if one.op in ("call", "method", "path") and one.short == name:
-            return one
-        if one.op == "set":  # what was stored before is another value's
+    for ancestor in value.ancestry():
+        if ancestor.op in ("call", "method", "path") and ancestor.short == name:
+            return ancestor
+        if ancestor.op == "set":  # what was stored before is another value's
             return None
     return None
 
 
 def _filled_with(call: Value) -> str:
     """How, as far as that is no value of the data."""
-    for one in call.ancestry():
-        if one is not call and one.op == "method" and one.name in _FILLS and one in _given(call):
-            return f" with {_FILLS[one.name]}"
+    for ancestor in call.ancestry():
+        if (
+            ancestor is not call
+            and ancestor.op == "method"
+            and ancestor.name in _FILLS
+            and ancestor in _given(call)
+        ):
+            return f" with {_FILLS[ancestor.name]}"
     return ""
 
 
 def _given(call: Value) -> list[Value]:
-    return [one for given in (*call.args, *call.keywords.values()) for one in given.chain()]
+    return [link for given in (*call.args, *call.keywords.values()) for link in given.chain()]

@@ -32,11 +32,13 @@ class Evidence:
     def succeeded(self) -> list[tuple[ToolCallData, ToolResultData]]:
         """The calls of the job itself that did what they should, oldest first."""
         calls = {
-            one.data.call_id: one.data
-            for one in self.messages
-            if isinstance(one.data, ToolCallData) and one.job_id == self.job.id
+            message.data.call_id: message.data
+            for message in self.messages
+            if isinstance(message.data, ToolCallData) and message.job_id == self.job.id
         }
-        results = (one.data for one in self.messages if isinstance(one.data, ToolResultData))
+        results = (
+            message.data for message in self.messages if isinstance(message.data, ToolResultData)
+        )
         return [
             (calls[result.call_id], result)
             for result in results
@@ -61,7 +63,7 @@ def is_kept(store: Store, job: Job) -> bool:
 
 def _is_rolled_back(store: Store, job: Job) -> bool:
     """As the newest rollback that was about it left it: that one may have undone another."""
-    made = [one.data for one in store.checkpoints(job.context_id)]
+    made = [checkpoint.data for checkpoint in store.checkpoints(job.context_id)]
     about = [data for data in made if job.id in data.get("reverts", ())]
     return bool(about) and not about[-1].get("is_undo")
 
@@ -69,9 +71,9 @@ def _is_rolled_back(store: Store, job: Job) -> bool:
 def _is_broken(store: Store, job: Job) -> bool:
     """As each step ended last."""
     ends = {
-        one.data.step_id: one.data.shortfalls
-        for one in store.job_messages(job.id)
-        if isinstance(one.data, TaskResultData)
+        message.data.step_id: message.data.shortfalls
+        for message in store.job_messages(job.id)
+        if isinstance(message.data, TaskResultData)
     }
     kinds = [shortfall.kind for shortfalls in ends.values() for shortfall in shortfalls]
     return ShortfallKind.BROKEN_EXPECTATION in kinds
@@ -80,21 +82,27 @@ def _is_broken(store: Store, job: Job) -> bool:
 def evidence_of(store: Store, job: Job) -> Evidence:
     """Read it: the job, those of its card, and those that made its plan."""
     revisions = [
-        one
-        for one in (store.plan_revisions(job.plan_id) if job.plan_id else [])
-        if one.revision <= (job.plan_revision or one.revision)
+        revision
+        for revision in (store.plan_revisions(job.plan_id) if job.plan_id else [])
+        if revision.revision <= (job.plan_revision or revision.revision)
     ]
-    cards = dict.fromkeys([job.card_id, *(one.job_id for one in revisions if one.job_id)])
-    about = {one.id: one for card in cards for one in store.card_jobs(card)}
-    before = [one for one in about.values() if one.created_at < job.created_at]
-    jobs = [*(one for one in before if one.by == "person"), job]
-    ids = [one.id for one in jobs]
+    cards = dict.fromkeys(
+        [job.card_id, *(revision.job_id for revision in revisions if revision.job_id)]
+    )
+    about = {card_job.id: card_job for card in cards for card_job in store.card_jobs(card)}
+    before = [
+        related_job for related_job in about.values() if related_job.created_at < job.created_at
+    ]
+    jobs = [*(related_job for related_job in before if related_job.by == "person"), job]
+    ids = [related_job.id for related_job in jobs]
     return Evidence(
         job=job,
         request=jobs[0].request,
         messages=withhold(store.job_messages(*ids)),
-        questions=[one for each in ids for one in store.job_inquiries(each, "question")],
-        permissions=[one for each in ids for one in store.job_inquiries(each, "permission")],
+        questions=[inquiry for each in ids for inquiry in store.job_inquiries(each, "question")],
+        permissions=[
+            inquiry for each in ids for inquiry in store.job_inquiries(each, "permission")
+        ],
         effects=store.data_effects(job.context_id, job.id),
         revisions=revisions,
     )

@@ -36,7 +36,9 @@ class NamedFiles:
         """The path in the workspace of a file that is there and may be named."""
         if path not in self._found:
             spelled = self._inside(path)
-            self._found[path] = next((one for one in spelled if self._is_there(one)), None)
+            self._found[path] = next(
+                (spelling for spelling in spelled if self._is_there(spelling)), None
+            )
         return self._found[path]
 
     def table(self, path: str) -> str | None:
@@ -61,7 +63,11 @@ class NamedFiles:
             parts = self.workspace.inside(path)
             return ["/".join(parts)] if parts else []
         beside = posixpath.normpath(posixpath.join(self.folder, path))
-        return [one for one in (beside, posixpath.normpath(path)) if not one.startswith("..")]
+        return [
+            candidate
+            for candidate in (beside, posixpath.normpath(path))
+            if not candidate.startswith("..")
+        ]
 
     def _is_there(self, path: str) -> bool:
         try:

@@ -44,7 +44,7 @@ def notes_of(
         *_commands(calls, wording),
         *said_notes(evidence, files, columns, wording),
     ]
-    return list({(one.section, one.about): one for one in notes}.values())
+    return list({(note.section, note.about): note for note in notes}.values())
 
 
 def _code(calls: Sequence[tuple[ToolCallData, ToolResultData]]) -> list[str]:
@@ -64,7 +64,7 @@ def _tables(evidence: Evidence, code: CodeReading, files: NamedFiles) -> dict[st
     known: dict[str, list[str]] = {path: [] for path in code.tables()}
     for call, result in evidence.succeeded():
         if call.tool in ("describe_table", "query_table"):
-            paths = [path for one in result.facts.paths if (path := files.table(one))]
+            paths = [path for named_path in result.facts.paths if (path := files.table(named_path))]
             known |= {path: _described(call, result) if len(paths) == 1 else [] for path in paths}
     for effect in evidence.effects:
         path = files.table(effect.of.removeprefix(_FILE)) if effect.of.startswith(_FILE) else None
@@ -98,7 +98,7 @@ def _sql_joins(
 ) -> Iterator[MemoryNote]:
     """A query over two tables that says what belongs together."""
     for call, result in calls:
-        paths = [path for one in result.facts.paths if (path := files.table(one))]
+        paths = [path for named_path in result.facts.paths if (path := files.table(named_path))]
         sql = str(call.parameters.get("sql", ""))
         on, using = _SQL_ON.search(sql), _SQL_USING.search(sql)
         if call.tool != "query_table" or len(paths) != 2 or not (on or using):

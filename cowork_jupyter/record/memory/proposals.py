@@ -66,7 +66,7 @@ class MemoryProposals:
         """Of the newest runs that nobody has decided about, newest first."""
         store = self.journal.store
         found = (self.of(job_id) for job_id in store.jobs_to_learn_from(self._workspace))
-        made = [one for one in found if one]
+        made = [proposal for proposal in found if proposal]
         return made[:MAX_LISTED]
 
     def of(self, job_id: str) -> MemoryProposal | None:
@@ -80,15 +80,15 @@ class MemoryProposals:
         files = NamedFiles(Workspace(self.memory.root), self.hides)
         day = datetime.now(UTC).date().isoformat()
         text = with_notes(known.text, notes_of(evidence, files, self.mask), day)
-        shown = diff(MEMORY_FILE, known.text, text.strip() if known.text else text)
-        if not shown.added:
+        change = diff(MEMORY_FILE, known.text, text.strip() if known.text else text)
+        if not change.added:
             return None
         return MemoryProposal(
             job_id=job.id,
             context_id=job.context_id,
             request=evidence.request,
             text=text,
-            diff=shown.text,
+            diff=change.text,
             fingerprint=known.fingerprint,
         )
 

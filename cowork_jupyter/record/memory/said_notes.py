@@ -26,7 +26,7 @@ def said_notes(
     answers = _answers(evidence, files, frozenset(columns), wording)
     parts: dict[Section, Iterator[str]] = {
         "Answers": answers,
-        "Corrections": (wording.quoted(one) for one in _corrections(evidence)),
+        "Corrections": (wording.quoted(correction) for correction in _corrections(evidence)),
     }
     for section, said in parts.items():
         listed = list(dict.fromkeys(filter(None, said)))
@@ -42,7 +42,7 @@ def _answers(
         if question.asker != "model" or not question.answer:
             continue
         value = str(question.answer.get("value", ""))
-        offered = [str(one.get("value")) for one in question.data.get("options") or []]
+        offered = [str(option.get("value")) for option in question.data.get("options") or []]
         if files.find(value) == value:
             yield wording.path(value)
         elif value in columns and wording.is_name(value):
@@ -53,10 +53,12 @@ def _answers(
 
 def _corrections(evidence: Evidence) -> Iterator[str]:
     is_guide = evidence.job.usage.model == BUILT_IN
-    for one in _assumptions(evidence):
+    for assumption in _assumptions(evidence):
         # What a model offered to click on is a model's.
-        if one.status == "corrected" and (is_guide or one.correction not in one.alternatives):
-            yield one.correction
+        if assumption.status == "corrected" and (
+            is_guide or assumption.correction not in assumption.alternatives
+        ):
+            yield assumption.correction
     for before, after in zip(evidence.revisions, evidence.revisions[1:], strict=False):
         if after.by == "person":
             yield from _new_steps(before, after)

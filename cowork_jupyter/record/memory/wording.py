@@ -35,9 +35,9 @@ class Wording:
     def columns(self, names: Iterable[str]) -> str:
         """Names of columns: those that could be something else are only counted."""
         known = list(dict.fromkeys(names))
-        shown = [one for one in known if self.is_name(one)][:MAX_COLUMNS]
-        more = len(known) - len(shown)
-        listed = [*(code(one) for one in shown), *([f"{more} more"] if more else [])]
+        visible_names = [name for name in known if self.is_name(name)][:MAX_COLUMNS]
+        more = len(known) - len(visible_names)
+        listed = [*(code(name) for name in visible_names), *([f"{more} more"] if more else [])]
         return ", ".join(listed)
 
     def is_name(self, name: str) -> bool:

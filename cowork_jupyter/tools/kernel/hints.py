@@ -145,7 +145,7 @@ async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list
     inspected = [
         await context.kernels.inspect(context.workspace, path, name) for name in tables[:MAX_TABLES]
     ]
-    return {one.name: list(one.columns) for one in inspected}
+    return {variable.name: list(variable.columns) for variable in inspected}
 
 
 def _used(code: str) -> set[str]:

@@ -17,15 +17,15 @@ MEASURING = 60.0
 
 def questions_of(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
     """What our code in the kernel is asked."""
-    return [_question(one) for one in expectations]
+    return [_question(expectation) for expectation in expectations]
 
 
-def _question(one: Expectation) -> dict[str, JsonValue]:
-    asked = one.model_dump(include={"of", "check", "op", "value", "column"})
-    table, column = partner(one) if one.check == "matched" else ("", "")
+def _question(expectation: Expectation) -> dict[str, JsonValue]:
+    asked = expectation.model_dump(include={"of", "check", "op", "value", "column"})
+    table, column = partner(expectation) if expectation.check == "matched" else ("", "")
     return {**asked, "partner": table, "partner_column": column}
 
 
 def measured(answer: Mapping[str, Any]) -> list[Measured]:
     """What it answers, in the same order."""
-    return [Measured.model_validate(one) for one in answer["facts"]]
+    return [Measured.model_validate(fact) for fact in answer["facts"]]

@@ -112,7 +112,7 @@ class Outputs:
         output = {"output_type": kind, **_kept(kind, content)}
         if kind == "error":
             self.failure = _failure(content)
-        size = sum(len(str(one)) for one in content.get("data", {}).values())
+        size = sum(len(str(value)) for value in content.get("data", {}).values())
         if size > MAX_BUNDLE or not self._has_place():
             self.omitted += size
             return
@@ -133,10 +133,10 @@ def _kept(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {name: content.get(name) for name in names}
 
 
-def _as_output(one: dict[str, Any] | _Stream) -> dict[str, Any]:
-    if isinstance(one, _Stream):
-        return {"output_type": "stream", "name": one.name, "text": one.text.text}
-    return one
+def _as_output(output: dict[str, Any] | _Stream) -> dict[str, Any]:
+    if isinstance(output, _Stream):
+        return {"output_type": "stream", "name": output.name, "text": output.text.text}
+    return output
 
 
 def _failure(content: Mapping[str, Any]) -> CellFailure:

@@ -211,7 +211,7 @@ def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) ->
     text = described(printed, MAX_LENGTH)
     parts = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
     return CoworkError(
-        "\n".join([f"{_capital(name)} failed{where}", *(one for one in parts if one)]),
+        "\n".join([f"{_capital(name)} failed{where}", *(part for part in parts if part)]),
         code="code_failed",
         retryable=True,  # once it is corrected
         details={**_facts(ran, code), "line": line, "exception": said[:2000]},

@@ -253,7 +253,8 @@ class ScratchKernels:
 
     async def _make_room(self) -> None:
         idle = sorted(
-            (one for one in self._kernels.values() if one.is_idle), key=lambda one: one.used_at
+            (kernel for kernel in self._kernels.values() if kernel.is_idle),
+            key=lambda kernel: kernel.used_at,
         )
         for kernel in idle[: max(len(idle) - MAX_KERNELS + 1, 0)]:
             await kernel.retire()

@@ -73,7 +73,9 @@ class Channel:
 def _add(messages: list[dict[str, Any]], new: dict[str, Any]) -> None:
     """Pieces of what is printed become one."""
     last = messages[-1]
-    same = all(one["msg_type"] == "stream" for one in (last, new)) and last["id"] == new["id"]
+    same = (
+        all(message["msg_type"] == "stream" for message in (last, new)) and last["id"] == new["id"]
+    )
     if same and last["content"]["name"] == new["content"]["name"]:
         last["content"]["text"] += new["content"]["text"]
     else:

@@ -260,7 +260,7 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
         "open": changed.is_open,
         "unsaved": changed.unsaved,
     }
-    text = f"{said[0].upper()}{said[1:]}.{_told(planned, changed)}"
+    text = f"{said[0].upper()}{said[1:]}.{_remark(planned, changed)}"
     summary = planned.summary(planned.name)
     return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
@@ -292,14 +292,14 @@ def _about_open(path: str) -> Question:
     )
 
 
-def _told(planned: _Planned, changed: Changed) -> str:
+def _remark(planned: _Planned, changed: Changed) -> str:
     """What the model needs to go on without reading all again."""
-    told = ""
+    remark = ""
     if planned.fingerprint:
-        told += f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
+        remark += f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
     if changed.unsaved:
-        told += " The user sees it in the open notebook, which has unsaved edits."
-    return told
+        remark += " The user sees it in the open notebook, which has unsaved edits."
+    return remark
 
 
 def _as_read(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:

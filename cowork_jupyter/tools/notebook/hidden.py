@@ -43,13 +43,13 @@ def _out_of_order(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
 
 
 def _missing_names(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
-    names = [one for cell in cells if (one := names_in(cell.source)) is not None]
-    if len(names) < len(cells) or any(one.everything for one in names):
+    names = [found for cell in cells if (found := names_in(cell.source)) is not None]
+    if len(names) < len(cells) or any(cell_names.everything for cell_names in names):
         return  # somewhere are names that cannot be known, so nothing is said about any
-    anywhere = frozenset().union(*(one.made for one in names))
+    anywhere = frozenset().union(*(cell_names.made for cell_names in names))
     known = set(dir(builtins)) | _OF_IPYTHON
-    for cell, one in zip(cells, names, strict=True):
-        for name in sorted(one.used - one.made - known):
+    for cell, own_names in zip(cells, names, strict=True):
+        for name in sorted(own_names.used - own_names.made - known):
             if name.startswith("_"):
                 continue
             if name in anywhere:
@@ -58,4 +58,4 @@ def _missing_names(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
             else:
                 said = f"It uses '{name}', which no cell defines."
                 yield HiddenFindings("undefined", cell.id, said, name)
-        known |= one.made
+        known |= own_names.made

@@ -171,7 +171,11 @@ class _Walk(ast.NodeVisitor):
         """Its own names are gone when it ends."""
         inside = _Walk()
         inside._each(
-            *(part for one in node.generators for part in (one.iter, one.target, *one.ifs))
+            *(
+                part
+                for generator in node.generators
+                for part in (generator.iter, generator.target, *generator.ifs)
+            )
         )
         inside._each(*([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]))
         for name in sorted(inside.needed):
@@ -214,8 +218,8 @@ class _Walk(ast.NodeVisitor):
         inside._each(*([node.body] if isinstance(node, ast.Lambda) else node.body))
         self.made |= inside.made & inside._global
         local = (inside.made - inside._global) | {
-            one.arg
-            for one in (
+            argument.arg
+            for argument in (
                 *arguments.posonlyargs,
                 *arguments.args,
                 *arguments.kwonlyargs,

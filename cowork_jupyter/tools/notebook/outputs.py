@@ -12,7 +12,7 @@ from .pictures import HEAD, KINDS, MAX_SIZE, pixels
 
 MAX_LENGTH = 20_000
 """Characters that are kept of any one text."""
-SHOWN = 2_000
+MAX_DESCRIBED_LENGTH = 2_000
 """Characters that the model is shown of one output, unless it asks for the cell alone."""
 _TABLE_LINES, _TABLE_END = 12, 4
 """Lines of a table, and how many of them are its last: those often tell its size."""
@@ -97,14 +97,14 @@ def _size(value: Any) -> int:
     if isinstance(value, Mapping):
         if set(value) == {"length", "head"}:
             return int(value["length"])
-        return sum(_size(one) for one in value.values())
-    return sum(_size(one) for one in value) if isinstance(value, list | tuple) else 0
+        return sum(_size(item) for item in value.values())
+    return sum(_size(item) for item in value) if isinstance(value, list | tuple) else 0
 
 
 # For the model
 
 
-def described(outputs: Iterable[Mapping[str, Any]], room: int = SHOWN) -> str:
+def described(outputs: Iterable[Mapping[str, Any]], room: int = MAX_DESCRIBED_LENGTH) -> str:
     """What came out of a cell, in as few lines as tell it."""
     return "\n".join(description for description in _descriptions(outputs, room) if description)
 
@@ -120,7 +120,7 @@ def _descriptions(outputs: Iterable[Mapping[str, Any]], room: int) -> Iterator[s
         yield (
             _failure(output, room)
             if output.get("output_type") == "error"
-            else _shown(output.get("data", {}), room)
+            else _displayed(output.get("data", {}), room)
         )
     yield _said(printed, room)
 
@@ -141,7 +141,7 @@ def _failure(output: Mapping[str, Any], room: int) -> str:
     return middle_cut(end if said in end else f"{end}\n{said}".strip(), room)
 
 
-def _shown(data: Mapping[str, Any], room: int) -> str:
+def _displayed(data: Mapping[str, Any], room: int) -> str:
     pictures = [_picture(mime, value) for mime, value in data.items() if mime.startswith("image/")]
     text = next((mime for mime in _TEXTS if data.get(mime)), None)
     is_table = "<table" in as_text(data.get("text/html"))

@@ -50,18 +50,18 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
     if parameters.cell_id is not None:
         index = state.index(parameters.cell_id)
         cell = state.cells[index]
-        result = _result(state, _shown(index, cell, MAX_LENGTH), index, index + 1)
+        result = _result(state, _cell_text(index, cell, MAX_LENGTH), index, index + 1)
         return replace(result, images=await _pictures(cell, parameters, context))
     start = parameters.offset
     if start and start >= len(state.cells):
         raise InvalidInput(
             f"'{state.path}' has only {len(state.cells)} cells.", code="no_such_cell"
         )
-    shown = _page(state.cells, start, parameters.limit)
-    end = start + len(shown)
+    texts = _page(state.cells, start, parameters.limit)
+    end = start + len(texts)
     if any(map(_has_pictures, state.cells[start:end])):
-        shown.append(_HOW_TO_SEE)
-    return _result(state, "\n\n".join(shown), start, end)
+        texts.append(_HOW_TO_SEE)
+    return _result(state, "\n\n".join(texts), start, end)
 
 
 async def _pictures(
@@ -79,18 +79,18 @@ def _has_pictures(cell: CellState) -> bool:
 
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
-    shown: list[str] = []
+    texts: list[str] = []
     room = MAX_TEXT
     for index, cell in enumerate(cells[start : start + limit], start):
-        text = _shown(index, cell)
-        if shown and len(text) > room:
+        text = _cell_text(index, cell)
+        if texts and len(text) > room:
             break
         room -= len(text)
-        shown.append(text)
-    return shown
+        texts.append(text)
+    return texts
 
 
-def _shown(index: int, cell: CellState, room: int | None = None) -> str:
+def _cell_text(index: int, cell: CellState, room: int | None = None) -> str:
     run = f" · In [{cell.execution_count}]" if cell.execution_count is not None else ""
     head = f"[cell {index} · {cell.id} · {cell.cell_type}{run} · fingerprint {cell.fingerprint}]"
     came = described(cell.outputs) if room is None else described(cell.outputs, room)

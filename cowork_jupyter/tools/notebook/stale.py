@@ -70,8 +70,8 @@ def _dependents(known: Sequence[CellNames | None], here: int) -> dict[int, str]:
         return {}
     above = _needed_above(known[:here], names)
     old = set(names.made | names.changed)
-    for one in known[:here]:
-        _add_functions(one, old)
+    for cell_names in known[:here]:
+        _add_functions(cell_names, old)
     return above | _needed_below(known, here, old)
 
 
@@ -79,12 +79,12 @@ def _needed_above(above: Sequence[CellNames | None], names: CellNames) -> dict[i
     """Cells that stand above it, and can have what they need only from it."""
     made: set[str] = set()
     found = {}
-    for at, one in enumerate(above):
-        if one is None:
+    for at, cell_names in enumerate(above):
+        if cell_names is None:
             continue
-        if needed := sorted((one.needed & names.made) - made):
+        if needed := sorted((cell_names.needed & names.made) - made):
             found[at] = needed[0]
-        made |= one.made
+        made |= cell_names.made
     return found
 
 
@@ -92,20 +92,20 @@ def _needed_below(known: Sequence[CellNames | None], here: int, old: set[str]) -
     """Cells below; `old` are names whose values are out of date."""
     found = {}
     for at in range(here + 1, len(known)):
-        one = known[at]
-        if one is None:
+        names = known[at]
+        if names is None:
             continue
-        if needed := sorted(one.needed & old):
+        if needed := sorted(names.needed & old):
             found[at] = needed[0]
-            old |= one.made | one.changed
+            old |= names.made | names.changed
         else:
-            old -= one.made
-        _add_functions(one, old)
+            old -= names.made
+        _add_functions(names, old)
     return found
 
 
-def _add_functions(one: CellNames | None, old: set[str]) -> None:
+def _add_functions(names: CellNames | None, old: set[str]) -> None:
     """To call a function needs what it refers to; to define it does not."""
-    for name, inside in (one.in_functions if one else {}).items():
+    for name, inside in (names.in_functions if names else {}).items():
         if inside & old:
             old.add(name)

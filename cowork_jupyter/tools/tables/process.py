@@ -20,7 +20,7 @@ MEMORY_MB = 512
 """DuckDB's share; what it cannot hold there it puts into temporary files."""
 SPILL_MB = 4096
 _MAX_THREADS = 4
-_LONGEST_ARGUMENT = 100_000
+_MAX_ARGUMENT = 100_000
 _ANSWER = "\n\x1e"
 _QUOTED = re.compile(r"[\"']([^\"'\n]{1,200})[\"']|with name (\S+) does not exist")
 _MAX_LISTED = 30
@@ -72,9 +72,7 @@ async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
 def _arguments(order: Order) -> list[str]:
     program = _PROGRAM.format(folder=str(Path(__file__).parent / "confined"))
     text = json.dumps(order)
-    pieces = [
-        text[start : start + _LONGEST_ARGUMENT] for start in range(0, len(text), _LONGEST_ARGUMENT)
-    ]
+    pieces = [text[start : start + _MAX_ARGUMENT] for start in range(0, len(text), _MAX_ARGUMENT)]
     return [sys.executable, "-I", "-X", "utf8", "-c", program, *pieces]
 
 

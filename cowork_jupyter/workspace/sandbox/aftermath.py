@@ -62,11 +62,13 @@ class Aftermath:
         """A command begins; what must be read-only for it is in what this gives."""
         with self._lock:
             found = self._finder.find()
-            closed = [one for one in found if not opened.covers(*one, self._root)]
-            bound = [one.path for one in closed if _can_be_bound(one)] if self._own_mounts else []
+            closed = [place for place in found if not opened.covers(*place, self._root)]
+            bound = (
+                [place.path for place in closed if _can_be_bound(place)] if self._own_mounts else []
+            )
             before = marks_of(found)
             parents = {path: self._parents(path) for path in bound}
-            environments = frozenset(one.path for one in found if one.kind == "environment")
+            environments = frozenset(place.path for place in found if place.kind == "environment")
             began = time.time_ns() - _TICK
             run = RunningCommand([opened], bound, parents, environments, before, began)
             open_to_it = {path: mark for path, mark in before.items() if not _is_in(path, bound)}
@@ -84,7 +86,7 @@ class Aftermath:
             found = self._finder.find(run.environments, run.began)
             now = marks_of(found)
             known = frozenset(run.before.values())
-            kinds = {one.path: one for one in found}
+            kinds = {place.path: place for place in found}
             held = [path for path in run.read_only if self._parents(path) == run.parents[path]]
             gone, stuck = list[str](), list[str]()
             aside = self._aside / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
@@ -107,7 +109,7 @@ class Aftermath:
     def _tell_others(self, run: RunningCommand, gone: list[str], restored: list[str]) -> None:
         """What one command had made must not be put back after another that ran meanwhile."""
         for other in self._running:
-            for path in [one for one in other.before if _is_in(one, gone)]:
+            for path in [known_path for known_path in other.before if _is_in(known_path, gone)]:
                 del other.before[path]
             other.before |= {path: run.before[path] for path in restored}
             other.kept = {path: other.kept[path] for path in other.kept if path in other.before}
@@ -129,8 +131,8 @@ class Aftermath:
 
     def _is_open(self, path: str, run: RunningCommand, kinds: dict[str, Autorun]) -> bool:
         own: Kind = "own"
-        kind = next((one.kind for one in kinds.values() if is_inside(path, one.path)), own)
-        return any(one.covers(path, kind, self._root) for one in run.opened)
+        kind = next((place.kind for place in kinds.values() if is_inside(path, place.path)), own)
+        return any(opening.covers(path, kind, self._root) for opening in run.opened)
 
     def _is_missed(
         self,
@@ -172,7 +174,11 @@ class Aftermath:
     def _put_back(self, path: str, run: RunningCommand) -> bool:
         """Write it anew, with the folders that were closed as well; a repository is not ours."""
         kept = run.kept[path]
-        closed = {self._relative(one) for one in run.before if not one.endswith("/.git")}
+        closed = {
+            self._relative(known_path)
+            for known_path in run.before
+            if not known_path.endswith("/.git")
+        }
         held = parent_of(self._root, self._relative(path), may_make=closed.__contains__)
         try:
             with held as (folder, name):

@@ -62,8 +62,9 @@ class Opened:
         if (kind == "git" and self.git) or (kind == "environment" and self.environments):
             return True
         return any(
-            is_inside(one, path) or (is_inside(path, one) and (one != root or kind != "own"))
-            for one in self.paths
+            is_inside(opened_path, path)
+            or (is_inside(path, opened_path) and (opened_path != root or kind != "own"))
+            for opened_path in self.paths
         )
 
 
@@ -114,7 +115,7 @@ class Finder:
                 found += listed.places
                 waiting += listed.folders
         self._known = known
-        return [one for place in found for one in self._whole(place)]
+        return [part for place in found for part in self._whole(place)]
 
     def _listed(self, folder: str, since: int) -> _Listed | None:
         try:

@@ -64,7 +64,7 @@ def _keep_pairs_ready(service: socket.socket) -> None:
             if pair == 0:
                 _in_child(_guard, service, take)
             ready.add(pair)
-        seen = {one for one, _ in poll.poll()}
+        seen = {descriptor for descriptor, _ in poll.poll()}
         if service.fileno() in seen:
             return
         if taken in seen:
@@ -112,8 +112,8 @@ def _guard(service: socket.socket, take: int) -> None:
     failed, fail = os.pipe2(os.O_CLOEXEC)
     command = os.fork()
     if command == 0:
-        for one in (take, failed, ours.detach()):
-            os.close(one)
+        for descriptor in (take, failed, ours.detach()):
+            os.close(descriptor)
         _in_child(_command, service, its, fail)
     service.close()
     its.close()

@@ -68,4 +68,4 @@ class Descriptors:
     def sent(self) -> list[int]:
         """Those that there are."""
         held = [self.input, self.output, self.errors, self.workspace, self.folder, self.ruleset]
-        return [one for one in held if one >= 0]
+        return [descriptor for descriptor in held if descriptor >= 0]

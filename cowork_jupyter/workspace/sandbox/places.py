@@ -122,7 +122,8 @@ def find_places(
         path
         for path in _real([*_SECRET_ELSEWHERE, *secrets, *private])
         # Nothing that holds the workspace or our Python can be left out as a whole.
-        if path in _SECRET_ELSEWHERE or not any(is_inside(one, path) for one in needed)
+        if path in _SECRET_ELSEWHERE
+        or not any(is_inside(needed_path, path) for needed_path in needed)
     ]
     inside = [home for home in homes if is_inside(home, root)]
     start_up = _real([f"{home}/{name}" for home in homes for name in START_UP_FILES])

@@ -47,7 +47,7 @@ def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
     """All that is at these places now, by path."""
     found: dict[str, Mark] = {}
     numbers: dict[str, int] = {}
-    for path in dict.fromkeys(one for place in places for one in _everything_at(place)):
+    for path in dict.fromkeys(entry for place in places for entry in _everything_at(place)):
         parent, _, name = path.rpartition("/")
         with contextlib.suppress(OSError):
             if parent not in numbers:
@@ -58,8 +58,10 @@ def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
 
 def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[str, Kept]:
     """What can be put back of this; only what is not `known` is read, and all of it is small."""
-    kept = {path: one for path, one in known.items() if marks.get(path) == one.mark}
-    room = MAX_KEPT - sum(len(one.content) for one in kept.values())
+    kept = {
+        path: kept_file for path, kept_file in known.items() if marks.get(path) == kept_file.mark
+    }
+    room = MAX_KEPT - sum(len(kept_file.content) for kept_file in kept.values())
     for path, mark in marks.items():
         if path in kept or mark.type == stat.S_IFDIR or mark.size > min(MAX_SIZE, room):
             continue

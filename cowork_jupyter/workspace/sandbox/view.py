@@ -107,7 +107,9 @@ def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
             yield Bind(path, path, writable=True, optional=True)
     yield from _workspace(may_write, places)
     for path in _outermost(path for path in places.hidden if path not in (*_COVERED, "/dev")):
-        if not _is_covered(path) or any(is_inside(path, one) for one in places.needed):
+        if not _is_covered(path) or any(
+            is_inside(path, needed_path) for needed_path in places.needed
+        ):
             empty = scratch.empty if Path(path).is_dir() else scratch.nothing
             yield Bind(str(empty), path, optional=True)
 
@@ -139,7 +141,7 @@ def _outermost(paths: Iterable[str]) -> list[str]:
     """Those that exist and are not inside another of them."""
     kept: list[str] = []
     for path in sorted(filter(os.path.lexists, paths)):
-        if not any(is_inside(path, one) for one in kept):
+        if not any(is_inside(path, outer) for outer in kept):
             kept.append(path)
     return kept
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from cowork_jupyter.guide.findings import findings, ranges
-from cowork_jupyter.guide.outputs import Shown, as_text
+from cowork_jupyter.guide.outputs import OutputText, as_text
 from cowork_jupyter.guide.request import Request
 from cowork_jupyter.guide.tables import table_of
 
@@ -20,8 +20,8 @@ BY_REGION = Request("aggregate", TABLE, ("price",), groups=("region",))
 BY_MONTH = Request("aggregate", TABLE, ("price",), time="day", period="month")
 
 
-def shown(*values: object) -> list[Shown]:
-    return [Shown(f"{value}\n[ran cell x in 0.1 s]") for value in values]
+def shown(*values: object) -> list[OutputText]:
+    return [OutputText(f"{value}\n[ran cell x in 0.1 s]") for value in values]
 
 
 SUMS = pd.Series({"North America": 1234567.5, "S": -3.0}, name="price")
@@ -71,17 +71,17 @@ def test_rows_are_counted_also_where_a_tool_has_cut_the_table() -> None:
     lines = str(pd.DataFrame({"price": range(30)})).splitlines()
     cut = [*lines[:8], "[… 19 lines of the table left out …]", *lines[-4:]]
     request = Request("missing", TABLE, ("price",))
-    assert findings(request, [Shown("\n".join(cut))]) == ["30 missing values"]
+    assert findings(request, [OutputText("\n".join(cut))]) == ["30 missing values"]
     assert findings(request, shown(pd.DataFrame({"price": []}))) == ["no missing values"]
 
 
 def test_one_number() -> None:
     none = Request("aggregate", TABLE, ("price",), "mean")
-    assert findings(none, [Shown("nan")]) == ["nothing to compute: no row has a value"]
+    assert findings(none, [OutputText("nan")]) == ["nothing to compute: no row has a value"]
     whole = Request("aggregate", TABLE, ("price",), "mean")
-    assert findings(whole, [Shown("np.float64(3.5)")]) == ["Mean price: 3.5"]
+    assert findings(whole, [OutputText("np.float64(3.5)")]) == ["Mean price: 3.5"]
     share = Request("aggregate", TABLE, ("price",), "share")
-    assert findings(share, [Shown("0.25")]) == ["Share of price: 25.0%"]
+    assert findings(share, [OutputText("0.25")]) == ["Share of price: 25.0%"]
 
 
 def test_a_profile_names_what_is_missing() -> None:
@@ -116,10 +116,10 @@ def test_outliers_are_counted_or_there_are_none() -> None:
 
 
 def test_texts_where_numbers_should_be_are_noticed() -> None:
-    assert Shown(str(pd.Series({"N": "1.52.5"}, name="price"))).is_text
-    assert Shown("'1.52.5'").is_text
-    assert not Shown(str(SUMS)).is_text
-    assert not Shown("12").is_text
+    assert OutputText(str(pd.Series({"N": "1.52.5"}, name="price"))).is_text
+    assert OutputText("'1.52.5'").is_text
+    assert not OutputText(str(SUMS)).is_text
+    assert not OutputText("12").is_text
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_texts_where_numbers_should_be_are_noticed() -> None:
 )
 def test_what_cannot_be_read_claims_nothing(text: str) -> None:
     for verb in ("aggregate", "compare", "profile", "columns", "relate", "clean", "join", "model"):
-        for line in findings(Request(verb, TABLE, ("price",)), [Shown(text)] * 2):
+        for line in findings(Request(verb, TABLE, ("price",)), [OutputText(text)] * 2):
             assert "1" not in line, os.linesep.join([verb, line])
 
 
@@ -137,8 +137,8 @@ def test_of_a_table_that_is_cut_the_inspector_tells_the_extremes() -> None:
         "  'N'  float64  nulls 0  min 1.5, mean 2.16667, max 3\n"
         "  'S'  float64  nulls 0  min 4, mean 5, max 1.5e+03\nfirst rows:\n  1.5 | 4.0"
     )
-    assert ranges(Shown(looked)) == ["highest value of S: 1,500; lowest of N: 1.5"]
-    assert ranges(Shown("monthly: int · 3")) == []
+    assert ranges(OutputText(looked)) == ["highest value of S: 1,500; lowest of N: 1.5"]
+    assert ranges(OutputText("monthly: int · 3")) == []
 
 
 def test_numbers_read_well() -> None:

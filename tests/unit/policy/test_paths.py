@@ -72,7 +72,7 @@ def test_a_target_knows_both_its_name_and_where_it_leads(tmp_path: Path) -> None
     target = target_of(anchors, "link/new.txt")
     assert target.spelled == f"{anchors.root}/link/new.txt"
     assert target.real == f"{anchors.root}/real/new.txt"
-    assert target.shown(anchors) == "link/new.txt → real/new.txt"
+    assert target.label(anchors) == "link/new.txt → real/new.txt"
 
 
 def test_what_is_removed_is_the_link_itself(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ class NoColumn(Exception):
 
 def unmatched_one_by_one(values: list[Any], others: list[Any]) -> tuple[int, list[Any]]:
     """How many of these values are not among the others, and some of them."""
-    known = {one for one in others if one is not None and one == one}
-    wrong = [one for one in values if one is None or one != one or one not in known]
+    known = {other for other in others if other is not None and other == other}
+    wrong = [value for value in values if value is None or value != value or value not in known]
     return len(wrong), list(dict.fromkeys(wrong))[:MAX_EXAMPLES]
 
 
@@ -120,7 +120,7 @@ class _PandasValues:
 
     def other_than(self, expected: list[Any], excluded: bool) -> tuple[int, list[Any]]:
         known = self.values.dropna()
-        allowed = [self._bound(one) for one in expected]
+        allowed = [self._bound(value) for value in expected]
         among = known.isin(allowed)
         wrong = known[among if excluded else ~among]
         return len(wrong), wrong.drop_duplicates().head(MAX_EXAMPLES).tolist()
@@ -134,7 +134,7 @@ class _PandasValues:
         return len(wrong), wrong.drop_duplicates().head(MAX_EXAMPLES).tolist()
 
     def to_list(self) -> list[Any]:
-        return [None if gone else one for one, gone in zip(self.values, self.values.isna())]
+        return [None if gone else value for value, gone in zip(self.values, self.values.isna())]
 
 
 class CheckedNumpy:
@@ -198,7 +198,7 @@ class _NumpyValues:
 
     def other_than(self, expected: list[Any], excluded: bool) -> tuple[int, list[Any]]:
         numpy, known = sys.modules["numpy"], self._known()
-        among = numpy.isin(known, [self._bound(one) for one in expected])
+        among = numpy.isin(known, [self._bound(value) for value in expected])
         wrong = known[among if excluded else ~among]
         return int(wrong.size), numpy.unique(wrong)[:MAX_EXAMPLES].tolist()
 
@@ -208,7 +208,7 @@ class _NumpyValues:
 
     def to_list(self) -> list[Any]:
         gone = _numpy_gone(self.values)
-        return [None if out else one for one, out in zip(self.values.tolist(), gone)]
+        return [None if out else value for value, out in zip(self.values.tolist(), gone)]
 
     def _known(self) -> Any:
         return self.values[~_numpy_gone(self.values)]

@@ -37,8 +37,8 @@ class CheckedPolars:
         gone = [_PolarsValues(self._frame.get_column(name)).gone() for name in self.names]
         if not gone:
             return 0
-        for one in gone[1:]:
-            gone[0] = gone[0] | one
+        for mask in gone[1:]:
+            gone[0] = gone[0] | mask
         return int(gone[0].sum())
 
 
@@ -86,7 +86,7 @@ class _PolarsValues:
 
     def other_than(self, expected: list[Any], excluded: bool) -> tuple[int, list[Any]]:
         known = self._known()
-        among = known.is_in([self._bound(one) for one in expected])
+        among = known.is_in([self._bound(value) for value in expected])
         wrong = known.filter(among if excluded else ~among)
         return len(wrong), wrong.unique(maintain_order=True).head(MAX_EXAMPLES).to_list()
 
@@ -130,8 +130,8 @@ class CheckedArrow:
         if not gone:
             return 0
         compute = _arrow_compute()
-        for one in gone[1:]:
-            gone[0] = compute.or_(gone[0], one)
+        for mask in gone[1:]:
+            gone[0] = compute.or_(gone[0], mask)
         return int(compute.sum(gone[0]).as_py() or 0)
 
 
@@ -177,7 +177,7 @@ class _ArrowValues:
 
     def other_than(self, expected: list[Any], excluded: bool) -> tuple[int, list[Any]]:
         known = self._known()
-        allowed = sys.modules["pyarrow"].array([self._bound(one) for one in expected])
+        allowed = sys.modules["pyarrow"].array([self._bound(value) for value in expected])
         among = self._compute.is_in(known, value_set=allowed.cast(self.values.type))
         wrong = known.filter(among if excluded else self._compute.invert(among))
         return len(wrong), wrong.unique().slice(0, MAX_EXAMPLES).to_pylist()

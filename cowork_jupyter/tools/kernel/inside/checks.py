@@ -135,7 +135,7 @@ def _with_examples(found: tuple[int, list[Any]], column: str) -> dict[str, Any]:
     count, examples = found
     if is_secret_name(column):
         examples = []
-    texts = [str(_as_json(one))[:MAX_EXAMPLE_LENGTH] for one in examples[:MAX_EXAMPLES]]
+    texts = [str(_as_json(example))[:MAX_EXAMPLE_LENGTH] for example in examples[:MAX_EXAMPLES]]
     return {"wrong": count, "examples": texts}
 
 

@@ -21,8 +21,8 @@ FEW_VALUES = 20
 SHORT_VALUE = 40
 _NAME_LENGTH = 200
 _OWN_VALUES = {
-    id(one)
-    for one in (
+    id(kind)
+    for kind in (
         str, int, float, bool, bytes, type(None), datetime.date, datetime.datetime,
         datetime.time, datetime.timedelta, decimal.Decimal,
     )
@@ -120,7 +120,7 @@ def values_in(column: Any) -> list[Any] | None:
             else column.astype(_times(dtype))
         )
         found = moments.astype("int64").tolist()
-        return [None if one == -(2**63) else one for one in found]
+        return [None if value == -(2**63) else value for value in found]
     else:
         found = column.tolist()
     kinds = set(map(type, found))
@@ -129,8 +129,8 @@ def values_in(column: Any) -> list[Any] | None:
     if kinds <= {int, str, bool}:
         return list(found)
     if kinds <= {int, str, bool, float, type(None)}:
-        return [None if one != one else one for one in found]  # NaN is not itself
-    return [None if is_missing(one) else one for one in found]
+        return [None if value != value else value for value in found]  # NaN is not itself
+    return [None if is_missing(value) else value for value in found]
 
 
 def _times(dtype: Any) -> str:

@@ -42,15 +42,15 @@ def _join(space: Any, first: str, second: str, on: str, other_on: str) -> dict[s
     large = _large_join(space, json.loads(first), json.loads(second), on, other_on)
     if large is not None:
         return large
-    left, right = RowSource(space, first), RowSource(space, second)
-    shared = [label for label in left.columns if label in right.columns]
-    ours = _keys(left, json.loads(on) or shared)
-    theirs = _keys(right, json.loads(other_on) or shared)
+    left_rows, right_rows = RowSource(space, first), RowSource(space, second)
+    shared = [label for label in left_rows.columns if label in right_rows.columns]
+    ours = _keys(left_rows, json.loads(on) or shared)
+    theirs = _keys(right_rows, json.loads(other_on) or shared)
     counts, others = Counter(ours), Counter(theirs)
     facts: dict[str, Any] = {}
     for side, source, own, other in (
-        ("left", left, counts, others),
-        ("right", right, others, counts),
+        ("left", left_rows, counts, others),
+        ("right", right_rows, others, counts),
     ):
         facts.update({f"{side}_{name}": fact for name, fact in _key_facts(source, own).items()})
         alone = sum(count for key, count in own.items() if key not in other)
@@ -134,7 +134,7 @@ def _group(space: Any, text: str, by: str, measured: str) -> dict[str, Any]:
                 held.setdefault(key, []).append(float(value))
         whole = [number for numbers in held.values() for number in numbers]
         facts["mean"] = sum(whole) / len(whole)
-        facts["mean_of_means"] = sum(sum(one) / len(one) for one in held.values()) / len(held)
+        facts["mean_of_means"] = sum(sum(group) / len(group) for group in held.values()) / len(held)
     return facts
 
 
@@ -216,11 +216,11 @@ def _order(space: Any, first: str, second: str, base: str, label: str) -> dict[s
         ours, theirs = train.column(label), test.column(label)
     else:
         moments = dict(zip(whole.column(INDEX), times))
-        ours = [moments[one] for one in train.column(INDEX)]
-        theirs = [moments[one] for one in test.column(INDEX)]
-    present = [one for one in times if one is not None]
-    start = min(one for one in theirs if one is not None)
-    later = sum(1 for one in ours if one is not None and one > start)
+        ours = [moments[row_label] for row_label in train.column(INDEX)]
+        theirs = [moments[row_label] for row_label in test.column(INDEX)]
+    present = [moment for moment in times if moment is not None]
+    start = min(moment for moment in theirs if moment is not None)
+    later = sum(1 for moment in ours if moment is not None and moment > start)
     ordered = all(a <= b for a, b in zip(present, present[1:]))
     facts = {"rows": len(ours), "later": later, "ordered": ordered, "column": label}
     return {**facts, "distinct": len(set(present))}
@@ -251,7 +251,7 @@ def _days(space: Any, text: str, label: str) -> dict[str, Any]:
     """Days and months of times."""
     source = RowSource(space, text)
     numpy = sys.modules["numpy"]
-    times = [one for one in source.column(label) if type(one) is int]
+    times = [moment for moment in source.column(label) if type(moment) is int]
     if getattr(source.dtype(label), "kind", "") != "M" or not times:
         raise Unanswerable
     moments = numpy.array(times, dtype="datetime64[ns]")

@@ -37,14 +37,14 @@ def _are_numbers(values: list[Any]) -> bool:
 
 def _one_to_one(feature: list[Any], target: list[Any]) -> bool:
     pairs = set(zip(feature, target))
-    return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
+    return len(pairs) == len({first for first, _ in pairs}) == len({other for _, other in pairs})
 
 
 def _monotone(feature: list[Any], target: list[Any]) -> bool:
     """Whether one never falls while the other rises; a few steps would say little."""
     if len(set(feature)) < 3:
         return False
-    ordered = [one for _, one in sorted(zip(target, feature))]
+    ordered = [value for _, value in sorted(zip(target, feature))]
     pairs = list(zip(ordered, ordered[1:]))
     rising = all(a <= b for a, b in pairs)
     return rising or all(a >= b for a, b in pairs)

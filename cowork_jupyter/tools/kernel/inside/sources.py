@@ -103,10 +103,12 @@ class RowSource:
         self._index = label
 
     def select(self, labels: list[str]) -> None:
-        self._own_names = {one: self._own_names[one] for one in labels if one in self._own_names}
+        self._own_names = {
+            label: self._own_names[label] for label in labels if label in self._own_names
+        }
 
     def drop(self, labels: list[str]) -> None:
-        self.select([one for one in self._own_names if one not in labels])
+        self.select([name for name in self._own_names if name not in labels])
 
     def rename(self, names: dict[str, str]) -> None:
         self._columns = {}
@@ -148,7 +150,7 @@ def holds(source: RowSource, condition: Any) -> list[bool]:
     """For each row whether a condition is true, as pandas has it: not if the value is missing."""
     kind, *rest = condition
     if kind in ("and", "or"):
-        parts = [holds(source, one) for one in rest]
+        parts = [holds(source, inner_condition) for inner_condition in rest]
         join = all if kind == "and" else any
         return [join(row) for row in zip(*parts)]
     if kind == "not":
@@ -157,7 +159,7 @@ def holds(source: RowSource, condition: Any) -> list[bool]:
     if kind == "missing":
         return [value is None for value in values]
     if kind == "in":
-        allowed = {_comparable(source, rest[0], one) for one in rest[1]}
+        allowed = {_comparable(source, rest[0], value) for value in rest[1]}
         return [value in allowed for value in values]
     if kind == "text":
         method, wanted = rest[1], rest[2]
@@ -175,8 +177,8 @@ def compared_columns(condition: Any) -> set[str]:
     """Columns whose missing values make a comparison false, unless it is asked whether they are."""
     kind, *rest = condition
     if kind in ("and", "or"):
-        found = set().union(*(compared_columns(one) for one in rest))
-        return found - set().union(*(_asked_missing(one) for one in rest))
+        found = set().union(*(compared_columns(inner_condition) for inner_condition in rest))
+        return found - set().union(*(_asked_missing(inner_condition) for inner_condition in rest))
     if kind == "not":
         return compared_columns(rest[0])
     return {rest[0]} if kind == "compare" and rest[1] not in ("==", "!=") else set()
@@ -186,8 +188,12 @@ def _asked_missing(condition: Any) -> set[str]:
     kind, *rest = condition
     if kind == "missing":
         return {rest[0]}
-    nested = [one for one in rest if kind in ("and", "or", "not")]
-    return set().union(*(_asked_missing(one) for one in nested)) if nested else set()
+    nested = [inner_condition for inner_condition in rest if kind in ("and", "or", "not")]
+    return (
+        set().union(*(_asked_missing(inner_condition) for inner_condition in nested))
+        if nested
+        else set()
+    )
 
 
 def _comparable(source: RowSource, label: str, wanted: Any) -> Any:

@@ -72,7 +72,7 @@ def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], di
         kind = watched_kind(value)
         rows, columns = shape_of(value)
         sized.append((rows * columns, name, value, kind))
-    for _size, name, value, kind in sorted(sized, key=lambda one: one[:2])[:MAX_TABLES]:
+    for _size, name, value, kind in sorted(sized, key=lambda entry: entry[:2])[:MAX_TABLES]:
         rows, columns = shape_of(value)
         state: dict[str, Any] = {"rows": rows, "columns": columns, "kind": kind}
         try:
@@ -98,7 +98,9 @@ def _trace(value: Any, kind: str) -> str:
         digest.update(f"{label_text(label)}:{dtype_of(column)};".encode())
         some = values_in(every(column, step))
         if some is not None:
-            digest.update("|".join(value_text(one) for one in some[: 2 * _TRACED_ROWS]).encode())
+            digest.update(
+                "|".join(value_text(cell_value) for cell_value in some[: 2 * _TRACED_ROWS]).encode()
+            )
     return digest.hexdigest()
 
 
@@ -187,7 +189,7 @@ def _listed_field(column: Any) -> dict[str, Any]:
     values = values_in(column)
     if values is None:
         return {}
-    present = [one for one in values if one is not None]
+    present = [value for value in values if value is not None]
     facts: dict[str, Any] = {"missing": len(values) - len(present)}
     try:
         kinds = set(present)
@@ -199,7 +201,7 @@ def _listed_field(column: Any) -> dict[str, Any]:
         facts.update(low=_json(min(present)), high=_json(max(present)))
         facts["total"] = _json(float(sum(present)))
     elif types == {str} and len(kinds) <= FEW_VALUES and max(map(len, kinds)) <= SHORT_VALUE:
-        facts["values"] = sorted(value_text(one) for one in kinds)
+        facts["values"] = sorted(value_text(kind) for kind in kinds)
     return facts
 
 
@@ -214,7 +216,7 @@ def _few(column: Any, kind: str, distinct: int) -> dict[str, Any]:
     """The categories, where numbers stand for some."""
     if kind != "b" and (kind not in "iu" or distinct > FEW_VALUES):
         return {}
-    return {"values": sorted(str(one) for one in column.dropna().unique().tolist())}
+    return {"values": sorted(str(value) for value in column.dropna().unique().tolist())}
 
 
 def _json(value: Any) -> Any:

@@ -57,7 +57,7 @@ def shape_text(value: Any, kind: str) -> str:
     if kind == "matplotlib.Figure":
         width, height = value.get_size_inches()
         return f"{width:g} × {height:g} inches, {len(value.axes)} axes"
-    shape = " × ".join(f"{one:,}" for one in value.shape) or "a single value"
+    shape = " × ".join(f"{size:,}" for size in value.shape) or "a single value"
     if kind == "torch.Tensor":
         return f"{shape}, {value.dtype}, on {value.device}"
     return f"{shape}, {value.dtype}, {size_text(value.nbytes)}"
@@ -100,17 +100,19 @@ def _table(columns: list[Column], shape: Any, looked: int, room: Room, secret: b
         lines.append("first rows:")
         hides = [secret or is_secret_name(column.name) for column in columns]
         for row in zip(*firsts):
-            cells = [_cell(one, room, hide) for one, hide in zip(row, hides)]
+            cells = [_cell(value, room, hide) for value, hide in zip(row, hides)]
             lines.append("  " + " | ".join(cells))
     return lines
 
 
-def _column(one: Column, looked: int, room: Room, secret: bool) -> str:
-    said = brief(one.name, room, 1) + "  " + room.take(one.dtype, _CELL)
-    if one.nulls is not None:
-        said += f"  nulls {one.nulls:,}" + (f" ({one.nulls / looked:.1%})" if one.nulls else "")
-    if one.numbers and not secret:
-        low, mean, high = one.numbers
+def _column(column: Column, looked: int, room: Room, secret: bool) -> str:
+    said = brief(column.name, room, 1) + "  " + room.take(column.dtype, _CELL)
+    if column.nulls is not None:
+        said += f"  nulls {column.nulls:,}" + (
+            f" ({column.nulls / looked:.1%})" if column.nulls else ""
+        )
+    if column.numbers and not secret:
+        low, mean, high = column.numbers
         said += f"  min {_number(low)}, mean {_number(mean)}, max {_number(high)}"
     return said
 
@@ -120,7 +122,7 @@ def _number(value: Any) -> str:
 
 
 def _cell(value: Any, room: Room, secret: bool) -> str:
-    return room.take(brief(value, Room(min(_CELL, room.left)), 1, secret), _CELL)
+    return room.take(brief(value, Room(min(_CELL, room.remaining)), 1, secret), _CELL)
 
 
 def _step(rows: int, columns: int) -> int:
@@ -144,7 +146,7 @@ def _pandas(frame: Any) -> tuple[list[Column], int]:
         kind = getattr(values.dtype, "kind", "O")
         numbers = None
         if kind in "iuf" and looked:
-            numbers = [_plain(one) for one in (sample.min(), sample.mean(), sample.max())]
+            numbers = [_plain(number) for number in (sample.min(), sample.mean(), sample.max())]
         first = values.iloc[:FIRST_ROWS].tolist()
         nulls = int(sample.isna().sum())
         columns.append(Column(frame.columns[place], values.dtype, nulls, numbers, first))
@@ -159,7 +161,7 @@ def _polars(frame: Any) -> tuple[list[Column], int]:
         sample = values.gather_every(step)
         numbers = None
         if values.dtype.is_numeric() and len(sample) > sample.null_count():
-            numbers = [_plain(one) for one in (sample.min(), sample.mean(), sample.max())]
+            numbers = [_plain(number) for number in (sample.min(), sample.mean(), sample.max())]
         first = values.head(FIRST_ROWS).to_list()
         columns.append(Column(name, values.dtype, sample.null_count(), numbers, first))
     return columns, len(sample)
@@ -191,7 +193,7 @@ def _array(array: Any, room: Room, secret: bool) -> list[str]:
     if array.dtype.kind in "iuf" and array.size and not secret:
         sample = array.flat[::step]
         some = "" if step == 1 else f" (of {sample.size:,} of the values)"
-        numbers = [_plain(one) for one in (sample.min(), sample.mean(), sample.max())]
+        numbers = [_plain(number) for number in (sample.min(), sample.mean(), sample.max())]
         low, mean, high = map(_number, numbers)
         lines.append(f"min {low}, mean {mean}, max {high}{some}")
     first = array.flat[:FIRST_VALUES].tolist() if array.size else []

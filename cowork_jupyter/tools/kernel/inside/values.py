@@ -25,10 +25,10 @@ from .plain import (
 
 MAX_ITEMS = 20
 MAX_TEXT_LENGTH = 500
-_SHOWN_AS_IS = {id(one) for one in (type(None), bool, float, complex, range, slice)}
+_SHOWN_AS_IS = {id(kind) for kind in (type(None), bool, float, complex, range, slice)}
 _SHOWN_AS_TEXT = {
-    id(one)
-    for one in (
+    id(kind)
+    for kind in (
         datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID,
         pathlib.PosixPath, pathlib.WindowsPath, pathlib.PurePosixPath, pathlib.PureWindowsPath,
     )
@@ -40,28 +40,28 @@ _NUMBERS = {
 }  # fmt: skip
 _SINGLE = 60
 _ZONES = {"datetime.timezone", "zoneinfo.ZoneInfo"}
-_CALLABLE = {id(one) for one in (types.FunctionType, types.BuiltinFunctionType, types.MethodType)}
+_CALLABLE = {id(kind) for kind in (types.FunctionType, types.BuiltinFunctionType, types.MethodType)}
 _SEQUENCES = (list, tuple, set, frozenset)
 _COUNTED = (str, bytes, bytearray, dict, *_SEQUENCES)
-_LENGTHS: dict[int, Callable[[Any], int]] = {id(one): one.__len__ for one in _COUNTED}
+_LENGTHS: dict[int, Callable[[Any], int]] = {id(kind): kind.__len__ for kind in _COUNTED}
 
 
 class Room:
     """How many characters may still be said."""
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, characters: int) -> None:
+        self.remaining = characters
 
     def take(self, text: str, most: int = MAX_TEXT_LENGTH) -> str:
         """As much of the text as there is room for."""
-        most = max(0, min(most, self.left))
-        self.left -= min(len(text), most)
+        most = max(0, min(most, self.remaining))
+        self.remaining -= min(len(text), most)
         return text if len(text) <= most else text[:most] + "…"
 
 
 def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
     """What a value is, with what it holds as far as that is plain and there is room."""
-    if room.left <= 0:
+    if room.remaining <= 0:
         return "…"
     kind = type(value)
     if is_a(value, str):
@@ -114,7 +114,7 @@ def length(value: Any) -> int | None:
 
 def own_size(value: Any) -> int | None:
     """Bytes of a text or a container, what is in it not counted."""
-    return sys.getsizeof(value) if any(type(value) is one for one in _COUNTED) else None
+    return sys.getsizeof(value) if any(type(value) is kind for kind in _COUNTED) else None
 
 
 def signature(function: Any) -> str:
@@ -134,7 +134,7 @@ def members(value: Any, room: Room) -> list[str]:
     """`name = value` for what is kept in an object, such as a model's parameters."""
     lines = []
     for name, held in islice(list(attributes(value).items()), MAX_ITEMS * 2):
-        if type(name) is str and room.left > 0:
+        if type(name) is str and room.remaining > 0:
             lines.append(f"{name} = {brief(held, room, 1, is_secret_name(name))}")
     return lines
 
@@ -144,8 +144,8 @@ def _text(value: str, room: Room, secret: bool) -> str:
         return HIDDEN
     whole = str.__len__(value)
     # A secret that is cut in half looks like none, so there is more to look at than is shown.
-    shown = masked(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
-    cut = room.take(repr(shown), MAX_TEXT_LENGTH)
+    excerpt = masked(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
+    cut = room.take(repr(excerpt), MAX_TEXT_LENGTH)
     return f"{cut} ({whole:,} characters)" if whole > MAX_TEXT_LENGTH else cut
 
 
@@ -160,15 +160,15 @@ def _dict(value: Any, room: Room, depth: int, secret: bool) -> str:
     count = dict.__len__(value)
     if not depth:
         return room.take(f"{type_name(value)} of {count:,}")
-    shown = []
+    items = []
     for key, held in islice(dict.items(value), MAX_ITEMS):
-        if room.left <= 0:
+        if room.remaining <= 0:
             break
         hides = secret or is_secret_name(key)
-        shown.append(f"{brief(key, room, 0)}: {brief(held, room, depth - 1, hides)}")
-    more = [f"… {count - len(shown):,} more"] if count > len(shown) else []
+        items.append(f"{brief(key, room, 0)}: {brief(held, room, depth - 1, hides)}")
+    more = [f"… {count - len(items):,} more"] if count > len(items) else []
     name = "" if type(value) is dict else type_name(value)
-    return name + "{" + ", ".join(shown + more) + "}"
+    return name + "{" + ", ".join(items + more) + "}"
 
 
 def _sequence(value: Any, room: Room, depth: int, secret: bool) -> str:
@@ -176,12 +176,12 @@ def _sequence(value: Any, room: Room, depth: int, secret: bool) -> str:
     count = base.__len__(value)
     if not depth and count:
         return room.take(f"{type_name(value)} of {count:,}")
-    shown = []
-    for one in islice(base.__iter__(value), MAX_ITEMS):
-        if room.left <= 0:
+    items = []
+    for item in islice(base.__iter__(value), MAX_ITEMS):
+        if room.remaining <= 0:
             break
-        shown.append(brief(one, room, depth - 1, secret))
-    more = [f"… {count - len(shown):,} more"] if count > len(shown) else []
+        items.append(brief(item, room, depth - 1, secret))
+    more = [f"… {count - len(items):,} more"] if count > len(items) else []
     marks = {list: "[]", tuple: "()"}.get(base, "{}")
     name = "" if type(value) is base and base is not frozenset else type_name(value)
-    return name + marks[0] + ", ".join(shown + more) + marks[1]
+    return name + marks[0] + ", ".join(items + more) + marks[1]

@@ -14,8 +14,8 @@ from cowork_jupyter.mcp.client.entry import ServerEntry
 from cowork_jupyter.mcp.client.secrets import (
     Resolved,
     VariableMissing,
+    masked_entry,
     resolve,
-    shown,
 )
 
 AROUND = {"TOKEN": "s3cret-token", "HOME": "/home/ada", "SHORT": "ab"}
@@ -88,7 +88,7 @@ def test_secrets_are_hidden_in_every_form() -> None:
 
 
 def test_an_entry_is_shown_without_values() -> None:
-    told = shown(
+    told = masked_entry(
         ServerEntry(
             command="x",
             args=["--token", "abc", "--api-key=abc", "-v", "--token", "${TOKEN}", "plain"],
