@@ -103,7 +103,7 @@ def test_no_rule_of_one_word_allows_what_the_table_calls_more_than_computing(
     st.lists(st.tuples(st.integers(1, 8), st.sampled_from(NOISE)), max_size=4),
 )
 @settings(
-    max_examples=400,
+    max_examples=4 * settings().max_examples,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -53,6 +53,9 @@ class Shell(InteractiveShell):
         text = _ESCAPES.sub("", "\n".join(stb))
         self.failure = CellError(name=etype.__name__, value=str(evalue), traceback=text)
 
+    def _format_exception_for_storage(self, *_: Any, **__: Any) -> None:
+        """Nobody reads the history; to tell all of a failure for it takes a second."""
+
     def system(self, cmd: str) -> None:
         """Nothing is installed by a test."""
 

@@ -1,0 +1,66 @@
+"""What makes thousands of small tests quick: files in memory, records that have their tables."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from cowork_jupyter.checkpoints import database as checkpoints_database
+from cowork_jupyter.checkpoints.database import CheckpointDatabase
+from cowork_jupyter.store import Store
+from cowork_jupyter.store import store as record
+from cowork_jupyter.store.connection import Database, create_private
+
+MEMORY = Path("/dev/shm")
+ENOUGH_BYTES = 2 * 1024**3
+
+# jsonschema checks with it what it is never asked to, and it takes seconds to import.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# The same examples everywhere, so that a run that passes here passes elsewhere too.
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
+
+
+def configure(config: pytest.Config) -> None:
+    """Fewer random examples where slow tests are left out; no waiting for a disk."""
+    settings.load_profile("quick" if "not slow" in config.option.markexpr else "ci")
+    with suppress(OSError):
+        if shutil.disk_usage(MEMORY).free > ENOUGH_BYTES:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@pytest.fixture(scope="session")
+def empty_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the record and the checkpoints of somebody who has done nothing yet."""
+    folder = tmp_path_factory.mktemp("empty")
+    Store(folder / "record").close()
+    CheckpointDatabase(folder / "checkpoints").close()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New records are copies: to make their tables takes longer than most tests."""
+
+    def database(path: Path) -> Database:
+        with suppress(OSError):  # which opening it explains
+            copied(empty_records / "record", path)
+        return Database(path)
+
+    monkeypatch.setattr(record, "Database", database)
+    create = partial(copied, empty_records / "checkpoints")
+    monkeypatch.setattr(checkpoints_database, "create_private", create)
+
+
+def copied(empty: Path, path: Path) -> None:
+    """Make the file, if there is none."""
+    if not path.exists():
+        create_private(path)
+        shutil.copyfile(empty, path)
