@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -21,6 +23,9 @@ from cowork_jupyter.store.connection import Database, create_private
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 2 * 1024**3
 
+ONE_CERTIFICATE = Path(__file__).with_name("one_certificate.pem")
+"""Each client of a model reads all that the machine has, which takes longer than most tests."""
+
 # jsonschema checks with it what it is never asked to, and it takes seconds to import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
@@ -29,11 +34,22 @@ settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
 
 
 def configure(config: pytest.Config) -> None:
-    """Fewer random examples where slow tests are left out; no waiting for a disk."""
+    """Fewer random examples where slow tests are left out."""
+    os.environ["SSL_CERT_FILE"] = str(ONE_CERTIFICATE)
     settings.load_profile("quick" if "not slow" in config.option.markexpr else "ci")
+
+
+def keep_files_in_memory() -> None:
+    """Many tests do little else than wait for a disk. Some sandboxes let commands write here."""
     with suppress(OSError):
         if shutil.disk_usage(MEMORY).free > ENOUGH_BYTES:
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def each(n: int, cases: Sequence[Any]) -> list[Any]:
+    """Each n-th of a long list that goes one way; the others are slow tests."""
+    slow = pytest.mark.slow
+    return [one if i % n == 0 else pytest.param(one, marks=slow) for i, one in enumerate(cases)]
 
 
 @pytest.fixture(scope="session")

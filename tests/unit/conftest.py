@@ -15,8 +15,13 @@ from tests.quick import empty_records as empty_records
 from tests.quick import ready_tables as ready_tables
 from tests.scripted.fixtures import scripted as scripted
 
-pytest_configure = quick.configure
 homes = count()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    quick.configure(config)
+    quick.keep_files_in_memory()
+
 
 PATIENCE = 60.0
 """Seconds after which a model's server is not there."""
