@@ -23,19 +23,22 @@ from cowork_jupyter.store.connection import Database, create_private
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 2 * 1024**3
 
+ABSENT = str(Path(__file__).with_name("absent"))
+"""Packages that programs here, and those that they start, do without."""
 ONE_CERTIFICATE = Path(__file__).with_name("one_certificate.pem")
 """Each client of a model reads all that the machine has, which takes longer than most tests."""
-
-# jsonschema checks with it what it is never asked to, and it takes seconds to import.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 # The same examples everywhere, so that a run that passes here passes elsewhere too.
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
 
 
 def configure(config: pytest.Config) -> None:
-    """Fewer random examples where slow tests are left out."""
+    """Fewer random examples where slow tests are left out; less to load for all programs."""
     os.environ["SSL_CERT_FILE"] = str(ONE_CERTIFICATE)
+    if ABSENT not in sys.path:
+        sys.path.insert(0, ABSENT)
+        inherited = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = f"{ABSENT}{os.pathsep}{inherited}" if inherited else ABSENT
     settings.load_profile("quick" if "not slow" in config.option.markexpr else "ci")
 
 
