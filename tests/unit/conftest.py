@@ -35,7 +35,7 @@ def clean_environment(
     for name in list(os.environ):
         if name.startswith(("COWORK_", "OPENAI_")):
             monkeypatch.delenv(name)
-    home = tmp_path_factory.getbasetemp() / f"home{next(homes)}"  # `mktemp` looks at them all
+    home = tmp_path_factory.getbasetemp() / f"nobody{next(homes)}"  # `mktemp` looks at all
     home.mkdir()
     for what in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{what}_DIR", str(home / what.lower()))
