@@ -11,10 +11,15 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.domain.settings import Settings
+from tests import quick
+from tests.quick import empty_records as empty_records
+from tests.quick import ready_tables as ready_tables
 from tests.scripted import Scripted, ScriptedServer, text
 
 from .cage import SECRET, WAYS, Cage
 from .house import House
+
+pytest_configure = quick.configure
 
 SECRETS = (
     *(".ssh/id_ed25519", ".aws/credentials", ".config/gcloud/key.json", ".netrc", ".pypirc"),

@@ -18,6 +18,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
+from tests.quick import each
 from tests.scripted import Scripted, call, calls, text
 
 from .house import House, code, until
@@ -317,24 +318,28 @@ def racing(one: Path, other: Path) -> Iterator[None]:
         thread.join()
 
 
-async def test_a_race_between_a_file_and_a_link_to_a_protected_one(house: House) -> None:
+@pytest.mark.parametrize("turns", each(2, [8, 40]))
+async def test_a_race_between_a_file_and_a_link_to_a_protected_one(
+    house: House, turns: int
+) -> None:
     link = house.root / "link"
     link.symlink_to(".git/config")
     house.rule("allow", "update_file(/a.py)")
     house.expected = {"ws/a.py", "ws/link"}
     with racing(house.root / "a.py", link):
-        for _ in range(40):
+        for _ in range(turns):
             await attempt_denying(house, call("update_file", path="a.py", content="taken = 1\n"))
     assert (house.root / ".git" / "config").read_text() == "[core]\n"
 
 
-async def test_a_race_between_a_folder_and_a_link_outside(house: House) -> None:
+@pytest.mark.parametrize("turns", each(2, [6, 30]))
+async def test_a_race_between_a_folder_and_a_link_outside(house: House, turns: int) -> None:
     link = house.root / "link"
     link.symlink_to(house.outside)
     house.rule("allow", "*")
     house.expected = {f"ws/{a}{b}" for a in ("private", "link") for b in ("", "/x.txt")}
     with racing(house.root / "private", link):
-        for turn in range(30):
+        for turn in range(turns):
             path = f"private/loot{turn}.txt"
             house.expected |= {f"ws/{path}", f"ws/link/loot{turn}.txt"}
             await attempt_denying(house, call("create_file", path=path, content="taken"))

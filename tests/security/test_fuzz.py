@@ -26,7 +26,7 @@ from cowork_jupyter.tools.registry import default_tools
 
 TOOLS = default_tools()
 FUZZ = settings(
-    max_examples=300,
+    max_examples=3 * settings().max_examples,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

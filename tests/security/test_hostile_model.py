@@ -10,12 +10,14 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
+from tests.quick import each
 from tests.scripted import Scripted, call, calls, plan, text
 
 from .house import House, code
 
 pytestmark = pytest.mark.asyncio
 
+MEGABYTES = pytest.mark.parametrize("megabytes", each(2, [1, 10]))
 DELETE = json.dumps({"tool": "delete_file", "parameters": {"path": "precious.txt"}})
 
 
@@ -26,14 +28,17 @@ def whole(words: str) -> Scripted:
     )
 
 
-async def test_a_reply_of_ten_megabytes(house: House) -> None:
-    job = await house.tell(whole("x" * 10_000_000), role=AgentRole.PLANNER)
+@MEGABYTES
+async def test_a_reply_of_megabytes(house: House, megabytes: int) -> None:
+    job = await house.tell(whole("x" * megabytes * 1_000_000), role=AgentRole.PLANNER)
     assert job.status.is_final
     assert house.results() == []
 
 
-async def test_a_call_after_ten_megabytes_of_prose(house: House) -> None:
-    await house.tell(whole("word " * 2_000_000 + "\n" + DELETE), role=AgentRole.PLANNER)
+@MEGABYTES
+async def test_a_call_after_megabytes_of_prose(house: House, megabytes: int) -> None:
+    prose = "word " * 200_000 * megabytes
+    await house.tell(whole(prose + "\n" + DELETE), role=AgentRole.PLANNER)
     assert all(not one["ok"] for one in house.results())
 
 

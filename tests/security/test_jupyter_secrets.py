@@ -11,10 +11,11 @@ import httpx
 import pytest
 
 from cowork_jupyter.config import Cowork
+from tests.quick import each
 from tests.scripted import ScriptedServer, call, text
 from tests.server.live import TOKEN, live_server
 
-from .cage import SECRET, Cage, python
+from .cage import PYTEST, SECRET, WAYS, Cage, python
 from .test_keys import wait_for
 
 MOVED = {
@@ -69,6 +70,7 @@ async def test_no_command_reads_jupyters_secrets(cage: Cage, folders: tuple[Path
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("cage", each(len(WAYS), WAYS), indirect=True)
 @pytest.mark.parametrize("folders", ["JUPYTER_DATA_DIR"], indirect=True)
 async def test_what_commands_need_of_jupyter_is_there(
     cage: Cage, folders: tuple[Path, ...]
@@ -82,7 +84,7 @@ async def test_what_commands_need_of_jupyter_is_there(
     listed = await cage.run(f"{python()} -m jupyter_client.kernelspecapp list --json")
     assert "python3" in listed
     for run in (cage.run, cage.test):
-        assert "1 passed" in await run(f"{python()} -m pytest -q -p no:cacheprovider test_it.py")
+        assert "1 passed" in await run(f"{PYTEST} -q -p no:cacheprovider test_it.py")
 
 
 def test_a_tester_does_not_become_the_user(tmp_path: Path) -> None:

@@ -61,20 +61,27 @@ def wait_for(so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    (tmp_path / "root").mkdir()
-    write_notebook(tmp_path / "root" / NOTEBOOK, CELL)
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "root").mkdir()
     with ScriptedServer() as model:
         environment = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": KEY}
-        with live_server(tmp_path, "--Cowork.model=scripted", environment=environment) as server:
+        with live_server(folder, "--Cowork.model=scripted", environment=environment) as server:
             headers = {"Authorization": f"token {TOKEN}"}
             with httpx.Client(base_url=server.api, headers=headers, timeout=PATIENCE) as client:
-                yield Desk(client, model, tmp_path)
+                yield Desk(client, model, folder)
     # The server has ended, and has written all that it had to write.
-    found = [str(path) for path in files_with(tmp_path, KEY)]
-    assert not found
-    for one in model.requests:
+    assert list(files_with(folder, KEY)) == []
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Iterator[Desk]:
+    write_notebook(shared.folder / "root" / NOTEBOOK, CELL)
+    shared.model.requests.clear()
+    yield shared
+    assert list(files_with(shared.folder, KEY)) == []
+    for one in shared.model.requests:
         assert KEY not in json.dumps(one.body)
 
 

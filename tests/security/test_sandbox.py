@@ -23,8 +23,9 @@ from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox import sandbox
 from cowork_jupyter.workspace.sandbox.landlock import landlock_version
 from cowork_jupyter.workspace.sandbox.sandbox import Launch
+from tests.quick import each
 
-from .cage import SECRET, WAYS, Cage, picture, python
+from .cage import PYTEST, SECRET, WAYS, Cage, picture, python
 from .conftest import SECRETS
 
 pytestmark = pytest.mark.asyncio
@@ -346,15 +347,14 @@ async def test_tester_has_a_folder_for_scratch_that_goes_away(cage: Cage) -> Non
     assert list(Path(tempfile.gettempdir()).glob(f"cowork-*/tests/{name}")) == []
 
 
+@pytest.mark.parametrize("cage", each(len(WAYS), WAYS), indirect=True)
 async def test_tester_can_run_pytest_in_a_read_only_workspace(cage: Cage) -> None:
     (cage.root / "test_it.py").write_text(
         "def test_it(tmp_path):\n    (tmp_path / 'a').write_text('x')\n"
     )
-    (cage.root / "pytest.ini").write_text(
-        "[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function\n"
-    )
+    (cage.root / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     before = picture(cage.root)
-    text = await cage.test(f"{python()} -m pytest -q --lf test_it.py")
+    text = await cage.test(f"{PYTEST} -q --lf test_it.py")
     assert "1 passed" in text, text
     assert picture(cage.root) == before
 
@@ -371,11 +371,12 @@ async def test_actor_can_use_git(cage: Cage) -> None:
     assert "exit code 0" in text
 
 
+@pytest.mark.parametrize("cage", each(len(WAYS), WAYS), indirect=True)
 async def test_actor_can_make_an_environment_and_run_tests_in_it(cage: Cage) -> None:
     (cage.root / "test_it.py").write_text("def test_it(): pass\n")
     text = await cage.run(
         f"{python()} -m venv --without-pip env && env/bin/python -c 'print(6 * 7)' &&"
-        f"{python()} -m pip --version && {python()} -m pytest -q -p no:cacheprovider test_it.py"
+        f"{python()} -m pip --version && {PYTEST} -q -p no:cacheprovider test_it.py"
     )
     assert "42" in text, text
     assert "1 passed" in text, text

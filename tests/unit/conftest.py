@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from itertools import count
+from typing import Any
+from urllib.request import Request
 
 import pytest
-from hypothesis import settings
 
 from cowork_jupyter.llm import reachable
+from tests import quick
+from tests.quick import empty_records as empty_records
+from tests.quick import ready_tables as ready_tables
 from tests.scripted.fixtures import scripted as scripted
 
-# The same examples everywhere, so that a run that passes here passes elsewhere too.
-settings.load_profile("ci")
+homes = count()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    quick.configure(config)
+    quick.keep_files_in_memory()
+
 
 PATIENCE = 60.0
 """Seconds after which a model's server is not there."""
@@ -26,7 +35,8 @@ def clean_environment(
     for name in list(os.environ):
         if name.startswith(("COWORK_", "OPENAI_")):
             monkeypatch.delenv(name)
-    home: Path = tmp_path_factory.mktemp("home")
+    home = tmp_path_factory.getbasetemp() / f"nobody{next(homes)}"  # `mktemp` looks at all
+    home.mkdir()
     for what in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{what}_DIR", str(home / what.lower()))
     monkeypatch.setenv("IPYTHONDIR", str(home / "ipython"))
@@ -35,7 +45,11 @@ def clean_environment(
 @pytest.fixture(autouse=True)
 def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model's server is a thread of this very process, and may need more than three seconds
-    before it says which models it has.
+    before it says which models it has. Who waits for less than one means it.
     """
     open_url = reachable.open_url
-    monkeypatch.setattr(reachable, "open_url", lambda request, _: open_url(request, PATIENCE))
+
+    def patient(request: Request, timeout: float) -> Any:
+        return open_url(request, timeout if timeout < 1 else PATIENCE)
+
+    monkeypatch.setattr(reachable, "open_url", patient)

@@ -10,6 +10,7 @@ import pytest
 import cowork_jupyter
 
 
+@pytest.mark.process
 def test_names_that_users_import_are_there_without_loading_them_first() -> None:
     program = """
 import sys

@@ -46,6 +46,7 @@ async def test_a_part_that_fails_to_end_leaves_no_other_open(
         service.conversations.get(context.id)
 
 
+@pytest.mark.process
 def test_building_imports_no_client_and_no_protocol() -> None:
     code = (
         "import sys; from pathlib import Path;"

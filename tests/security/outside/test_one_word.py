@@ -21,6 +21,7 @@ from cowork_jupyter.policy.shell import CommandEffect, analyse, is_always_allowa
 from cowork_jupyter.policy.shell.git import STASH, SUB_COMMANDS
 from cowork_jupyter.policy.shell.options import Flags, Program
 from cowork_jupyter.policy.shell.table import PROGRAMS
+from tests.quick import each
 
 from .decisions import decided, grounds_in
 
@@ -91,11 +92,13 @@ def allowed(text: str, anchors: AnchorDirs) -> bool:
     )
 
 
+@pytest.mark.parametrize("first", each(4, range(4)))
 def test_no_rule_of_one_word_allows_what_the_table_calls_more_than_computing(
-    anchors: AnchorDirs,
+    anchors: AnchorDirs, first: int
 ) -> None:
-    assert len(USES) > 1000
-    assert [text for text in USES if allowed(text, anchors)] == []
+    some = USES[first::4]
+    assert len(some) > 250
+    assert [text for text in some if allowed(text, anchors)] == []
 
 
 @given(
@@ -103,7 +106,7 @@ def test_no_rule_of_one_word_allows_what_the_table_calls_more_than_computing(
     st.lists(st.tuples(st.integers(1, 8), st.sampled_from(NOISE)), max_size=4),
 )
 @settings(
-    max_examples=400,
+    max_examples=4 * settings().max_examples,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import os, subprocess, sys
 from cowork_jupyter.acp.wire import take_streams

@@ -101,6 +101,7 @@ def sleeps(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.mark.process
 async def test_in_a_command_no_process_is_left(bench: Bench, scripted: ScriptedServer) -> None:
     command = "sleep 361 & (sleep 362 & echo started; wait); wait"
     scripted.add(call("execute_command", command=command))
@@ -122,6 +123,7 @@ def lives(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.mark.process
 async def test_calls_that_had_no_turn_yet_get_a_result_too(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -165,6 +167,7 @@ async def test_an_answer_given_just_before_is_kept(bench: Bench, scripted: Scrip
     assert len(bench.events(EventType.QUESTION_ANSWERED)) == 1
 
 
+@pytest.mark.process
 async def test_twice_is_as_good_as_once(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(call("execute_command", command="echo started; sleep 364"))
     job_id = bench.start("go")
@@ -240,6 +243,7 @@ async def test_only_the_job_that_is_meant_is_cancelled(
     assert (await ended(other, other_id)).status is JobStatus.COMPLETED
 
 
+@pytest.mark.process
 async def test_closing_the_service_interrupts_what_runs(
     bench: Bench, scripted: ScriptedServer
 ) -> None:

@@ -545,6 +545,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
     return job_id
 
 
+@pytest.mark.process
 async def test_a_half_done_change_is_not_repeated_without_asking(bench: Bench) -> None:
     job_id = await crash_in_the_middle_of(bench, "execute_command", command="true")
     with ScriptedServer(by_step()) as model:

@@ -26,7 +26,7 @@ from tests.unit.stalling import Stalling
 from .conftest import Bench
 from .helpers import bench_with, check_ended_well, ended
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
 KEY = "sk-very-secret-1234"
 SUMMARISE = "memory of an agent"

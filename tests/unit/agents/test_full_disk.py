@@ -16,7 +16,7 @@ from tests.scripted import ScriptedServer, call, stall, text
 from .conftest import Bench
 from .helpers import check_ended_well, ended, eventually
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
 
 class Disk:

@@ -414,6 +414,7 @@ async def test_the_next_message_is_not_covered_by_the_plan(
     assert (asking.workspace / "a.py").read_text() == "answer = 43\n"
 
 
+@pytest.mark.process
 async def test_a_secret_that_was_read_reaches_the_model_but_no_export(
     asking: Bench, scripted: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -446,6 +447,7 @@ async def test_time_in_which_the_user_thinks_does_not_count(
         assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
 
 
+@pytest.mark.process
 async def test_a_command_reaches_the_network_only_if_the_user_was_asked(
     asking: Bench, scripted: ScriptedServer
 ) -> None:

@@ -163,6 +163,7 @@ async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
     assert not attempt.claim("tcp://three")
 
 
+@pytest.mark.process
 def test_choosing_dask_does_not_import_it_yet() -> None:
     code = (
         "import sys; from pathlib import Path;"

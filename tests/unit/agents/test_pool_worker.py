@@ -97,6 +97,7 @@ async def test_an_error_is_given_back_rather_than_raised(order: WorkerOrder) -> 
     assert isinstance(found, NotFound)
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 async def test_output_comes_before_the_result_is_given(order: WorkerOrder) -> None:
     coordinator = Coordinator()

@@ -21,8 +21,9 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import PlanRevision
 from cowork_jupyter.wiring import build_service
+from tests.quick import each
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
 RUNS = 60
 CHOICES = ["retry", "skip", "stop"]
@@ -77,7 +78,7 @@ def check_log(plan: Plan, events: list[Event]) -> None:
             assert not running
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
+@pytest.mark.parametrize("seed", each(5, range(RUNS)))
 async def test_whatever_happens_every_promise_is_kept(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

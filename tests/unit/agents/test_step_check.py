@@ -114,6 +114,7 @@ async def test_a_step_that_did_its_work_is_done(
     assert status(bench) is StepStatus.COMPLETED
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("command", "is_work"), [("echo x > new.md", True), ("ls", False)])
 async def test_of_a_command_beyond_the_plan_counts_what_it_changed(
     bench: Bench, command: str, is_work: bool

@@ -115,6 +115,7 @@ def told(bench: Bench, step: str) -> list[str]:
     ]
 
 
+@pytest.mark.process
 async def test_each_step_runs_in_its_role(bench: Bench) -> None:
     propose(bench)
     with ScriptedServer(team(review("approve"))) as model:
@@ -146,6 +147,7 @@ async def test_a_reviewer_that_writes_is_refused_and_the_disk_stays(bench: Bench
     assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
 
 
+@pytest.mark.process
 async def test_what_a_review_finds_is_the_next_step_until_it_approves(bench: Bench) -> None:
     propose(bench)
     approval = review("approve", "A typo.", severity="minor")
@@ -166,6 +168,7 @@ async def test_what_a_review_finds_is_the_next_step_until_it_approves(bench: Ben
     assert (bench.workspace / "a.py").read_text() == "answer = 44\n"
 
 
+@pytest.mark.process
 async def test_a_review_that_approves_in_words_and_finds_what_matters_sends_back(
     bench: Bench,
 ) -> None:
@@ -176,6 +179,7 @@ async def test_a_review_that_approves_in_words_and_finds_what_matters_sends_back
     assert max(task.round for task in job.tasks) == 1
 
 
+@pytest.mark.process
 async def test_work_is_sent_back_twice_at_most_and_then_the_user_decides(bench: Bench) -> None:
     propose(bench)
     reviews = [review("request_changes", f"Finding {n}.") for n in range(3)]
@@ -206,6 +210,7 @@ async def test_a_review_without_rounds_is_handed_on(bench: Bench) -> None:
     assert "Off by one." in told(bench, "fix")[0]
 
 
+@pytest.mark.process
 async def test_a_reviewer_that_gives_no_review_is_not_taken_for_approval(bench: Bench) -> None:
     propose(bench)
     with ScriptedServer(team(text("Looks fine to me."))) as model:
@@ -218,6 +223,7 @@ async def test_a_reviewer_that_gives_no_review_is_not_taken_for_approval(bench: 
     assert "gave no review" in asked.data.model_dump()["question"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("anew", [False, True], ids=["resumed", "executed anew"])
 async def test_a_round_that_was_stopped_goes_on_where_it_was(bench: Bench, anew: bool) -> None:
     propose(bench)

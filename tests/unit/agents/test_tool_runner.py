@@ -122,6 +122,7 @@ async def test_all_calls_are_stored_before_the_first_one_runs(
     assert seen == [2, 2]
 
 
+@pytest.mark.process
 async def test_output_of_a_long_command_is_shown_while_it_runs(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -138,6 +139,7 @@ async def test_output_of_a_long_command_is_shown_while_it_runs(
     await bench.service.jobs.cancel(job_id)
 
 
+@pytest.mark.process
 async def test_what_is_shown_of_much_output_is_bounded_and_the_result_is_whole(
     bench: Bench, scripted: ScriptedServer
 ) -> None:

@@ -187,6 +187,7 @@ async def test_questions_are_asked_on_the_side_where_they_can_be_answered(
     assert first.text.endswith("[warning, line 1] 3 rows are lost.")
 
 
+@pytest.mark.process
 async def test_data_files_that_a_command_writes_are_told(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -202,6 +203,7 @@ async def test_data_files_that_a_command_writes_are_told(
     assert all("k-" not in one.model_dump_json() for one in found.values())
 
 
+@pytest.mark.process
 async def test_scratch_is_watched_too(bench: Bench, scripted: ScriptedServer) -> None:
     secrets = ["solo", "olio", "lulu"]  # in letters that no id has
     first = f"import pandas as pd\nt = pd.DataFrame({{'a': [1, 2, None], 'token': {secrets}}})"

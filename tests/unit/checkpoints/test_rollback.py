@@ -362,10 +362,12 @@ assert sorted(one.name for one in (site.root / "closed").iterdir()) == ["a.txt"]
 """
 
 
+@pytest.mark.process
 def test_what_may_not_be_written_is_skipped_and_the_rest_restored(nobodys: Path) -> None:
     run_as_nobody(NO_PERMISSION, nobodys)
 
 
+@pytest.mark.process
 def test_a_read_only_folder_comes_back_with_what_was_in_it(nobodys: Path) -> None:
     code = """
 site.write("d/a.txt", "x")

@@ -271,6 +271,7 @@ assert site.changes(before) == {}, site.changes(before)
 """
 
 
+@pytest.mark.process
 def test_what_may_not_be_read_is_named_and_does_not_count_as_gone(nobodys: Path) -> None:
     root = nobodys / "workspace"
     for path in ("open/a.txt", "closed/b.txt", "secret.txt"):
@@ -335,6 +336,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("believing")
 def test_half_of_a_large_workspace_is_looked_at_by_a_second_process(
     site: Site, asked: list[str]
@@ -356,6 +358,7 @@ def test_half_of_a_large_workspace_is_looked_at_by_a_second_process(
     assert not {changed, other} & set(asked)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("believing")
 def test_the_second_process_is_told_only_what_is_new(
     site: Site, asked: list[str], monkeypatch: pytest.MonkeyPatch
@@ -385,6 +388,7 @@ def test_the_second_process_is_told_only_what_is_new(
     assert again.folders == before.folders
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("believing")
 @pytest.mark.parametrize("program", ["/nowhere/python", "/bin/false", "/bin/echo"])
 def test_without_it_the_scan_does_it_all(

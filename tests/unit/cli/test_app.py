@@ -48,6 +48,7 @@ def test_all_settings_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--Cowork.max_parallel" in capsys.readouterr().out
 
 
+@pytest.mark.process
 def test_help_loads_nothing_that_does_the_work() -> None:
     program = "import sys, cowork_jupyter.cli.app as app; app.command_line(); print(*sys.modules)"
     done = subprocess.run(
@@ -56,6 +57,7 @@ def test_help_loads_nothing_that_does_the_work() -> None:
     assert not {"pydantic", "openai", "tree_sitter", "jupyter_server"} & set(done.stdout.split())
 
 
+@pytest.mark.process
 def test_a_terminal_that_knows_few_characters_gets_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

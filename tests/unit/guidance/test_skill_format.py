@@ -95,9 +95,9 @@ def test_objects_are_never_made() -> None:
 def test_a_small_text_cannot_grow_without_end() -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{chr(98 + n)}: &{chr(98 + n)} [{f'*{chr(97 + n)}, ' * 9}]" for n in range(8)]
-    before = time.monotonic()
+    before = time.thread_time()
     assert "anchors" in refused("\n".join(lines))
-    assert time.monotonic() - before < 5
+    assert time.thread_time() - before < 5
 
 
 @pytest.mark.parametrize(

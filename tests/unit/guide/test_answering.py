@@ -52,6 +52,7 @@ def ask(desk: Desk, text: str) -> str:
     return said
 
 
+@pytest.mark.process
 def test_an_answer_says_what_was_understood_and_then_the_true_numbers(
     desk: Desk, sales: list[dict[str, str]]
 ) -> None:
@@ -65,6 +66,7 @@ def test_an_answer_says_what_was_understood_and_then_the_true_numbers(
     assert "written in several ways" in said
 
 
+@pytest.mark.process
 def test_one_number_is_one_number(desk: Desk, sales: list[dict[str, str]]) -> None:
     assert f"\n\n{len(sales)}\n" in ask(desk, "how many rows are there?")
     total = sum(int(row["units"]) for row in sales if row["date"].startswith("2024-03"))
@@ -72,6 +74,7 @@ def test_one_number_is_one_number(desk: Desk, sales: list[dict[str, str]]) -> No
     assert "\n\n3\n" in ask(desk, "how many customers are there?")
 
 
+@pytest.mark.process
 def test_what_else_could_be_meant_is_said(desk: Desk, sales: list[dict[str, str]]) -> None:
     said = ask(desk, "what is the revenue by region?")
     assert said.startswith("**Sum of `revenue` by `region`")
@@ -82,6 +85,7 @@ def test_what_else_could_be_meant_is_said(desk: Desk, sales: list[dict[str, str]
     assert sales
 
 
+@pytest.mark.process
 def test_why_names_both_sides_and_what_changed_most(
     desk: Desk, sales: list[dict[str, str]]
 ) -> None:
@@ -104,6 +108,7 @@ def test_why_names_both_sides_and_what_changed_most(
     assert f"| {max(changes, key=lambda one: changes[one])} |" in said
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -125,6 +130,7 @@ def test_every_kind_of_question_is_answered(desk: Desk, question: str, expected:
     assert expected in ask(desk, question)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -148,6 +154,7 @@ def test_questions_of_newcomers_are_answered(desk: Desk, question: str, expected
     assert desk.questions == []
 
 
+@pytest.mark.process
 def test_yes_and_no_are_read_as_the_file_writes_them_however_long_it_is(desk: Desk) -> None:
     (desk.folder / "orders.csv").write_text("item,Paid,sum\n" + "a,Yes,1\nb,No,2\nc,Yes,3\n" * 200)
     said = ask(desk, "how many orders were not paid?")
@@ -155,6 +162,7 @@ def test_yes_and_no_are_read_as_the_file_writes_them_however_long_it_is(desk: De
     assert "| Yes | 800 |" in ask(desk, "what is the total sum by paid?")
 
 
+@pytest.mark.process
 def test_tables_of_every_format_are_read(desk: Desk) -> None:
     rows = workspaces._employees()
     frame = pd.DataFrame(rows)
@@ -171,6 +179,7 @@ def test_tables_of_every_format_are_read(desk: Desk) -> None:
         assert f"\n\n{(frame.start_date >= '2018').sum()}\n" in said
 
 
+@pytest.mark.process
 def test_odd_names_and_values_neither_break_a_query_nor_the_table(desk: Desk) -> None:
     (desk.folder / "o'dd; x.csv").write_text(
         'group,"it\'s ""a"" | b"\n"x\'; DROP",1\n"y|<b>",2\n"x\'; DROP",4\n'

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.quick import each
+
 from .awkward import NO_TABLES, TABLES, Awkward
 from .desk import Desk
 
@@ -15,9 +17,17 @@ SIZE = re.compile(r"([\d,]+) rows, ([\d,]+) columns, ([\d,]+) duplicate rows")
 
 @pytest.fixture(params=TABLES, ids=lambda table: table.name)
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> Awkward:
-    chosen: Awkward = request.param
-    (tmp_path / chosen.file).write_bytes(chosen.data)
-    return chosen
+    return written(request.param, tmp_path)
+
+
+@pytest.fixture(params=each(4, TABLES), ids=lambda table: table.name)
+def changed_table(request: pytest.FixtureRequest, tmp_path: Path) -> Awkward:
+    return written(request.param, tmp_path)
+
+
+def written(table: Awkward, folder: Path) -> Awkward:
+    (folder / table.file).write_bytes(table.data)
+    return table
 
 
 def test_a_profile_tells_the_true_size(table: Awkward, tmp_path: Path) -> None:
@@ -49,8 +59,9 @@ def test_a_plan_names_the_file(table: Awkward, tmp_path: Path) -> None:
 
 
 def test_cleaning_leaves_the_original_and_claims_the_rows_that_are_there(
-    table: Awkward, tmp_path: Path
+    changed_table: Awkward, tmp_path: Path
 ) -> None:
+    table = changed_table
     said = Desk(tmp_path).ask(f"Clean {table.file}")
     assert (tmp_path / table.file).read_bytes() == table.data
     found = re.search(r"([\d,]+) rows, [\d,]+ columns written to (\S+)", said)
@@ -62,9 +73,9 @@ def test_cleaning_leaves_the_original_and_claims_the_rows_that_are_there(
         assert again[3] == "0"
 
 
-def test_plotting_ends_well_or_says_why(table: Awkward, tmp_path: Path) -> None:
+def test_plotting_ends_well_or_says_why(changed_table: Awkward, tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    said = desk.ask(f"Plot {table.file}")
+    said = desk.ask(f"Plot {changed_table.file}")
     assert ("chart saved to" in said) == bool(list(tmp_path.glob("*.png")))
     assert "chart saved to" in said or "nothing" in said
 

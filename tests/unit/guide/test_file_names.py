@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.quick import each
+
 from .desk import Desk
 
 NAMES = [
@@ -43,6 +45,11 @@ def planned(folder: Path, text: str, *files: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_found_by_its_name(name: str, tmp_path: Path) -> None:
+    assert planned(tmp_path, f"Profile {name}", name, "other.csv", "zz.csv") == [name]
+
+
+@pytest.mark.parametrize("name", each(6, NAMES))
 def test_a_file_is_found_by_its_name_in_any_sentence(name: str, tmp_path: Path) -> None:
     files = (name, "other.csv", "zz.csv")
     found = {text: planned(tmp_path, text.format(name), *files) for text in SENTENCES}
@@ -85,6 +92,7 @@ def test_the_file_is_meant_that_a_reader_would_take(
     assert planned(tmp_path, text, *files) == meant
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["data.CSV.gz", "report.xlsx"])
 def test_a_file_that_cannot_be_read_is_not_replaced_by_another(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"\x1f\x8b")

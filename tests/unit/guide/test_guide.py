@@ -175,6 +175,7 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
     assert (desk.folder / "sales_clean_2.csv").exists()
 
 
+@pytest.mark.process
 def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
     desk.ask("clean sales.csv")
     (code,) = desk.folder.glob("clean_*.py")

@@ -42,6 +42,7 @@ async def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     await service.close()
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 async def test_a_plan_is_made_approved_and_carried_out(bench: Bench) -> None:
     job = await bench.tell("Profile sales.csv and plot price over time", AgentRole.PLANNER)
@@ -62,6 +63,7 @@ async def test_a_plan_is_made_approved_and_carried_out(bench: Bench) -> None:
     assert (bench.workspace / drawn[1]).stat().st_size > 0
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 async def test_other_words_for_models_change_nothing_that_the_guide_does(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +99,7 @@ async def test_a_step_that_the_guide_cannot_do_has_failed(bench: Bench) -> None:
     assert (await bench.service.jobs.wait(job.id)).status is JobStatus.FAILED
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 async def test_without_a_plan_the_actor_does_it_all(bench: Bench) -> None:
     job = await bench.tell("profile sales.csv")

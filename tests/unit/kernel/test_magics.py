@@ -194,6 +194,7 @@ def test_skills_are_listed(shell: InteractiveShell) -> None:
     assert "| package |" in text
 
 
+@pytest.mark.process
 def test_the_package_offers_its_class_without_loading_it_at_once() -> None:
     import subprocess
     import sys

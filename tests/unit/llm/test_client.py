@@ -648,6 +648,7 @@ async def test_nothing_piles_up_while_streaming(bench: Bench) -> None:
     assert await peak(1_500) < 1_500 * size / 3
 
 
+@pytest.mark.process
 def test_the_client_library_is_imported_only_when_needed() -> None:
     code = (
         "import sys, cowork_jupyter.llm.client, cowork_jupyter.llm.reader;"

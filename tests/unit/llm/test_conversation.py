@@ -260,7 +260,7 @@ def messages(draw: st.DrawFn) -> Message:
     return message(role, draw(st.text(max_size=5)), kind, *images, **data)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(messages(), max_size=12))
 def test_speakers_take_turns_and_never_say_nothing(history: list[Message]) -> None:
     sent = to_api_messages("be kind", history, FRAME)
@@ -270,7 +270,7 @@ def test_speakers_take_turns_and_never_say_nothing(history: list[Message]) -> No
     assert all(turn["content"] for turn in sent)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(messages(), max_size=12))
 def test_every_native_call_is_followed_by_its_results(history: list[Message]) -> None:
     awaited: list[str] = []
@@ -283,7 +283,7 @@ def test_every_native_call_is_followed_by_its_results(history: list[Message]) ->
     assert not awaited
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(messages(), max_size=12))
 def test_every_word_is_sent_in_the_order_it_was_said(history: list[Message]) -> None:
     sent = "".join(map(words, to_api_messages("", history, FRAME)))

@@ -247,7 +247,7 @@ def has_partner(message: Message, messages: list[Message]) -> bool:
 PLANS = st.none() | st.integers(1, 30).map(lambda n: "p " * n)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 @given(histories(), st.integers(0, 400), PLANS, st.booleans(), st.booleans())
 def test_what_is_chosen_keeps_its_promises(
     history: list[Message], budget: int, plan: str | None, with_goal: bool, with_total: bool
@@ -288,7 +288,7 @@ def test_what_is_chosen_keeps_its_promises(
         assert calls <= set(ids(kept)), "turns whole"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples // 2, deadline=None)
 @given(histories())
 def test_choosing_again_from_a_small_history_changes_nothing(history: list[Message]) -> None:
     whole = [message for message in history if has_partner(message, history)]
@@ -297,7 +297,7 @@ def test_choosing_again_from_a_small_history_changes_nothing(history: list[Messa
     assert choose(once, 10_000) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(histories(), st.integers(0, 400))
 def test_the_notes_count_what_is_missing(history: list[Message], budget: int) -> None:
     kept = choose(history, budget, total=len(history))

@@ -372,7 +372,7 @@ def cost(tools: Sequence[DescribedTool]) -> int:
     return estimate_tokens(sections(render_prompt(parts)).get("Tools", ""))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 @given(tool_lists(), st.sampled_from(["", NEEDLE, "an invoice"]), st.integers(-10, 300))
 def test_tools_are_chosen_by_rank_within_the_budget_and_kept_in_order(
     tools: list[DescribedTool], request: str, budget: int

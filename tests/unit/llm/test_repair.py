@@ -21,7 +21,9 @@ values = st.recursive(
     max_leaves=8,
 )
 objects = st.dictionaries(st.text(min_size=1, max_size=6), values, min_size=1, max_size=3)
-thorough = settings(max_examples=200, deadline=None, database=None, derandomize=True)
+thorough = settings(
+    max_examples=2 * settings().max_examples, deadline=None, database=None, derandomize=True
+)
 
 
 def reading(text: str, **how: Any) -> Any:

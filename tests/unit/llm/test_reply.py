@@ -561,7 +561,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
-thorough = settings(max_examples=300, deadline=None, database=None)
+thorough = settings(max_examples=3 * settings().max_examples, deadline=None, database=None)
 
 
 @thorough

@@ -120,7 +120,7 @@ def test_one_long_line_is_cut_by_characters() -> None:
     assert "lines" not in cut
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.text(max_size=400), st.integers(-5, 80))
 def test_a_cut_text_is_within_its_limit_and_a_short_one_untouched(text: str, limit: int) -> None:
     cut = cut_middle(text, limit, estimate_tokens, "hint")

@@ -74,6 +74,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
     return put
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 async def test_its_log_is_kept_in_bounds_and_without_the_key(file: Path, library: Library) -> None:
     library(TALKATIVE)
@@ -90,6 +91,7 @@ async def test_its_log_is_kept_in_bounds_and_without_the_key(file: Path, library
     assert endpoint.api_key not in "".join(log)
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("body", "cause"),
@@ -133,6 +135,7 @@ async def test_a_process_that_ends_at_once_is_no_riddle(file: Path) -> None:
     await server.close()
 
 
+@pytest.mark.process
 @pytest.mark.asyncio
 async def test_what_lies_beside_the_model_is_not_run(
     file: Path, trap: Path, library: Library

@@ -26,6 +26,7 @@ from cowork_jupyter.record import Redactor
 from cowork_jupyter.record.card import RunCard, run_card
 from cowork_jupyter.record.run import RecordedRun, run_of
 from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
+from tests.quick import each
 
 BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
 MAX_SAVED = 20_000
@@ -235,14 +236,14 @@ def test_a_list_in_a_failure_stays_a_list() -> None:
     assert "**Error:**\n\n> I can:\n>\n> - read\n> - write" in made.markdown
 
 
-@pytest.mark.parametrize("letter", ["x", "ü", "語", '"', "\\"])
+@pytest.mark.parametrize("letter", each(2, ["x", "ü", "語", '"', "\\"]))
 def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
     words = (letter * 7 + " ") * 400
     steps = [
         {"id": f"step-{n}", "action": words, "reason": words, "files": [f"{n}.csv"] * 30}
         for n in range(1, 200)
     ]
-    parameters = {f"key{n}": {"deep": [words] * 50} for n in range(50)}
+    parameters = {f"key{n}": {"deep": [words] * 50} for n in range(5)}
     calls = [
         message("", MessageType.TOOL_CALL, data={"tool": "x", "parameters": parameters})
         for _ in range(100)

@@ -18,7 +18,7 @@ from cowork_jupyter.service import CoworkService
 
 from .twice import ANSWERS, WISH, carry_out, guide_in, settings_in, turns
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
 
 @pytest.fixture(autouse=True)

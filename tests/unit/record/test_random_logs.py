@@ -143,7 +143,7 @@ class Dice(Random):
 
 
 @given(st.integers())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples // 2, deadline=None)
 def test_the_audit_agrees_with_the_log(seed: int) -> None:
     facts = Dice(seed).log()
     found = audit(facts, TOOLS)
@@ -177,7 +177,7 @@ def test_the_audit_agrees_with_the_log(seed: int) -> None:
 
 
 @given(st.integers(), st.sampled_from(ExportFormat))
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_every_log_can_be_exported(seed: int, kind: ExportFormat) -> None:
     facts = Dice(seed).log()
     assert export(facts, kind, TOOLS, Redactor()).body.decode()

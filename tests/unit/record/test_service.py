@@ -91,6 +91,7 @@ async def carry_out(service: CoworkService) -> str:
     return context.id
 
 
+@pytest.mark.process
 async def test_an_audit_tells_what_happened(service: CoworkService) -> None:
     context_id = await carry_out(service)
     found = await service.audit(context_id)
@@ -113,6 +114,7 @@ async def test_an_audit_tells_what_happened(service: CoworkService) -> None:
     assert (found.totals.steps, found.totals.completed) == (3, 2)
 
 
+@pytest.mark.process
 async def test_an_audit_agrees_with_the_log_and_links_to_it(service: CoworkService) -> None:
     context_id = await carry_out(service)
     found = await service.audit(context_id)
@@ -132,6 +134,7 @@ async def test_an_audit_agrees_with_the_log_and_links_to_it(service: CoworkServi
     }
 
 
+@pytest.mark.process
 async def test_a_new_proposal_does_not_hide_what_was_carried_out(service: CoworkService) -> None:
     context_id = await carry_out(service)
     before = await service.audit(context_id)
@@ -141,6 +144,7 @@ async def test_a_new_proposal_does_not_hide_what_was_carried_out(service: Cowork
     assert await service.audit(context_id) == before
 
 
+@pytest.mark.process
 async def test_exports_hold_it_all_but_no_secrets_and_no_homes(service: CoworkService) -> None:
     context_id = await carry_out(service)
     for kind in ExportFormat:

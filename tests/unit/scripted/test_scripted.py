@@ -277,6 +277,7 @@ def program(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.terminate()
 
 
+@pytest.mark.process
 def test_it_runs_by_itself(program: subprocess.Popen[str]) -> None:
     assert program.stdout is not None
     address = program.stdout.readline().strip()

@@ -10,6 +10,11 @@ from cowork_jupyter.store import Store
 
 
 @pytest.fixture
+def ready_tables() -> None:
+    """Here they are made."""
+
+
+@pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "cowork.sqlite"
 

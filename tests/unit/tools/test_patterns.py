@@ -27,7 +27,7 @@ TIMES = st.sampled_from(["", "", "", "*", "+", "?", "{2}", "{0,1}", "*?"])
 REGEXES = st.lists(st.tuples(ATOMS, TIMES).map("".join), min_size=1, max_size=6).map("".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(REGEXES, st.text('ab=(.x "', max_size=12))
 def test_every_match_holds_the_sure_text(regex: str, line: str) -> None:
     try:

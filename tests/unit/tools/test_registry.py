@@ -211,7 +211,7 @@ FULL: dict[str, dict[str, Any]] = {
 }
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     role=st.sampled_from(list(AgentRole)), name=st.sampled_from(list(default_tools())), raw=CRAFTED
 )

@@ -73,7 +73,7 @@ def contents(folder: Path) -> dict[str, object]:
     }
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=NODES, paths=st.lists(PATHS, min_size=1, max_size=5), follow=st.booleans())
 @example(nodes=[("a", "OUTSIDE")], paths=["a/c", "a/b", "a/new"], follow=True)
 @example(nodes=[("a", "../ws-evil")], paths=["a/c", "a/../c"], follow=False)

@@ -295,6 +295,7 @@ async def test_what_is_said_meanwhile_points_at_things_too(desk: Desk) -> None:
     assert [one.text for one in desk.recorded()] == ["@data/stock.csv"]
 
 
+@pytest.mark.process
 async def test_the_guide_reads_mentions_as_names(settings: Settings) -> None:
     async with bench_with(settings, base_url="", model="") as bench:
         bench.service.factory.llm.model = bench.service.current_model

@@ -11,6 +11,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ class Shell(InteractiveShell):
         text = _ESCAPES.sub("", "\n".join(stb))
         self.failure = CellError(name=etype.__name__, value=str(evalue), traceback=text)
 
+    def _format_exception_for_storage(self, *_: Any, **__: Any) -> None:
+        """Nobody reads the history; to tell all of a failure for it takes a second."""
+
     def system(self, cmd: str) -> None:
         """Nothing is installed by a test."""
 
@@ -62,15 +66,22 @@ class Shell(InteractiveShell):
         """There is none."""
 
 
+@cache
+def _shell() -> tuple[Shell, dict[str, Any]]:
+    """The only one, and the names it began with: to make one takes longer than its cells."""
+    shell = Shell(config=_NO_HISTORY)  # type: ignore[no-untyped-call]
+    atexit.unregister(shell.atexit_operations)
+    shell.run_line_magic = lambda *_, **__: None  # type: ignore[method-assign]
+    return shell, dict(shell.user_ns)
+
+
 class Notebook:
-    """Cells that ran, or not, in a shell of their own."""
+    """Cells that ran, or not, with no names but theirs. It ends where the next begins."""
 
     def __init__(self, cells: Sequence[str] = (), unrun: Sequence[str] = ()) -> None:
-        self.shell = Shell(config=_NO_HISTORY)  # type: ignore[no-untyped-call]
-        # Hundreds of them, each collecting garbage, would keep the tests from ending.
-        atexit.unregister(self.shell.atexit_operations)
-        self.shell.run_line_magic = lambda *_, **__: None  # type: ignore[method-assign]
-        self.hidden = dict(self.shell.user_ns)
+        self.shell, self.hidden = _shell()
+        self.shell.user_ns.clear()
+        self.shell.user_ns.update(self.hidden)
         self.cells = [
             NearbyCell(id=f"c{n}", source=one, has_run=True) for n, one in enumerate(cells)
         ]

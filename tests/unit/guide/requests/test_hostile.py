@@ -53,26 +53,26 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     understand(text, WORKSPACES["shop"])
     understand(text + " in `data/sales.csv`", WORKSPACES["shop"])
     notebook_intent(text)
     topic_of(text)
     asks(text)
     language_of(text)
-    assert time.perf_counter() - begin < SECONDS
+    assert time.thread_time() - begin < SECONDS
 
 
 def test_two_thousand_columns_are_looked_through_in_bounded_time() -> None:
     names = [f"measure_{n}_of_something" for n in range(2_000)]
     wide = Table("wide.csv", ",", tuple(ColumnFacts(one, "number") for one in names), True, 1)
-    begin = time.perf_counter()
+    begin = time.thread_time()
     found = understand("mean of measure 1234 of something by flavour and colour and taste", [wide])
     assert found.requests == ()
     assert "flavour" in found.unclear
     (request,) = understand("mean of measure 1234 of something", [wide]).requests
     assert request.columns == ("measure_1234_of_something",)
-    assert time.perf_counter() - begin < SECONDS
+    assert time.thread_time() - begin < SECONDS
 
 
 def test_names_and_values_with_code_in_them_stay_names_and_values() -> None:

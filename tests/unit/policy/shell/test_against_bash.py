@@ -15,7 +15,7 @@ from .bash import accepts, seen_by_bash
 
 pytestmark = pytest.mark.process
 
-thorough = settings(max_examples=300, deadline=None, database=None)
+thorough = settings(max_examples=3 * settings().max_examples, deadline=None, database=None)
 slow = settings(max_examples=80, deadline=None, database=None)
 
 SIGNS = "show \\'\"$#~{},;&|<>()!=`-ab1:.+@%^]/\n\t"

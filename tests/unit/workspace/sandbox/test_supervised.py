@@ -13,7 +13,7 @@ import pytest
 
 from cowork_jupyter.workspace.sandbox import supervised
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
 SHELL = shutil.which("sh") or "/bin/sh"
 ORPHAN = """
