@@ -95,6 +95,7 @@ def test_a_hidden_tab_says_in_its_title_and_by_the_browser_that_something_waits(
     assert page.evaluate("notified[0].shown.closed && notified.length === 1 && asked === 0")
 
 
+@pytest.mark.slow
 def test_the_browser_is_asked_only_by_whoever_takes_the_offer(
     page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -113,6 +114,7 @@ def test_the_browser_is_asked_only_by_whoever_takes_the_offer(
     expect(page).to_have_title(re.compile("^JupyterLab"))
 
 
+@pytest.mark.slow
 def test_nobody_is_called_who_does_not_want_it(page: Page, lab: LabServer) -> None:
     visit(page, lab, "granted")
     lab.set("cowork-jupyter", "plugin", tour=False, notify=False)
@@ -126,6 +128,7 @@ def test_nobody_is_called_who_does_not_want_it(page: Page, lab: LabServer) -> No
     answer(panel)
 
 
+@pytest.mark.slow
 def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
     page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -169,6 +172,7 @@ def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
     expect(panel.locator("[data-toured]")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_question_mark_lists_all_shortcuts_as_they_are(
     page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:

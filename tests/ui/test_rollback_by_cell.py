@@ -151,6 +151,7 @@ def test_only_what_the_agent_changed_goes_back(
     assert ["".join(one["source"]) for one in saved][:4] == [mine, "b = 2", "c = 3", both]
 
 
+@pytest.mark.slow
 def test_the_preview_is_made_anew_if_something_else_would_happen(
     page: Page, run: Locator, name: str, screenshot: Screenshot
 ) -> None:

@@ -144,6 +144,7 @@ def test_from_plan_to_roll_back(
     screenshot(page, "run-rolled-back")
 
 
+@pytest.mark.slow
 def test_a_reply_can_be_stopped_while_it_streams(page: Page, lab_with_model: LabServer) -> None:
     run = run_cell(page, lab_with_model, "stop.ipynb", "%%act\nThink long")
     expect(run).to_contain_text("Let me think")
@@ -152,6 +153,7 @@ def test_a_reply_can_be_stopped_while_it_streams(page: Page, lab_with_model: Lab
     expect(run).to_contain_text("The reply was cut off here.")
 
 
+@pytest.mark.slow
 def test_lab_draws_the_reply_and_none_of_it_runs(
     page: Page, lab_with_model: LabServer, screenshot: Screenshot
 ) -> None:
@@ -167,6 +169,7 @@ def test_lab_draws_the_reply_and_none_of_it_runs(
     assert outside == []
 
 
+@pytest.mark.slow
 def test_keys_pressed_on_a_card_are_the_cards_and_escape_leaves_it(
     page: Page, lab_with_model: LabServer
 ) -> None:
