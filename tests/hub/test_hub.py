@@ -7,16 +7,12 @@ import os
 import subprocess
 from typing import Any
 
-import pytest
-
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.replies import Scripted
 from tests.unit.cli.terminals import PROGRAM
 
 from .conftest import ADMINISTRATOR, key_of
 from .hub import Hub, User, administrators_settings, wait_until
-
-pytestmark = pytest.mark.slow
 
 SPENT = {"prompt_tokens": 600, "completion_tokens": 400, "total_tokens": 1000}
 COST = (600 * 100 + 400 * 1000) / 1_000_000

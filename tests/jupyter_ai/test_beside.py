@@ -6,15 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.ui import test_cells
 from tests.ui.agent import Agent
 from tests.ui.lab import LabServer
 from tests.ui.test_cells import cell, editor, expect_source, open_it, write
-
-pytestmark = pytest.mark.slow
 
 # The same tests, in this Lab.
 test_typing_goes_on = test_cells.test_typing_goes_on_while_the_agent_edits_other_cells

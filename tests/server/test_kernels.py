@@ -207,6 +207,7 @@ async def _answer(client: Any, request: str) -> dict[str, Any]:
                 return content
 
 
+@pytest.mark.slow
 async def test_much_output_is_bounded_and_said_to_be(place: Place) -> None:
     ran = await place.run("for _ in range(100): print('x' * 1_000_000)\nprint('the end')")
     said = printed(ran)

@@ -106,6 +106,7 @@ def test_what_was_computed_in_scratch_is_kept_as_a_cell(
     screenshot(page, "scratch-kept")
 
 
+@pytest.mark.slow
 def test_a_permission_says_which_cell_and_in_words_what(
     page: Page, answering_lab: LabServer, screenshot: Screenshot
 ) -> None:

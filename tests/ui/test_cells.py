@@ -566,6 +566,7 @@ def test_rollback_goes_through_the_open_document(
     expect_source(page, 2, "three typed!")
 
 
+@pytest.mark.slow
 def test_the_model_is_told_where_the_user_is(
     page: Page, lab: LabServer, agent: Agent, model: ScriptedServer, name: str
 ) -> None:

@@ -107,6 +107,7 @@ def test_it_stays_on_top_when_pinned(page: Page, panel: Locator, screenshot: Scr
     expect(rows(panel)).to_have_text(["Costs", "Sales", "Birds"])
 
 
+@pytest.mark.slow
 def test_it_is_found_by_what_was_said_and_by_its_notebook(page: Page, panel: Locator) -> None:
     search(panel, "100% birds")
     expect(rows(panel)).to_have_text(["Birds"])

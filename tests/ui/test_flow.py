@@ -83,6 +83,7 @@ def test_from_a_plan_to_its_roll_back(
     assert (root / "notes.md").read_text() == "Nothing yet.\n"
 
 
+@pytest.mark.slow
 def test_a_reply_is_stopped_while_it_streams(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:

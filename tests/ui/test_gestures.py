@@ -190,6 +190,7 @@ def test_a_suggestion_for_a_text_that_was_edited_meanwhile_is_not_taken(
     expect(accept).to_have_attribute("aria-disabled", "false")
 
 
+@pytest.mark.slow
 def test_an_error_is_explained_below_it_and_failures_say_what_to_do(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions, screenshot: Screenshot
 ) -> None:

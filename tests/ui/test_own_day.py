@@ -17,6 +17,8 @@ from .patience import until
 from .person import choose_in_palette, start_in_light, use_dark_theme
 from .visit import complaints, has, open_lab, open_panel, post
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 BROWSER = """(permission) => {
@@ -95,7 +97,6 @@ def test_a_hidden_tab_says_in_its_title_and_by_the_browser_that_something_waits(
     assert page.evaluate("notified[0].shown.closed && notified.length === 1 && asked === 0")
 
 
-@pytest.mark.slow
 def test_the_browser_is_asked_only_by_whoever_takes_the_offer(
     page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -114,7 +115,6 @@ def test_the_browser_is_asked_only_by_whoever_takes_the_offer(
     expect(page).to_have_title(re.compile("^JupyterLab"))
 
 
-@pytest.mark.slow
 def test_nobody_is_called_who_does_not_want_it(page: Page, lab: LabServer) -> None:
     visit(page, lab, "granted")
     lab.set("cowork-jupyter", "plugin", tour=False, notify=False)
@@ -128,7 +128,6 @@ def test_nobody_is_called_who_does_not_want_it(page: Page, lab: LabServer) -> No
     answer(panel)
 
 
-@pytest.mark.slow
 def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
     page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -172,7 +171,6 @@ def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
     expect(panel.locator("[data-toured]")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_a_question_mark_lists_all_shortcuts_as_they_are(
     page: Page, lab: LabServer, screenshot: Screenshot
 ) -> None:

@@ -18,6 +18,8 @@ from .lab import LabServer
 from .patience import until
 from .person import open_notebook, save
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 SOURCES = {"c1": "a = 1", "c2": "b = 2", "c3": "c = 3", "c4": "d = 4"}
 
@@ -151,7 +153,6 @@ def test_only_what_the_agent_changed_goes_back(
     assert ["".join(one["source"]) for one in saved][:4] == [mine, "b = 2", "c = 3", both]
 
 
-@pytest.mark.slow
 def test_the_preview_is_made_anew_if_something_else_would_happen(
     page: Page, run: Locator, name: str, screenshot: Screenshot
 ) -> None:

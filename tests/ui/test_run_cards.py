@@ -16,6 +16,8 @@ from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 from .lab import LabServer
 from .person import open_notebook, save
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 STEPS = [
@@ -144,7 +146,6 @@ def test_from_plan_to_roll_back(
     screenshot(page, "run-rolled-back")
 
 
-@pytest.mark.slow
 def test_a_reply_can_be_stopped_while_it_streams(page: Page, lab_with_model: LabServer) -> None:
     run = run_cell(page, lab_with_model, "stop.ipynb", "%%act\nThink long")
     expect(run).to_contain_text("Let me think")
@@ -153,7 +154,6 @@ def test_a_reply_can_be_stopped_while_it_streams(page: Page, lab_with_model: Lab
     expect(run).to_contain_text("The reply was cut off here.")
 
 
-@pytest.mark.slow
 def test_lab_draws_the_reply_and_none_of_it_runs(
     page: Page, lab_with_model: LabServer, screenshot: Screenshot
 ) -> None:
@@ -169,7 +169,6 @@ def test_lab_draws_the_reply_and_none_of_it_runs(
     assert outside == []
 
 
-@pytest.mark.slow
 def test_keys_pressed_on_a_card_are_the_cards_and_escape_leaves_it(
     page: Page, lab_with_model: LabServer
 ) -> None:
