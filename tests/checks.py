@@ -4,7 +4,7 @@ Tests marked `slow` and checks that are slow as a whole run in `full` alone: wha
 seldom finds what the others do not.
 Each check runs to its end whatever happened to the others, so that one run tells all
 that is wrong. Unit, server and browser tests get processes of their own, because their
-event loops do not mix; two of them run side by side, and what a check prints is shown when
+event loops do not mix; some run side by side, and what a check prints is shown when
 it has ended. A skipped test counts as failed: it hides, it does not pass.
 
 Tests with servers, kernels and browsers depend on time. One that fails is run again, alone, when
@@ -125,7 +125,9 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("local", reruns=True),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),
 ]
-AT_ONCE = 2
+AT_ONCE = 3
+"""Tests that start programs and pages wait for them half of their time: two would leave a core of
+two idle now and then."""
 
 
 def quick(checks: list[Check]) -> list[Check]:
@@ -157,7 +159,7 @@ def run(check: Check) -> Outcome:
 
 
 def run_all(checks: list[Check]) -> list[Outcome]:
-    """Two at a time; outcomes in their order."""
+    """Side by side; outcomes in their order."""
     with ThreadPoolExecutor(AT_ONCE) as lanes:
         return list(lanes.map(run, checks))
 

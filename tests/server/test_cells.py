@@ -121,6 +121,7 @@ def test_the_same_cell_run_again_offers_and_sends_nothing(
     assert acted.card["job_id"] != first.card["job_id"]
 
 
+@pytest.mark.slow
 def test_another_cell_with_the_same_text_is_another_request(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -133,6 +134,7 @@ def test_another_cell_with_the_same_text_is_another_request(
     assert chats(scripted) == 3
 
 
+@pytest.mark.slow
 def test_where_cells_have_no_ids_the_same_text_is_sent_again(
     open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -266,6 +268,7 @@ def test_asking_goes_on_with_the_plan_until_it_is_executed(
     assert cells.run("%%ask reviewer --wait\nLook", "c6").card["role"] == "reviewer"
 
 
+@pytest.mark.slow
 def test_asking_is_answered_by_the_planner_of_a_second_plan(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -311,6 +314,7 @@ def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_
     assert waited.markdown.endswith("> Second.")
 
 
+@pytest.mark.slow
 def test_a_cell_says_what_another_one_asks_permission_for(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -331,6 +335,7 @@ def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     assert "The role is now **Planner**." in shown.markdown
 
 
+@pytest.mark.slow
 def test_the_role_is_switched_while_a_run_goes_on_only_if_that_is_confirmed(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -371,6 +376,7 @@ def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: 
     assert shown.traceback[0].startswith("Cowork: The Jupyter server does not answer.")
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_know_the_kernel_is_said_in_one_line(open_notebook: Open) -> None:
     cells = open_notebook()
     cells.run("import os; os.environ['COWORK_KERNEL_TOKEN'] = 'of yesterday'")
@@ -379,17 +385,20 @@ def test_a_server_that_does_not_know_the_kernel_is_said_in_one_line(open_noteboo
     assert "does not know this kernel" in shown.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["rules", "models"])
 def test_lists_are_shown_in_the_notebook(open_notebook: Open, what: str) -> None:
     assert open_notebook().run(f"%cowork {what}").status == "ok"
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_is_not_there_is_said_in_one_line(open_notebook: Open) -> None:
     shown = open_notebook().run("%cowork rollback cp_1")
     assert len(shown.traceback) == 1
     assert "There is no checkpoint 'cp_1'." in shown.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ["InteractiveShellApp", "IPKernelApp"])
 def test_the_magics_are_there_beside_a_users_own_extensions(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer, section: str
