@@ -16,6 +16,8 @@ from .lab import LabServer
 from .person import choose_in_palette
 from .test_run_cards import press, run_cell
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 ANSWER = """Two ways:
@@ -88,7 +90,6 @@ def test_code_in_an_answer_becomes_a_cell_below_the_card(
     expect(cells.nth(1).locator(".cm-content")).to_have_text("total = 6 * 7print(total)")
 
 
-@pytest.mark.slow
 def test_what_was_computed_in_scratch_is_kept_as_a_cell(
     page: Page, answering_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -106,7 +107,6 @@ def test_what_was_computed_in_scratch_is_kept_as_a_cell(
     screenshot(page, "scratch-kept")
 
 
-@pytest.mark.slow
 def test_a_permission_says_which_cell_and_in_words_what(
     page: Page, answering_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -124,7 +124,6 @@ def test_a_permission_says_which_cell_and_in_words_what(
     expect(run).to_contain_text("Completed")
 
 
-@pytest.mark.slow
 def test_a_failed_step_gives_its_reason_once(
     page: Page, answering_lab: LabServer, screenshot: Screenshot
 ) -> None:

@@ -21,6 +21,8 @@ from .visit import (
     unfold,
 )
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 
@@ -68,7 +70,6 @@ def search(panel: Locator, words: str) -> None:
     panel.get_by_label("Search conversations").fill(words)
 
 
-@pytest.mark.slow
 def test_it_is_renamed_in_place_with_the_keyboard(page: Page, panel: Locator) -> None:
     more(panel, "Sales")
     panel.get_by_role("button", name="Rename").click()
@@ -88,7 +89,6 @@ def test_it_is_renamed_in_place_with_the_keyboard(page: Page, panel: Locator) ->
     expect(rows(open_panel(page))).to_have_text(["Costs", "Sales of March", "Birds"])
 
 
-@pytest.mark.slow
 def test_it_stays_on_top_when_pinned(page: Page, panel: Locator, screenshot: Screenshot) -> None:
     more(panel, "Birds")
     panel.get_by_role("button", name="Pin", exact=True).click()
@@ -107,7 +107,6 @@ def test_it_stays_on_top_when_pinned(page: Page, panel: Locator, screenshot: Scr
     expect(rows(panel)).to_have_text(["Costs", "Sales", "Birds"])
 
 
-@pytest.mark.slow
 def test_it_is_found_by_what_was_said_and_by_its_notebook(page: Page, panel: Locator) -> None:
     search(panel, "100% birds")
     expect(rows(panel)).to_have_text(["Birds"])
@@ -147,7 +146,6 @@ def test_deleting_is_undone_also_after_a_reload(
     expect(panel.get_by_role("button", name="Undo deleting Sales").first).to_be_visible()
 
 
-@pytest.mark.slow
 def test_it_is_exported_from_the_list_and_from_inside(page: Page, panel: Locator) -> None:
     more(panel, "Costs")
     with page.expect_download() as download:
@@ -167,7 +165,6 @@ def test_it_is_exported_from_the_list_and_from_inside(page: Page, panel: Locator
     expect(rows(panel)).to_have_text(["Costs of March", "Sales", "Birds"])
 
 
-@pytest.mark.slow
 def test_a_workflow_s_file_is_picked_in_a_dialog(
     page: Page, panel: Locator, screenshot: Screenshot
 ) -> None:

@@ -20,6 +20,8 @@ from .person import card, open_notebook, run_cells, use_dark_theme
 from .told import write_notebook
 from .visit import complaints, open_lab, open_panel
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 TABLE = """import pandas as pd
@@ -112,7 +114,6 @@ def test_the_composer_completes_with_the_keyboard_and_records_what_was_given(
     screenshot(page, "mentions-recorded-dark")
 
 
-@pytest.mark.slow
 def test_a_command_goes_to_its_role_and_a_wrong_one_nowhere(
     page: Page, pointing_lab: LabServer, model: ScriptedServer
 ) -> None:
@@ -134,7 +135,6 @@ def test_a_command_goes_to_its_role_and_a_wrong_one_nowhere(
     assert len(model.requests) == before
 
 
-@pytest.mark.slow
 def test_a_pasted_image_goes_along_and_one_is_told_who_cannot_see(
     page: Page, pointing_lab: LabServer, model: ScriptedServer, screenshot: Screenshot
 ) -> None:
@@ -160,7 +160,6 @@ def test_a_pasted_image_goes_along_and_one_is_told_who_cannot_see(
     assert data not in sent
 
 
-@pytest.mark.slow
 def test_comments_on_steps_go_as_one_message(
     page: Page, pointing_lab: LabServer, model: ScriptedServer, screenshot: Screenshot
 ) -> None:
@@ -199,7 +198,6 @@ def test_comments_on_steps_go_as_one_message(
     assert "In step 2 “Draw the chart”:\n> " in said
 
 
-@pytest.mark.slow
 def test_discussing_a_plan_and_writing_in_a_cell_complete_too(
     page: Page, pointing_lab: LabServer
 ) -> None:
