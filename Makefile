@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 # ARGS="-m slow" runs the others instead.
 PYTEST = $(BIN)/python -m pytest -m "not slow"
+# Where all tests are slow, whoever asks for them means them.
+PYTEST_ALL = $(BIN)/python -m pytest
 
 # Tools from .venv come first, so that a node installed there is found by npm scripts too.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -14,6 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; each would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
+HUB := $(VENV)/.hub tests/hub/node_modules/.package-lock.json
 LABEXTENSION := cowork_jupyter/labextension/package.json
 JS_SOURCES := $(shell find js/src js/style js/schema js/scripts -type f 2>/dev/null) \
               js/package.json js/tsconfig.json
@@ -35,10 +38,10 @@ lab: install ## start JupyterLab with the quickstart (ARGS="--no-browser --port 
 
 install: $(VENV)/.installed $(LABEXTENSION) ## install the package into .venv, with its JavaScript
 
-test: $(VENV)/.ready-to-test ## run the checks; ends with one line of totals
+test: $(VENV)/.ready-to-test ## run the checks but the slow ones; ends with one line of totals
 	$(BIN)/python -m tests.checks
 
-test-full: $(VENV)/.ready-to-test ## the same with the slow tests: whole days, crashes, fuzzing, packaging
+test-full: $(VENV)/.ready-to-test $(HUB) $(VENV)/.collaboration $(VENV)/.jupyter-ai ## the same with the slow ones: all browser tests, crashes, fuzzing, packaging, a hub
 	$(BIN)/python -m tests.checks full
 
 test-unit: $(VENV)/.ready-to-test ## unit tests that start no programs (ARGS are passed to pytest)
@@ -65,14 +68,14 @@ test-local: $(VENV)/.ready-to-test ## a small language model, really served by a
 test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
 	$(PYTEST) tests/ui $(ARGS)
 
-test-collaboration: $(VENV)/.ready-to-test ## the same with documents that several people share
-	$(PYTEST) tests/collaboration $(ARGS)
+test-collaboration: $(VENV)/.ready-to-test $(VENV)/.collaboration ## the same with documents that several people share
+	$(PYTEST_ALL) tests/collaboration $(ARGS)
 
-test-jupyter-ai: $(VENV)/.ready-to-test ## JupyterLab in a browser, with jupyter-ai beside us
-	$(PYTEST) tests/jupyter_ai $(ARGS)
+test-jupyter-ai: $(VENV)/.ready-to-test $(VENV)/.jupyter-ai ## JupyterLab in a browser, with jupyter-ai beside us
+	$(PYTEST_ALL) tests/jupyter_ai $(ARGS)
 
-test-hub: $(VENV)/.ready-to-test ## a real JupyterHub with its proxy, two users and an administrator
-	$(PYTEST) tests/hub $(ARGS)
+test-hub: $(VENV)/.ready-to-test $(HUB) ## a real JupyterHub with its proxy, two users and an administrator
+	$(PYTEST_ALL) tests/hub $(ARGS)
 
 test-notebooks: $(VENV)/.ready-to-test ## run the notebooks from top to bottom
 	$(BIN)/python -m tests.notebooks check $(ARGS)
@@ -81,7 +84,7 @@ notebooks: $(VENV)/.ready-to-test ## run the notebooks, and keep what they show 
 	$(BIN)/python -m tests.notebooks $(ARGS)
 
 test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and install them
-	$(PYTEST) tests/packaging $(ARGS)
+	$(PYTEST_ALL) tests/packaging $(ARGS)
 
 lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, names, schema; tsc, eslint, prettier
 	$(BIN)/python -m tests.checks lint
@@ -200,9 +203,7 @@ $(VENV)/.hub: tests/hub/environment.py | install
 
 $(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
                         tests/acp/node_modules/.package-lock.json \
-                        tests/hub/node_modules/.package-lock.json \
-                        tests/mcp/node_modules/.package-lock.json $(VENV)/.small-model \
-                        $(VENV)/.collaboration $(VENV)/.jupyter-ai $(VENV)/.hub | install
+                        tests/mcp/node_modules/.package-lock.json $(VENV)/.small-model | install
 	@echo "Installing what the tests need …"
 	@$(BIN)/pip install --quiet --group build --group docs --group test
 	@$(BIN)/python -m tests.ui.chromium

@@ -1,9 +1,10 @@
 """Runs the checks and adds up: `python -m tests.checks [lint|full]`.
 
-Tests marked `slow` run in `full` alone: what takes long and seldom finds what the others do not.
+Tests marked `slow` and checks that are slow as a whole run in `full` alone: what takes long and
+seldom finds what the others do not.
 Each check runs to its end whatever happened to the others, so that one run tells all
 that is wrong. Unit, server and browser tests get processes of their own, because their
-event loops do not mix; two of them run side by side, and what a check prints is shown when
+event loops do not mix; some run side by side, and what a check prints is shown when
 it has ended. A skipped test counts as failed: it hides, it does not pass.
 
 Tests with servers, kernels and browsers depend on time. One that fails is run again, alone, when
@@ -46,8 +47,8 @@ class Check:
     command: tuple[str, ...]
     report: reports.Format = ""
     folder: str = "."
-    alone: bool = False
-    """Whether it needs the whole machine."""
+    slow: bool = False
+    """Whether all of it is; what only its tests need is then not installed for the others."""
     targets: tuple[str, ...] = ()
     """The tests to run, where the command does not know them."""
     marks: tuple[str, ...] = ()
@@ -83,56 +84,59 @@ def pytest_check(
     *options: str,
     folder: str = "",
     mark: str = "",
-    alone: bool = False,
+    slow: bool = False,
     reruns: bool = False,
 ) -> Check:
     command = (sys.executable, "-m", "pytest", "-q", f"--timeout={HANGS}", *options)
     targets, marks = (f"tests/{folder or name}",), (mark,) if mark else ()
-    return Check(name, command, "junit", ".", alone, targets, marks, reruns)
+    return Check(name, command, "junit", ".", slow, targets, marks, reruns)
 
 
 NOTEBOOKS = (sys.executable, "-m", "tests.notebooks", "check", "-q")
 LINT = [
-    Check("ruff check", (str(BIN / "ruff"), "check", ".")),
-    Check("ruff format", (str(BIN / "ruff"), "format", "--check", ".")),
     Check("mypy", (str(BIN / "mypy"),)),
-    Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
+    Check("js", ("npm", "run", "--silent", "lint"), folder="js"),
     Check("docs", (sys.executable, "-m", "docs.site")),
+    Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
     Check("messages", (sys.executable, "-m", "tests.messages", "check")),
     Check("integrations", (sys.executable, "-m", "tests.integrations", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
     Check("sizes", (sys.executable, "-m", "tests.sizes")),
     Check("circles", (sys.executable, "-m", "tests.circles")),
-    Check("js", ("npm", "run", "--silent", "lint"), folder="js"),
+    Check("ruff check", (str(BIN / "ruff"), "check", ".")),
+    Check("ruff format", (str(BIN / "ruff"), "format", "--check", ".")),
 ]
 
 TESTS = [  # the longest first, so that none is left running alone at the end
+    pytest_check("ui", reruns=True),
+    pytest_check("server", reruns=True),
     pytest_check("unit", mark="not process"),
     pytest_check("processes", folder="unit", mark="process"),
     pytest_check("security"),
-    pytest_check("server", reruns=True),
-    pytest_check("packaging", reruns=True),
+    pytest_check("packaging", slow=True, reruns=True),
+    pytest_check("mcp", reruns=True),
+    pytest_check("jupyter_ai", slow=True, reruns=True),
+    pytest_check("hub", slow=True, reruns=True),
+    pytest_check("cluster", reruns=True),
+    pytest_check("acp", reruns=True),
+    pytest_check("collaboration", slow=True, reruns=True),
     Check("notebooks", NOTEBOOKS, "junit", reruns=True),
     pytest_check("effects"),
-    pytest_check("cluster", reruns=True),
-    pytest_check("hub", reruns=True),
     pytest_check("local", reruns=True),
-    pytest_check("acp", reruns=True),
-    pytest_check("mcp", reruns=True),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),
-    pytest_check("collaboration", alone=True, reruns=True),
-    pytest_check("jupyter_ai", alone=True, reruns=True),
-    pytest_check("ui", alone=True, reruns=True),
 ]
-AT_ONCE = 2
+AT_ONCE = 3
+"""Tests that start programs and pages wait for them half of their time: two would leave a core of
+two idle now and then."""
 
 
 def quick(checks: list[Check]) -> list[Check]:
-    """The same without the tests that are marked as slow."""
+    """The same without what is slow."""
     return [
         replace(check, marks=(*check.marks, "not slow")) if check.report == "junit" else check
         for check in checks
+        if not check.slow
     ]
 
 
@@ -156,12 +160,9 @@ def run(check: Check) -> Outcome:
 
 
 def run_all(checks: list[Check]) -> list[Outcome]:
-    """Two at a time, then one by one those that want to be alone; outcomes in their order."""
+    """Side by side; outcomes in their order."""
     with ThreadPoolExecutor(AT_ONCE) as lanes:
-        together = {check: lanes.submit(run, check) for check in checks if not check.alone}
-        done = {check: started.result() for check, started in together.items()}
-    done |= {check: run(check) for check in checks if check.alone}
-    return [done[check] for check in checks]
+        return list(lanes.map(run, checks))
 
 
 def run_again(outcomes: list[Outcome], kept: Path) -> list[Flaky]:
@@ -208,5 +209,5 @@ def _print_row(name: str, passed: int, failed: int, remark: str) -> None:
 
 
 if __name__ == "__main__":
-    chosen = {"lint": LINT, "full": LINT + TESTS, "": LINT + quick(TESTS)}
+    chosen = {"lint": LINT, "full": TESTS + LINT, "": quick(TESTS) + LINT}
     sys.exit(check_all(chosen["".join(sys.argv[1:])]) > 0)

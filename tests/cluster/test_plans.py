@@ -106,6 +106,7 @@ async def test_steps_run_in_the_workers_processes_and_all_of_it_comes_back(
     assert not [path for path in bench.workspace.iterdir() if path.name.startswith(".cowork")]
 
 
+@pytest.mark.slow
 async def test_output_comes_in_order_while_a_command_runs(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -122,6 +123,7 @@ async def test_output_comes_in_order_while_a_command_runs(
     assert shown == "line 1\nline 2\nline 3\n"
 
 
+@pytest.mark.slow
 async def test_what_a_tool_refuses_comes_back_as_the_same_error(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -132,6 +134,7 @@ async def test_what_a_tool_refuses_comes_back_as_the_same_error(
     await bench.service.jobs.cancel(job_id)
 
 
+@pytest.mark.slow
 async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -207,6 +210,7 @@ async def test_cancelling_ends_the_command_at_its_worker(
     assert bench.results()[0]["error"]["code"] == "cancelled"
 
 
+@pytest.mark.slow
 async def test_a_command_ends_when_its_coordinator_is_gone(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -235,6 +239,7 @@ async def test_a_worker_killed_during_a_command_is_reported_and_nothing_runs_twi
     assert times_run(bench) == 2, "now the user has asked for it"
 
 
+@pytest.mark.slow
 async def test_what_dask_runs_again_by_itself_is_not_granted(
     bench: Bench,
     cluster: Cluster,
@@ -270,6 +275,7 @@ def hold_up_reading() -> None:
     pool_worker.default_tools = lambda: held_up  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 async def test_a_worker_killed_while_it_only_reads_costs_nothing_but_time(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -289,6 +295,7 @@ async def test_a_worker_killed_while_it_only_reads_costs_nothing_but_time(
     assert "worker_lost" in notices
 
 
+@pytest.mark.slow
 async def test_what_needs_the_workspace_does_not_run_at_a_worker_that_came_later_without_it(
     bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +311,7 @@ async def test_what_needs_the_workspace_does_not_run_at_a_worker_that_came_later
     assert "worker" not in at_home["facts"]
 
 
+@pytest.mark.slow
 async def test_a_scheduler_that_does_not_answer_fails_the_job_at_once(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,6 +323,7 @@ async def test_a_scheduler_that_does_not_answer_fails_the_job_at_once(
     assert f"No Dask scheduler answers at {nobody}" in (job.error or "")
 
 
+@pytest.mark.slow
 async def test_without_an_address_there_are_worker_processes_on_this_machine(
     settings: Settings, scripted: ScriptedServer
 ) -> None:

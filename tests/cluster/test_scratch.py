@@ -69,6 +69,7 @@ async def test_a_step_keeps_its_variables_and_tables_and_pictures_come_back(
     assert not any((await kernels_at(cluster)).values()), "it ends with its step"
 
 
+@pytest.mark.slow
 async def test_code_is_confined_there(bench: Bench, scripted: ScriptedServer) -> None:
     (bench.workspace / ".env").write_text("KEY=very-secret")
     scripted.add(
@@ -86,6 +87,7 @@ async def test_code_is_confined_there(bench: Bench, scripted: ScriptedServer) ->
     assert "very-secret" not in said
 
 
+@pytest.mark.slow
 async def test_steps_side_by_side_have_a_kernel_each(bench: Bench, cluster: Cluster) -> None:
     def answer(body: dict[str, Any]) -> Scripted:
         step = "a" if "The step: do a" in json.dumps(body["messages"]) else "b"
@@ -110,6 +112,7 @@ async def test_steps_side_by_side_have_a_kernel_each(bench: Bench, cluster: Clus
     assert {one["facts"]["worker"] for one in bench.results()} == set(await cluster.pids())
 
 
+@pytest.mark.slow
 async def test_with_its_worker_the_variables_are_gone_and_the_model_is_told(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -130,6 +133,7 @@ async def test_with_its_worker_the_variables_are_gone_and_the_model_is_told(
     assert await cluster.pids()
 
 
+@pytest.mark.slow
 async def test_cancelling_the_job_ends_the_kernel(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -154,6 +158,7 @@ class Kernel(NoKernels):
         return TableCopy(name, "DataFrame", "")
 
 
+@pytest.mark.slow
 async def test_copies_of_the_notebook_s_tables_are_taken_along(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:

@@ -106,6 +106,7 @@ async def test_files_go_out_once_and_what_a_command_changed_comes_back(
     assert len(sent) <= 2 * len(set(sent)), "at most once to each worker"
 
 
+@pytest.mark.slow
 async def test_what_came_back_can_be_taken_back(bench: Bench, scripted: ScriptedServer) -> None:
     await run_step(
         *(bench, scripted),
@@ -119,6 +120,7 @@ async def test_what_came_back_can_be_taken_back(bench: Bench, scripted: Scripted
     assert not (bench.workspace / "new.txt").exists()
 
 
+@pytest.mark.slow
 async def test_what_was_changed_here_meanwhile_is_not_overwritten(
     bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +140,7 @@ async def test_what_was_changed_here_meanwhile_is_not_overwritten(
     assert not (bench.workspace / "new.txt").exists(), "all of it, or nothing"
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_here_but_is_not_the_step_s_is_not_overwritten(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -147,6 +150,7 @@ async def test_a_file_that_is_here_but_is_not_the_step_s_is_not_overwritten(
     assert (bench.workspace / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 async def test_tables_and_scratch_get_their_files_and_what_is_about_the_workspace_stays_here(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -186,6 +190,7 @@ def task_trees(dask_worker: Any) -> list[str]:
     return [one.name for one in folder.glob("task-*")]
 
 
+@pytest.mark.slow
 async def test_too_much_to_send_is_said(
     bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ async def run_step(bench: Bench, scripted: ScriptedServer, *wanted: tuple[str, A
     assert job.status is JobStatus.COMPLETED, job.error
 
 
+@pytest.mark.slow
 async def test_a_step_s_questions_about_folders_and_files_are_answered_by_workers(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
@@ -105,6 +106,7 @@ def remember_tables() -> None:
     pool_worker.default_tools = default_tools  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 async def test_a_worker_without_duckdb_says_what_to_install_there(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:

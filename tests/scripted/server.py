@@ -98,6 +98,11 @@ class ScriptedServer:
         """Append to the script."""
         self._script.extend(replies)
 
+    def forget(self) -> None:
+        """The script, and what was asked so far: for who shares a server."""
+        self._script.clear()
+        self.requests.clear()
+
     def __enter__(self) -> Self:
         self._thread.start()
         if not self._ready.wait(60):

@@ -29,6 +29,16 @@ class LiveServer:
     process_id: int
 
     @property
+    def folder(self) -> Path:
+        """Where all its folders are."""
+        return self.log_file.parent
+
+    @property
+    def root(self) -> Path:
+        """Its workspace."""
+        return self.folder / "root"
+
+    @property
     def api(self) -> str:
         """Where our routes begin."""
         return f"{self.url}cowork/"
@@ -91,12 +101,13 @@ def _environment(folder: Path, more: dict[str, str]) -> dict[str, str]:
 
 def _wait_until_it_answers(server: LiveServer, process: subprocess.Popen[bytes]) -> None:
     give_up = time.monotonic() + START_LIMIT
-    while process.poll() is None and time.monotonic() < give_up:
-        try:
-            httpx.get(f"{server.url}api", timeout=10)
-            return
-        except httpx.TransportError:
-            time.sleep(0.05)
+    with httpx.Client(timeout=10) as client:
+        while process.poll() is None and time.monotonic() < give_up:
+            try:
+                client.get(f"{server.url}api")
+                return
+            except httpx.TransportError:
+                time.sleep(0.05)
     raise TimeoutError(f"The Jupyter server did not start:\n{server.log}")
 
 

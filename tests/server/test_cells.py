@@ -12,47 +12,40 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 
 from tests.scripted import ScriptedServer, call, plan, stall, text
-from tests.unit.kernel.kernels import SECONDS, Cells, wait_until_ready
+from tests.unit.kernel.kernels import Cells, wait_until_ready
 
-from .live import TOKEN, LiveServer, live_server
+from .live import LiveServer
 from .live_page import live_page
+from .shared_server import CLIENT, get
+from .shared_server import model as model
+from .shared_server import scripted as scripted
+from .shared_server import server as server
+from .shared_server import shared as shared
 
-HEADERS = {"Authorization": f"token {TOKEN}"}
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
 Open = Callable[..., Cells]
 NOTEBOOK = "sub/sales.ipynb"
 
 
 @pytest.fixture
-def server(tmp_path: Path, scripted: ScriptedServer) -> Iterator[LiveServer]:
-    environment = {"COWORK_BASE_URL": scripted.base_url, "COWORK_MODEL": "scripted"}
-    with live_server(tmp_path, environment=environment) as running:
-        (tmp_path / "root" / "sub").mkdir()
-        yield running
-
-
-@pytest.fixture
-def open_notebook(server: LiveServer, tmp_path: Path) -> Iterator[Open]:
+def open_notebook(server: LiveServer) -> Iterator[Open]:
     """Opens the notebook with a kernel of its own, as Lab does."""
     with ExitStack() as stack:
 
-        def start(*, load: bool = True) -> Cells:
+        def start(path: str = NOTEBOOK, *, load: bool = True) -> Cells:
             wanted = {
-                "path": NOTEBOOK,
-                "name": "sales.ipynb",
+                "path": path,
+                "name": Path(path).name,
                 "type": "notebook",
                 "kernel": {"name": "python3"},
             }
-            session = httpx.post(
-                f"{server.url}api/sessions", headers=HEADERS, json=wanted, timeout=SECONDS
-            ).json()
+            session = CLIENT.post(f"{server.url}api/sessions", json=wanted).json()
             kernel = session["kernel"]["id"]
-            file = tmp_path / "RUNTIME" / f"kernel-{kernel}.json"
+            file = server.folder / "RUNTIME" / f"kernel-{kernel}.json"
             client = BlockingKernelClient(connection_file=str(file))
             client.load_connection_file()
             client.start_channels()
@@ -66,16 +59,10 @@ def open_notebook(server: LiveServer, tmp_path: Path) -> Iterator[Open]:
 
 
 def restart(server: LiveServer, cells: Cells) -> None:
-    answer = httpx.post(
-        f"{server.url}api/kernels/{cells.manager}/restart", headers=HEADERS, timeout=SECONDS
-    )
+    answer = CLIENT.post(f"{server.url}api/kernels/{cells.manager}/restart")
     assert answer.status_code == 200
     wait_until_ready(cells.client)
     assert cells.run("%load_ext cowork_jupyter").status == "ok"
-
-
-def get(server: LiveServer, address: str) -> Any:
-    return httpx.get(f"{server.api}{address}", headers=HEADERS, timeout=SECONDS).json()
 
 
 def chats(scripted: ScriptedServer) -> int:
@@ -134,6 +121,7 @@ def test_the_same_cell_run_again_offers_and_sends_nothing(
     assert acted.card["job_id"] != first.card["job_id"]
 
 
+@pytest.mark.slow
 def test_another_cell_with_the_same_text_is_another_request(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -146,6 +134,7 @@ def test_another_cell_with_the_same_text_is_another_request(
     assert chats(scripted) == 3
 
 
+@pytest.mark.slow
 def test_where_cells_have_no_ids_the_same_text_is_sent_again(
     open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -156,7 +145,7 @@ def test_where_cells_have_no_ids_the_same_text_is_sent_again(
 
 
 def test_an_empty_cell_executes_the_plan_once(
-    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
     scripted.add(plan("Write a", STEP))
     scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
@@ -165,7 +154,7 @@ def test_an_empty_cell_executes_the_plan_once(
     with live_page(server, NOTEBOOK) as person:
         done = person.run(cells, "%%act --wait", "c2")
     assert done.card["snapshot"]["status"] == "completed"
-    assert (tmp_path / "root" / "a.txt").read_text() == "a\n"
+    assert (server.root / "a.txt").read_text() == "a\n"
     again = cells.run("%%act", "c2")
     job = get(server, f"jobs/{done.card['job_id']}")
     assert again.card["job_id"] == job["id"]
@@ -175,9 +164,9 @@ def test_an_empty_cell_executes_the_plan_once(
 
 
 def test_instructions_are_written_for_a_person_only(
-    server: LiveServer, open_notebook: Open, tmp_path: Path
+    server: LiveServer, open_notebook: Open
 ) -> None:
-    file = tmp_path / "root" / "AGENTS.md"
+    file = server.root / "AGENTS.md"
     cells = open_notebook()
     refused = cells.run("%cowork init", "c1")
     assert "Code cannot do this. Run the magic in a cell yourself" in refused.error
@@ -213,23 +202,24 @@ def test_an_interrupt_ends_the_waiting_not_the_run(
 
 
 def test_what_an_agent_could_not_insert_is_inserted_by_the_kernels_reply(
-    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
-    path = tmp_path / "root" / "sub" / "sales.ipynb"
+    unseen = "sub/unseen.ipynb"  # the server knows that a page of ours has had the other one
+    path = server.root / unseen
     path.write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     before = path.read_bytes()
     rule = {"effect": "allow", "rule": "insert_cell", "scope": "global"}
-    httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
+    CLIENT.post(f"{server.api}rules", json=rule)
     scripted.add(
-        call("insert_cell", path="sub/sales.ipynb", source="x = 1"),
-        call("insert_cell", path="sub/sales.ipynb", source="# Two", cell_type="markdown"),
+        call("insert_cell", path=unseen, source="x = 1"),
+        call("insert_cell", path=unseen, source="# Two", cell_type="markdown"),
         text("They are for you to insert."),
     )
-    cells = open_notebook()
+    cells = open_notebook(unseen)
     shown = cells.run("%%act\nAdd two cells", "c1")
     job = get(server, f"jobs/{shown.card['job_id']}")
     asked = answer_first_question(server, shown.card["context_id"], "leave")
-    assert asked["question"] == "sub/sales.ipynb is open in another program. Write the file anyway?"
+    assert asked["question"] == f"{unseen} is open in another program. Write the file anyway?"
     while get(server, f"jobs/{job['id']}")["status"] in ("running", "waiting"):
         time.sleep(0.05)
     assert path.read_bytes() == before
@@ -249,7 +239,7 @@ def answer_first_question(server: LiveServer, context: str, value: str) -> dict[
         time.sleep(0.05)
     question: dict[str, Any] = items[0]
     address = f"{server.api}questions/{question['id']}/answer"
-    answer = httpx.post(address, headers=HEADERS, json={"value": value}, timeout=SECONDS)
+    answer = CLIENT.post(address, json={"value": value})
     assert answer.status_code == 200
     return question
 
@@ -267,7 +257,7 @@ def test_asking_goes_on_with_the_plan_until_it_is_executed(
 
     scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
     rule = {"effect": "allow", "rule": "create_file", "scope": "global"}
-    httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
+    CLIENT.post(f"{server.api}rules", json=rule)
     with live_page(server, NOTEBOOK) as person:
         acted = person.run(cells, "%%act --wait", "c3")
     assert acted.card["snapshot"]["status"] == "completed"
@@ -278,6 +268,7 @@ def test_asking_goes_on_with_the_plan_until_it_is_executed(
     assert cells.run("%%ask reviewer --wait\nLook", "c6").card["role"] == "reviewer"
 
 
+@pytest.mark.slow
 def test_asking_is_answered_by_the_planner_of_a_second_plan(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -298,10 +289,10 @@ def test_asking_is_answered_by_the_planner_of_a_second_plan(
 
 
 def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_turn(
-    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
     saved = [{"id": name, "cell_type": "code", "source": ""} for name in ("c0", "c1", "c2")]
-    path = tmp_path / "root" / "sub" / "sales.ipynb"
+    path = server.root / "sub" / "sales.ipynb"
     path.write_text(json.dumps({"cells": saved, "metadata": {}, "nbformat": 4}))
     asks = {"type": "question", "question": "Which file?", "allow_custom": True}
     scripted.add(text(json.dumps(asks)), text("That one."), text("Second."))
@@ -323,6 +314,7 @@ def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_
     assert waited.markdown.endswith("> Second.")
 
 
+@pytest.mark.slow
 def test_a_cell_says_what_another_one_asks_permission_for(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -343,6 +335,7 @@ def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     assert "The role is now **Planner**." in shown.markdown
 
 
+@pytest.mark.slow
 def test_the_role_is_switched_while_a_run_goes_on_only_if_that_is_confirmed(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
@@ -383,6 +376,7 @@ def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: 
     assert shown.traceback[0].startswith("Cowork: The Jupyter server does not answer.")
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_know_the_kernel_is_said_in_one_line(open_notebook: Open) -> None:
     cells = open_notebook()
     cells.run("import os; os.environ['COWORK_KERNEL_TOKEN'] = 'of yesterday'")
@@ -391,22 +385,25 @@ def test_a_server_that_does_not_know_the_kernel_is_said_in_one_line(open_noteboo
     assert "does not know this kernel" in shown.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["rules", "models"])
 def test_lists_are_shown_in_the_notebook(open_notebook: Open, what: str) -> None:
     assert open_notebook().run(f"%cowork {what}").status == "ok"
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_is_not_there_is_said_in_one_line(open_notebook: Open) -> None:
     shown = open_notebook().run("%cowork rollback cp_1")
     assert len(shown.traceback) == 1
     assert "There is no checkpoint 'cp_1'." in shown.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ["InteractiveShellApp", "IPKernelApp"])
 def test_the_magics_are_there_beside_a_users_own_extensions(
-    open_notebook: Open, tmp_path: Path, scripted: ScriptedServer, section: str
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, section: str
 ) -> None:
-    profile = tmp_path / "ipython" / "profile_default"
+    profile = server.folder / "ipython" / "profile_default"
     profile.mkdir(parents=True)
     (profile / "ipython_kernel_config.py").write_text(f"c.{section}.extensions = ['storemagic']\n")
     scripted.add(plan("Write a", STEP))

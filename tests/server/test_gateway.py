@@ -100,6 +100,7 @@ async def test_code_cells_and_variables(place: GatewayPlace) -> None:
     await place.until_connected(0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("a_patient_look")
 async def test_variables_are_seen_beside_a_cell_that_runs(place: GatewayPlace) -> None:
     running = asyncio.create_task(place.run(f"here = 1\n{SLEEP}"))
@@ -133,6 +134,7 @@ async def test_the_death_of_the_kernel_is_told(place: GatewayPlace) -> None:
     await died(place, asyncio.create_task(place.run(code)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "what"), [("POST", "/restart"), ("DELETE", "")])
 async def test_a_kernel_that_somebody_restarts_or_ends_at_the_gateway_has_died(
     place: GatewayPlace, method: str, what: str
@@ -166,6 +168,7 @@ async def test_a_connection_that_is_lost_is_said(
     await place.ask_gateway("POST", "/interrupt")
 
 
+@pytest.mark.slow
 async def test_whoever_is_cancelled_while_connecting_leaves_no_connection(
     place: GatewayPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +196,7 @@ async def test_whoever_is_cancelled_while_connecting_leaves_no_connection(
     assert made
 
 
+@pytest.mark.slow
 async def test_a_gateway_that_refuses_is_said(
     place: GatewayPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,10 +67,11 @@ def environment_of(kernel_id: str, *, but: int = 0) -> tuple[int, dict[str, str]
     raise TimeoutError(kernel_id)
 
 
-@pytest.fixture
-def kernels(tmp_path: Path) -> Iterator[Kernels]:
-    (tmp_path / "root").mkdir()
-    write_notebook(tmp_path / "root" / NOTEBOOK)
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
+    folder = tmp_path_factory.mktemp("kernels")
+    (folder / "root").mkdir()
+    write_notebook(folder / "root" / NOTEBOOK)
     environment = {
         "OF_THE_USER": "kept",
         "COWORK_BASE_URL": "http://127.0.0.1:9/v1",
@@ -78,7 +79,7 @@ def kernels(tmp_path: Path) -> Iterator[Kernels]:
         "SAME_KEY_BY_ANOTHER_NAME": OWN_KEY,
         "OPENAI_API_KEY": SHARED_KEY,
     }
-    with live_server(tmp_path, environment=environment) as server:
+    with live_server(folder, environment=environment) as server:
         headers = {"Authorization": f"token {TOKEN}"}
         address = f"{server.url}api/"
         with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as client:

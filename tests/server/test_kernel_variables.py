@@ -146,6 +146,7 @@ async def test_large_and_deep_things_are_bounded(place: Place) -> None:
     assert "(10,000,000 characters)" in await look(place, "long")
 
 
+@pytest.mark.slow
 async def test_two_thousand_names_are_listed(place: Place) -> None:
     await place.run("globals().update({f'name_{n}': [n] * n for n in range(2000)})")
     found = await names(place)
@@ -193,6 +194,7 @@ async def test_a_kernel_that_lets_nobody_in_is_said_to_be_busy(
         os.kill(process, signal.SIGCONT)
 
 
+@pytest.mark.slow
 async def test_only_a_kernel_that_is_known_to_be_busy_gets_no_time(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +215,7 @@ async def test_a_kernel_without_subshells_is_asked_between_two_cells(place: Plac
     assert (await names(place))["kept"].about == "'x'"
 
 
+@pytest.mark.slow
 async def test_other_languages_are_said_not_to_be_supported(place: Place) -> None:
     await place.run("type(get_ipython().kernel).language_info = property(lambda _: {'name': 'R'})")
     with pytest.raises(CoworkError) as raised:
@@ -221,12 +224,14 @@ async def test_other_languages_are_said_not_to_be_supported(place: Place) -> Non
     assert "R kernels" in raised.value.message
 
 
+@pytest.mark.slow
 async def test_a_name_that_is_not_there_suggests_others(place: Place) -> None:
     await place.run("customers = 1")
     with pytest.raises(CoworkError, match="Did you mean customers"):
         await look(place, "custmers")
 
 
+@pytest.mark.slow
 async def test_names_of_our_own_do_not_disturb(place: Place) -> None:
     await place.run("exec = str = print = report = source = None\nkept = 5")
     assert (await names(place))["kept"].about == "5"
@@ -277,5 +282,6 @@ async def test_code_in_scratch_works_on_a_copy(place: Place, tmp_path: Path) -> 
     sandbox.close()
 
 
+@pytest.mark.slow
 async def test_the_python_of_the_notebooks_kernel_is_known(place: Place) -> None:
     assert await place.kernels.python(place.workspace, NOTEBOOK) == sys.executable

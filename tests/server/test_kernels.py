@@ -54,6 +54,7 @@ async def test_code_leaves_no_trace_in_the_history(place: Place) -> None:
     assert await place.value("kept") == "1"
 
 
+@pytest.mark.slow
 async def test_an_error_names_the_line(place: Place) -> None:
     ran = await place.run("def f():\n    return 1 / 0\n\nx = 1\nf()")
     assert ran.failure is not None
@@ -113,6 +114,7 @@ async def test_the_death_of_the_kernel_is_told(place: Place) -> None:
     assert raised.value.code == "kernel_died"
 
 
+@pytest.mark.slow
 async def test_a_kernel_that_dies_while_it_is_waited_for_is_told(place: Place) -> None:
     running = asyncio.create_task(place.run("print('go', flush=True)\nimport time; time.sleep(99)"))
     await place.until_shown("go")
@@ -207,6 +209,7 @@ async def _answer(client: Any, request: str) -> dict[str, Any]:
                 return content
 
 
+@pytest.mark.slow
 async def test_much_output_is_bounded_and_said_to_be(place: Place) -> None:
     ran = await place.run("for _ in range(100): print('x' * 1_000_000)\nprint('the end')")
     said = printed(ran)
@@ -266,6 +269,7 @@ async def test_a_kernel_that_is_not_installed_is_named_and_not_tried(
     assert raised.value.code == "no_such_kernel"
 
 
+@pytest.mark.slow
 async def test_a_program_started_by_the_code_does_not_hold_it(place: Place) -> None:
     ran = await place.run(
         "import os\npid = os.fork()\nif not pid: os._exit(0)\nos.wait()[0] == pid"

@@ -14,7 +14,10 @@ from .live import TOKEN, LiveServer, live_server
 
 PASSWORD = "open sesame"
 WITH_PASSWORD = f"--PasswordIdentityProvider.hashed_password={passwd(PASSWORD)}"
-BASES = ["/", "/user/name/", "/hub/user/cowork/"]
+BASES = [
+    *(pytest.param(base, marks=pytest.mark.slow) for base in ("/", "/user/name/")),
+    "/hub/user/cowork/",
+]
 """Plain; behind a JupyterHub; and one that a careless search for our own path would trip over."""
 
 

@@ -159,6 +159,7 @@ def test_at_info_there_is_one_line_for_each_operation_and_nothing_that_anybody_w
     assert not operator.lines("D")
 
 
+@pytest.mark.slow
 def test_with_debug_it_says_why_an_attempt_failed_and_still_no_key(
     tmp_path: Path, scripted: ScriptedServer
 ) -> None:

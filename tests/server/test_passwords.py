@@ -18,7 +18,9 @@ from .test_survival import is_over, wait_for
 PASSWORD = "hunter2-pass"
 
 
-@pytest.mark.parametrize("reply", [text("Hello."), wrong_key()])
+@pytest.mark.parametrize(
+    "reply", [text("Hello."), pytest.param(wrong_key(), marks=pytest.mark.slow)]
+)
 def test_a_password_in_the_address_stays_out_of_everything(tmp_path: Path, reply: Scripted) -> None:
     with ScriptedServer(lambda _body: reply) as model:
         address = model.base_url.replace("//", f"//ada:{PASSWORD}@")

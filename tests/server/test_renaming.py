@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.scripted import ScriptedServer, text
@@ -14,20 +13,24 @@ from tests.unit.kernel.kernels import SECONDS, Cells
 
 from .live import LiveServer
 from .notebook_kernel import write_notebook
-from .test_cells import HEADERS, Open, get, restart
+from .shared_server import CLIENT, get
+from .shared_server import model as model
+from .shared_server import scripted as scripted
+from .shared_server import server as server
+from .shared_server import shared as shared
+from .test_cells import Open, restart
 from .test_cells import open_notebook as open_notebook
-from .test_cells import server as server
 
 
 def patch(server: LiveServer, address: str, **changes: Any) -> None:
-    answer = httpx.patch(f"{server.url}{address}", headers=HEADERS, json=changes, timeout=SECONDS)
+    answer = CLIENT.patch(f"{server.url}{address}", json=changes)
     assert answer.status_code == 200, answer.text
 
 
 def rename(server: LiveServer, cells: Cells, old: str, new: str) -> None:
     """As Lab does it: first the file, then its session."""
     patch(server, f"api/contents/{old}", path=new)
-    sessions = httpx.get(f"{server.url}api/sessions", headers=HEADERS, timeout=SECONDS).json()
+    sessions = CLIENT.get(f"{server.url}api/sessions").json()
     (session,) = [one for one in sessions if one["kernel"]["id"] == cells.manager]
     patch(server, f"api/sessions/{session['id']}", path=new, name=Path(new).name)
 
@@ -46,10 +49,9 @@ def ask(cells: Cells, words: str, cell: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def root(tmp_path: Path, server: LiveServer) -> Path:
-    assert server
-    write_notebook(tmp_path / "root/sub/sales.ipynb")
-    return tmp_path / "root"
+def root(server: LiveServer) -> Path:
+    write_notebook(server.root / "sub/sales.ipynb")
+    return server.root
 
 
 def test_a_kernel_speaks_for_its_notebook_whatever_that_is_called_now(

@@ -16,6 +16,8 @@ from .lab import LabServer
 from .person import choose_in_palette
 from .test_run_cards import press, run_cell
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 ANSWER = """Two ways:

@@ -20,8 +20,15 @@ def _complaints(page: Page) -> list[str]:
     return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
 
 
-@pytest.mark.parametrize("width", [1280, 700])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    [
+        ("light", 1280),
+        pytest.param("light", 700, marks=pytest.mark.slow),
+        pytest.param("dark", 1280, marks=pytest.mark.slow),
+        ("dark", 700),
+    ],
+)
 def test_axe_has_nothing_to_say_about_any_card(
     page: Page, screenshot: Screenshot, theme: str, width: int
 ) -> None:
@@ -34,6 +41,7 @@ def test_axe_has_nothing_to_say_about_any_card(
     screenshot(page, f"cards-{theme}-{width}")
 
 
+@pytest.mark.slow
 def test_no_card_is_wider_than_its_place(page: Page) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
     open_gallery(page, "light")
@@ -56,6 +64,7 @@ def test_a_plan_is_edited_by_keyboard_alone(page: Page) -> None:
     expect(page.locator(".cw-editor [role=status]")).to_have_text("Step 1 is now number 2.")
 
 
+@pytest.mark.slow
 def test_a_long_reply_streams_without_growing_the_page(page: Page) -> None:
     """5,000 pieces: the text is all there, in a handful of elements."""
     open_gallery(page, "light", "thinking")

@@ -161,6 +161,7 @@ def test_typing_goes_on_while_the_agent_edits_other_cells(
     until_on_disk(page, path, "c = 3", "new = 1", above, f"user{typed}")
 
 
+@pytest.mark.slow
 def test_typing_at_full_speed_loses_no_letter(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -190,6 +191,7 @@ def test_typing_at_full_speed_loses_no_letter(
     assert typed > 0
 
 
+@pytest.mark.slow
 def test_stale_edit_is_refused_with_the_present_text(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -212,6 +214,7 @@ def refuse_a_stale_edit(page: Page, lab: LabServer, agent: Agent, name: str) -> 
     return path
 
 
+@pytest.mark.slow
 def test_undo_takes_back_the_agents_edit_in_one_step_and_nothing_else(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -240,6 +243,7 @@ def test_undo_takes_back_the_agents_edit_in_one_step_and_nothing_else(
     expect_source(page, 1, "two")
 
 
+@pytest.mark.slow
 def test_the_notebook_behind_the_one_in_front_is_changed_and_no_other(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -263,6 +267,7 @@ def test_the_notebook_behind_the_one_in_front_is_changed_and_no_other(
     expect(page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .cw-cell-mark")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_cursor_and_selection_stay_in_a_cell_that_is_edited(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -276,6 +281,7 @@ def test_cursor_and_selection_stay_in_a_cell_that_is_edited(
     expect_source(page, 0, "first = 'changed'\nsecond = 2\nmine")
 
 
+@pytest.mark.slow
 def test_marked_until_seen_and_accepted_or_reverted_in_place(
     page: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
 ) -> None:
@@ -361,6 +367,7 @@ def test_what_changed_is_shown_until_it_is_decided_after_a_reload_and_in_every_t
     expect(page.locator(".cw-cell-changed")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_reverting_a_cell_that_the_user_went_on_writing_asks_first(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -388,6 +395,7 @@ def test_reverting_a_cell_that_the_user_went_on_writing_asks_first(
     expect(page.locator(".cw-cell-changed")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_saved_if_it_was_saved_and_left_alone_if_it_was_not(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -406,6 +414,7 @@ def test_saved_if_it_was_saved_and_left_alone_if_it_was_not(
     assert sources_on_disk(path) == ["1", "two"]
 
 
+@pytest.mark.slow
 def test_long_notebook_stays_where_the_user_looks(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -469,6 +478,7 @@ def _settled(one: Locator) -> float:
     return top
 
 
+@pytest.mark.slow
 def test_of_two_tabs_the_one_in_use_is_changed(
     page: Page, second: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -497,6 +507,7 @@ def until_read(agent: Agent, page: Page, name: str, words: str) -> None:
     until(page, is_read, f"{name} does not read {words}")
 
 
+@pytest.mark.slow
 def test_renamed_closed_and_deleted_notebooks(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -555,6 +566,7 @@ def test_rollback_goes_through_the_open_document(
     expect_source(page, 2, "three typed!")
 
 
+@pytest.mark.slow
 def test_the_model_is_told_where_the_user_is(
     page: Page, lab: LabServer, agent: Agent, model: ScriptedServer, name: str
 ) -> None:

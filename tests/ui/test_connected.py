@@ -13,6 +13,8 @@ from tests.scripted import ScriptedServer, plan
 from .lab import LabServer
 from .person import card, choose_in_palette, open_notebook, run_cells
 
+pytestmark = pytest.mark.slow
+
 PLAN = plan("Clean sales.csv and show monthly revenue by region", "Load sales.csv", "Plot it")
 Screenshot = Callable[[Page, str], Path]
 

@@ -21,6 +21,8 @@ from .visit import (
     unfold,
 )
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 

@@ -17,6 +17,8 @@ from tests.scripted.server import last_words
 from .lab import LabServer
 from .visit import open_lab, open_panel, say
 
+pytestmark = pytest.mark.slow
+
 HARMLESS = "flowchart LR\n  A[Load sales.csv] -->|clean| B{Any gaps?}\n  style A fill:#f9f;"
 
 LABELS = {  # a label in each of the types that Mermaid knows

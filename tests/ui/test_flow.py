@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import ScriptedServer
@@ -82,6 +83,7 @@ def test_from_a_plan_to_its_roll_back(
     assert (root / "notes.md").read_text() == "Nothing yet.\n"
 
 
+@pytest.mark.slow
 def test_a_reply_is_stopped_while_it_streams(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -128,6 +130,7 @@ def test_a_question_survives_a_reload_and_is_answered_in_either_of_two_tabs(
     other.close()
 
 
+@pytest.mark.slow
 def test_what_a_model_sends_is_text_and_nothing_runs(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -145,6 +148,7 @@ def test_what_a_model_sends_is_text_and_nothing_runs(
     assert not [url for url in asked if "evil.example" in url]
 
 
+@pytest.mark.slow
 def test_a_plan_of_sixty_steps_stays_readable(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -162,6 +166,7 @@ def test_a_plan_of_sixty_steps_stays_readable(
     screenshot(page, "flow-sixty-done")
 
 
+@pytest.mark.slow
 def test_panel_and_conversation_look_right_in_both_themes_and_when_there_is_little_room(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:

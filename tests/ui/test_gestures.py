@@ -127,6 +127,7 @@ def test_a_failed_cell_is_fixed_in_place_and_undone_in_one_step(
     expect_source(page, 0, BROKEN)
 
 
+@pytest.mark.slow
 def test_what_did_not_do_is_tried_again_and_can_be_rejected(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions
 ) -> None:
@@ -148,6 +149,7 @@ def test_what_did_not_do_is_tried_again_and_can_be_rejected(
     until(page, lambda: suggestions.decisions == ["rejected"] * 2, "decisions are not stored")
 
 
+@pytest.mark.slow
 def test_escape_stops_what_is_being_written(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions
 ) -> None:
@@ -167,6 +169,7 @@ def test_escape_stops_what_is_being_written(
     expect(fix_row(page)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_suggestion_for_a_text_that_was_edited_meanwhile_is_not_taken(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions
 ) -> None:
@@ -187,6 +190,7 @@ def test_a_suggestion_for_a_text_that_was_edited_meanwhile_is_not_taken(
     expect(accept).to_have_attribute("aria-disabled", "false")
 
 
+@pytest.mark.slow
 def test_an_error_is_explained_below_it_and_failures_say_what_to_do(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions, screenshot: Screenshot
 ) -> None:
@@ -215,6 +219,7 @@ def test_an_error_is_explained_below_it_and_failures_say_what_to_do(
     assert complaints(page, ".cw-fix-row") == []
 
 
+@pytest.mark.slow
 def test_the_row_goes_with_the_error_and_is_there_in_a_notebook_that_was_saved_with_one(
     page: Page, lab: LabServer, name: str
 ) -> None:
@@ -285,6 +290,7 @@ def test_a_prompt_in_an_empty_cell_writes_it_and_in_a_full_one_changes_the_selec
     expect_source(page, 1, "a = '🐍'\nb = 2")
 
 
+@pytest.mark.slow
 def test_an_output_is_asked_about_in_the_panel(
     page: Page, lab: LabServer, name: str, screenshot: Screenshot
 ) -> None:
@@ -357,6 +363,7 @@ def test_a_next_cell_is_shown_until_tab_takes_it(
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_each_gesture_can_be_switched_off_at_once(
     page: Page, lab: LabServer, name: str, settings: Callable[..., None]
 ) -> None:
@@ -385,6 +392,7 @@ def test_each_gesture_can_be_switched_off_at_once(
     expect(editor(page, 0)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_private_cell_is_offered_nothing_and_sends_nothing(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions
 ) -> None:
@@ -410,6 +418,7 @@ def test_a_private_cell_is_offered_nothing_and_sends_nothing(
     assert [one["id"] for one in suggestions.requests[0]["cells"]] == ["c1", "c2", "c3"]
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_completed_once_that_is_switched_on(
     page: Page,
     lab: LabServer,
@@ -438,6 +447,7 @@ def test_what_is_typed_is_completed_once_that_is_switched_on(
     assert (sent["kind"], sent["source"], sent["cursor"]) == ("complete", "total = ", 8)
 
 
+@pytest.mark.slow
 def test_cells_that_did_not_run_since_the_kernel_restarted_say_so(
     page: Page, lab: LabServer, name: str, screenshot: Screenshot
 ) -> None:

@@ -14,6 +14,8 @@ from .test_cells import cell, editor, expect_source, model, name
 from .test_cells import lab as with_model
 from .test_gestures import BROKEN, FIXED, fail, fix_row, press, suggestion, wake
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["model", "name", "with_model"]
 
 

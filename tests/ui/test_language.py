@@ -14,6 +14,8 @@ from .patience import PATIENCE
 from .person import choose_in_palette, open_notebook, run_cells
 from .test_cells import write
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 

@@ -106,6 +106,7 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
     assert chats(model) == 2
 
 
+@pytest.mark.slow
 def test_the_status_card_switches_the_role_and_stops_what_runs_only_if_confirmed(
     page: Page, lab: LabServer, model: ScriptedServer, screenshot: Screenshot
 ) -> None:

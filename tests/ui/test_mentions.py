@@ -20,6 +20,8 @@ from .person import card, open_notebook, run_cells, use_dark_theme
 from .told import write_notebook
 from .visit import complaints, open_lab, open_panel
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 TABLE = """import pandas as pd

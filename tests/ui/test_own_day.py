@@ -17,6 +17,8 @@ from .patience import until
 from .person import choose_in_palette, start_in_light, use_dark_theme
 from .visit import complaints, has, open_lab, open_panel, post
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 BROWSER = """(permission) => {

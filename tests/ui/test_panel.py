@@ -102,6 +102,7 @@ def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: La
     expect(pill).to_contain_text("Planner")
 
 
+@pytest.mark.slow
 def test_the_palette_checks_the_connection(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     page.evaluate(NOTE_TOASTS)

@@ -27,6 +27,8 @@ from .visit import (
     unfold,
 )
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 

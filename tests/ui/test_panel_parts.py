@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from . import story
@@ -28,6 +29,7 @@ from .visit import (
 Screenshot = Callable[[Page, str], Path]
 
 
+@pytest.mark.slow
 def test_what_waits_is_announced_when_one_looks_elsewhere(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -50,6 +52,7 @@ def test_what_waits_is_announced_when_one_looks_elsewhere(
     expect(page.locator(".lm-TabBar-tab[data-cowork-waiting]")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_lab_leads_to_the_panel_from_the_launcher_and_the_file_browser(
     page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -101,6 +104,7 @@ def test_workflows_rules_and_trust(page: Page, told_lab: LabServer, screenshot: 
     expect(rows(panel).first).to_have_text("Explain this notebook")
 
 
+@pytest.mark.slow
 def test_the_model_is_picked_and_asked(page: Page, told_lab: LabServer, model: Any) -> None:
     open_lab(page, told_lab)
     panel = open_panel(page)

@@ -18,6 +18,8 @@ from .lab import LabServer
 from .patience import until
 from .person import open_notebook, save
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 SOURCES = {"c1": "a = 1", "c2": "b = 2", "c3": "c = 3", "c4": "d = 4"}
 

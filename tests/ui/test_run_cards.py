@@ -16,6 +16,8 @@ from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 from .lab import LabServer
 from .person import open_notebook, save
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 STEPS = [

@@ -18,6 +18,8 @@ from .patience import until
 from .person import use_dark_theme
 from .visit import assert_nothing_sticks_out, complaints, open_lab, open_panel, post, unfold
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 

@@ -16,6 +16,8 @@ from .lab import LabServer
 from .person import choose_in_palette, open_notebook
 from .test_cells import tabs, write
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 

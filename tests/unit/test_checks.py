@@ -127,6 +127,11 @@ def test_slow_tests_run_in_the_full_tier_alone(project: Project) -> None:
     assert project.check(source)[-1] == "total: 2 passed, 0 failed"
 
 
+def test_what_needs_an_environment_of_its_own_is_slow_as_a_whole() -> None:
+    spared = {check.name for check in TESTS} - {check.name for check in quick(TESTS)}
+    assert spared == {"packaging", "hub", "collaboration", "jupyter_ai"}
+
+
 def test_every_unit_test_is_in_one_check_and_one_alone() -> None:
     marks = [check.marks for check in TESTS if check.targets == ("tests/unit",)]
     assert marks == [("not process",), ("process",)]

@@ -12,9 +12,8 @@ from ..person import until_ready
 from .desk import Desk, answer, execute, press, role_is, stands
 from .script import Script, failed, write
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_a_failed_step_is_planned_anew_and_what_is_done_stays_done(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import urllib.request
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from ..lab import TOKEN, LabServer
@@ -90,6 +91,7 @@ def follows_template(lab: LabServer) -> None:
     assert (used["kind"], used["name"]) == ("template", "regional_report")
 
 
+@pytest.mark.slow
 def test_a_workflow_is_edited_shared_and_deleted_in_the_panel(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_workflow_is_edited_shared_and_deleted_in_the_panel(
     expect(row).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_plan_has_a_history_to_compare_and_to_go_back_to(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:

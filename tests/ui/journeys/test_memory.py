@@ -13,6 +13,8 @@ from ..person import use_dark_theme
 from ..visit import complaints, open_panel, unfold
 from .desk import Desk, answer, execute, press, roll_back, stands
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 WISH = "Clean the parcels and handle missing values"
 TABLE = "day,item\n" + "".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import plan, text
@@ -47,6 +48,7 @@ def test_two_goals_are_two_plans_and_each_card_executes_its_own(
         stands(card, "Completed")
 
 
+@pytest.mark.slow
 def test_a_plan_is_edited_discussed_executed_and_planned_anew(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:
