@@ -126,9 +126,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("local", reruns=True),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),
 ]
-AT_ONCE = 3
-"""Tests that start programs and pages wait for them half of their time: two would leave a core of
-two idle now and then."""
+AT_ONCE = 2
 
 
 def quick(checks: list[Check]) -> list[Check]:

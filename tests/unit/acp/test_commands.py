@@ -28,6 +28,6 @@ async def test_without_a_name_the_last_run_that_changed_something_is_taken_back(
 
     service: Any = Bag(
         checkpoints=Bag(listing=checkpoints),
-        list_jobs=lambda _: [Bag(id="changed"), Bag(id="looked")],
+        jobs=Bag(of=lambda _: [Bag(id="changed"), Bag(id="looked")]),
     )
     assert await _before_last_run(service, "ctx") == "cp1"

@@ -65,10 +65,12 @@ def test_the_servers_of_the_example_can_be_used() -> None:
     assert kinds == {"files": "stdio", "tickets": "http"}
 
 
-def test_the_agent_of_the_example_can_be_started(tmp_path: Path) -> None:
-    (settings,) = examples("howto/own-tools", "json")
-    (tmp_path / "settings.json").write_text(settings)
-    assert set(ExternalAgents(tmp_path / "settings.json").all()) == {"other"}
+def test_the_agents_of_the_examples_can_be_started(tmp_path: Path) -> None:
+    written = []
+    for settings in examples("howto/own-tools", "json"):
+        (tmp_path / "settings.json").write_text(settings)
+        written.append(ExternalAgents(tmp_path / "settings.json").all()["other"].state)
+    assert written == [frozenset(), {f"{Path.home()}/.other-agent"}]
 
 
 def test_lists_in_the_pages_are_those_of_the_code() -> None:

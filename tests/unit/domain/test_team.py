@@ -72,4 +72,4 @@ def test_the_rights_say_what_an_external_agent_can_do() -> None:
     for named in ({"agent": "claude"}, {"tools_needed": ["agent:claude"]}):
         said = rights_of(made({"id": "1", **named}))
         assert "claude works as actor" in said
-        assert "outside the sandbox" in said
+        assert "within the sandbox and this role's rights" in said
