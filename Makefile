@@ -169,7 +169,7 @@ $(LABEXTENSION): $(JS_SOURCES) js/node_modules/.package-lock.json
 # The JavaScript is built above, so the build hook need not do it again. The symbolic link
 # makes JupyterLab load what is in this folder, without installing again after a change; it
 # goes before pip comes, which would write through it.
-$(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/*/*_config.json) \
+$(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/hosts/*/*_config.json) \
                     | $(VENV)/.made $(LABEXTENSION)
 	@echo "Installing cowork-jupyter …"
 	@rm -rf $(VENV)/share/jupyter/labextensions/cowork-jupyter

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from .domain.roles import AgentRole
-    from .kernel.cowork import Cowork
+    from .hosts.kernel.cowork import Cowork
 
 __all__ = ["AgentRole", "Cowork", "__version__", "load_ipython_extension"]
 
-_ON_USE = {"AgentRole": ".domain.roles", "Cowork": ".kernel.cowork"}
+_ON_USE = {"AgentRole": ".domain.roles", "Cowork": ".hosts.kernel.cowork"}
 
 
 def __getattr__(name: str) -> Any:
@@ -31,8 +31,8 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics: `%load_ext cowork_jupyter`."""
-    from .kernel import completion, empty_cells
-    from .kernel.magics import CoworkMagics
+    from .hosts.kernel import completion, empty_cells
+    from .hosts.kernel.magics import CoworkMagics
 
     shell.register_magics(CoworkMagics)
     completion.install(shell)
@@ -44,6 +44,6 @@ def _jupyter_labextension_paths() -> list[dict[str, str]]:
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    from .server.extension import CoworkExtension
+    from .hosts.server.extension import CoworkExtension
 
     return [{"module": "cowork_jupyter", "app": CoworkExtension}]

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cowork_jupyter._version import __version__
-from cowork_jupyter.cli.mcp_clients import CLIENTS, SERVER, Access
 from cowork_jupyter.domain.roles import Permission
+from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS, SERVER, Access
 from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.kernel.named import naming_its_notebook
 from cowork_jupyter.tools.registry import tools_with_kernels

@@ -37,7 +37,7 @@ _FORM = {"Field": {"title", "description"}}
 """The same for fields of forms; elsewhere they are read by models only."""
 _ERRORS = {"CoworkError", "Conflict", "Forbidden", "Interrupted", "InvalidInput", "NotFound"}
 _ERRORS |= {"Unavailable"}
-_ELSEWHERE = {"acp", "cli", "kernel", "llm", "workspace"}
+_ELSEWHERE = {"hosts/acp", "hosts/cli", "hosts/kernel", "llm", "workspace"}
 """Folders whose errors are read by editors, at the terminal, below a cell, or by a model."""
 
 
@@ -56,15 +56,16 @@ def of_server() -> Iterator[str]:
     for role in AgentRole:
         yield from (role.spec.label, role.spec.description)
     for path in sorted((ROOT / "cowork_jupyter").rglob("*.py")):
-        folder = path.relative_to(ROOT / "cowork_jupyter").parts[0]
-        shown = _SHOWN | (_FORM if folder == "workflows" else {})
+        folder = path.relative_to(ROOT / "cowork_jupyter").as_posix()
+        shown = _SHOWN | (_FORM if folder.startswith("workflows/") else {})
+        is_read_here = not folder.startswith(tuple(f"{name}/" for name in _ELSEWHERE))
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
             for given in node.keywords:
                 if given.arg in shown.get(node.func.id, ()):
                     yield from _text(given.value, is_category=given.arg == "category")
-            if node.func.id in _ERRORS and node.args and folder not in _ELSEWHERE:
+            if node.func.id in _ERRORS and node.args and is_read_here:
                 yield from _text(node.args[0])
 
 

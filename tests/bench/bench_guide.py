@@ -16,7 +16,7 @@ from typing import Any
 from cowork_jupyter.guide.code import Style, cells_for, script_code
 from cowork_jupyter.guide.request import Request
 from cowork_jupyter.guide.tables import LINES_READ, table_of
-from tests.unit.kernel.kernels import kernel
+from tests.unit.hosts.kernel.kernels import kernel
 
 from .rows import Row
 

@@ -83,7 +83,7 @@ def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:
     _prepare(folder, server)
     attempt = Attempt()
     began = time.perf_counter()
-    program = "from cowork_jupyter.cli.app import main; main()"
+    program = "from cowork_jupyter.hosts.cli.app import main; main()"
     command = [sys.executable, "-c", program, "act", "--json", "--new"]
     done = subprocess.run(
         [*command, "--policy", "policy.json", question.wording],

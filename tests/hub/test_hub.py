@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.replies import Scripted
-from tests.unit.cli.terminals import PROGRAM
+from tests.unit.hosts.cli.terminals import PROGRAM
 
 from .conftest import ADMINISTRATOR, key_of
 from .hub import Hub, User, administrators_settings, wait_until

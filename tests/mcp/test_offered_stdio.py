@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.cli.command import INTERRUPTED
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.hosts.cli.command import INTERRUPTED
 from cowork_jupyter.wiring import build_service
 
 from .conftest import PATIENCE

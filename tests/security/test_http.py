@@ -20,8 +20,8 @@ import pytest
 
 from cowork_jupyter.api import api as endpoints
 from cowork_jupyter.api.routes import table
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE
+from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
 from tests.scripted import Scripted, ScriptedServer, call, plan, text
 from tests.server.live import TOKEN, LiveServer, live_server
 

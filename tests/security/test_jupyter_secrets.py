@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cowork_jupyter.config import Cowork
+from cowork_jupyter.hosts.config import Cowork
 from tests.quick import each
 from tests.scripted import ScriptedServer, call, text
 from tests.server.live import TOKEN, live_server

@@ -18,13 +18,13 @@ import httpx
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE
+from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
 from tests.scripted import Scripted, ScriptedServer, call, plan, text
 from tests.server.live import TOKEN, LiveServer, live_server
 from tests.server.live_page import LivePage, live_page
 from tests.server.notebook_kernel import write_notebook
-from tests.unit.kernel.kernels import Cells, wait_until_ready
+from tests.unit.hosts.kernel.kernels import Cells, wait_until_ready
 
 AWAITS = {"waiting": "approval"}
 STEP = {"action": "Look around", "tools_needed": ["list_directory"], "files": []}

@@ -10,7 +10,7 @@ from typing import Any
 
 import websocket
 
-from tests.unit.kernel.kernels import SECONDS, Cells, Shown
+from tests.unit.hosts.kernel.kernels import SECONDS, Cells, Shown
 
 from .live import TOKEN, LiveServer
 

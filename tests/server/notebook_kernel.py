@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server import kernel_looking
-from cowork_jupyter.server.kernels import ServerKernels
+from cowork_jupyter.hosts.server import kernel_looking
+from cowork_jupyter.hosts.server.kernels import ServerKernels
 from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
 from cowork_jupyter.workspace import Workspace
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.scripted import ScriptedServer
-from tests.unit.kernel.kernels import SECONDS
+from tests.unit.hosts.kernel.kernels import SECONDS
 
 from .live import TOKEN, LiveServer, live_server
 

@@ -8,7 +8,7 @@ import pytest
 
 from cowork_jupyter.api import api
 from cowork_jupyter.api.routes import table
-from cowork_jupyter.server.extension import CoworkExtension
+from cowork_jupyter.hosts.server.extension import CoworkExtension
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 

@@ -137,8 +137,8 @@ async def test_what_a_card_had_no_room_for_is_left_to_be_asked_for_when_it_is_to
 async def test_a_kernel_is_not_told_what_it_may_not_decide(
     api: Api, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
-    from cowork_jupyter.server.kernel_tokens import KernelTokens
+    from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
+    from cowork_jupyter.hosts.server.kernel_tokens import KernelTokens
 
     job = await planned(api, scripted)
     kernel = type("K", (), {"owner": "x", "id": "k"})()

@@ -16,7 +16,7 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 
 from tests.scripted import ScriptedServer, call, plan, stall, text
-from tests.unit.kernel.kernels import Cells, wait_until_ready
+from tests.unit.hosts.kernel.kernels import Cells, wait_until_ready
 
 from .live import LiveServer
 from .live_page import live_page

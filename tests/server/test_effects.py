@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.agents.run import watching
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.server import kernel_looking
+from cowork_jupyter.hosts.server import kernel_looking
 from tests.scripted import ScriptedServer, call, text
 
 from .api import PATIENCE, Api

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server import kernels
+from cowork_jupyter.hosts.server import kernels
 from tests.scripted import ScriptedServer, call, result
 
 from .api import Api

@@ -14,8 +14,8 @@ from jupyter_server.gateway.managers import GatewayKernelManager
 from tornado import websocket
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.server import gateway_channels
-from cowork_jupyter.server.kernel_line import KernelLine
+from cowork_jupyter.hosts.server import gateway_channels
+from cowork_jupyter.hosts.server.kernel_line import KernelLine
 from tests.scripted import ScriptedServer, call, text
 
 from .api import Api

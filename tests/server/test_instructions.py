@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.guide import NAME
 from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.server.extension import CoworkExtension
+from cowork_jupyter.hosts.server.extension import CoworkExtension
 from tests.scripted import ScriptedServer, text
 
 from .api import Api

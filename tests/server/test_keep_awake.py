@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server import keep_awake
+from cowork_jupyter.hosts.server import keep_awake
 from tests.scripted import ScriptedServer, call, text
 
 from .api import PATIENCE, Api

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE, URL_VARIABLE
+from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE, URL_VARIABLE
 
 from .live import TOKEN, live_server
 from .notebook_kernel import NOTEBOOK, write_notebook

@@ -14,7 +14,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.server import kernel_looking
+from cowork_jupyter.hosts.server import kernel_looking
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 from cowork_jupyter.tools.kernel.state import Variable

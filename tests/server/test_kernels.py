@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.server import kernels
-from cowork_jupyter.server.kernels import WAITING
+from cowork_jupyter.hosts.server import kernels
+from cowork_jupyter.hosts.server.kernels import WAITING
 from cowork_jupyter.tools.kernel import stall_detector as detector
 from cowork_jupyter.tools.kernel.outputs import MAX_TEXT
 from cowork_jupyter.tools.kernel.stall_detector import Ask, StallDetector

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE
+from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
 from tests.unit.domain.test_extras import hide_package
 
 from .api import Api

@@ -15,9 +15,9 @@ from tornado.httpclient import HTTPClientError
 from cowork_jupyter.checkpoints import DocumentChanged
 from cowork_jupyter.domain.errors import Conflict, CoworkError, NotFound, Unavailable
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.server import tabs
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.server.replacement import as_opened, replacement
+from cowork_jupyter.hosts.server import tabs
+from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.hosts.server.replacement import as_opened, replacement
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.notebook.editing import parsed, state_of
 from cowork_jupyter.tools.registry import default_tools

@@ -18,8 +18,8 @@ from prometheus_client.metrics import MetricWrapperBase
 from tornado.websocket import WebSocketClientConnection
 
 from cowork_jupyter.domain.operations import UNKNOWN_TOOL
-from cowork_jupyter.server import metrics as module
-from cowork_jupyter.server.metrics import Metrics
+from cowork_jupyter.hosts.server import metrics as module
+from cowork_jupyter.hosts.server.metrics import Metrics
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.replies import server_error
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from tornado.websocket import WebSocketClosedError
 
-from cowork_jupyter.server import outbox as module
-from cowork_jupyter.server.outbox import Outbox
-from cowork_jupyter.service_thread import ServiceThread
+from cowork_jupyter.hosts.server import outbox as module
+from cowork_jupyter.hosts.server.outbox import Outbox
+from cowork_jupyter.hosts.service_thread import ServiceThread
 
 PATIENCE = 30.0
 

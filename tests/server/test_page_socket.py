@@ -12,8 +12,8 @@ import pytest
 from jupyter_server.auth import Authorizer
 from tornado.httpclient import HTTPClientError
 
-from cowork_jupyter.server import page_socket
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.hosts.server import page_socket
+from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from tests.scripted import Rule, ScriptedServer, text
 
 from .api import PATIENCE, Api

@@ -13,9 +13,9 @@ import openai
 import pytest
 from tornado.httpclient import AsyncHTTPClient
 
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE
-from cowork_jupyter.server.passthrough import _hidden
+from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
+from cowork_jupyter.hosts.server.passthrough import _hidden
 from tests import scripted as replies
 from tests.scripted import Scripted, ScriptedServer
 

@@ -44,7 +44,7 @@ def test_the_doctor_shows_no_password(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("COWORK_BASE_URL", f"http://ada:{PASSWORD}@127.0.0.1:9/v1?key={PASSWORD}")
     monkeypatch.setenv("COWORK_MODEL", "scripted")
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
-    program = "from cowork_jupyter.cli.app import main; main()"
+    program = "from cowork_jupyter.hosts.cli.app import main; main()"
     command = [sys.executable, "-c", program, "doctor"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert "http://127.0.0.1:9/v1" in done.stdout + done.stderr

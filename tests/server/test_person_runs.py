@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.domain.cell_commands import Execute, SwitchRole
-from cowork_jupyter.server import person_runs
-from cowork_jupyter.server.person_runs import MAX_CELLS, MAX_SECONDS, PersonRuns
+from cowork_jupyter.hosts.server import person_runs
+from cowork_jupyter.hosts.server.person_runs import MAX_CELLS, MAX_SECONDS, PersonRuns
 
 EXECUTE = [Execute(None)]
 

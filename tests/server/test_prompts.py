@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.server.extension import CoworkExtension
+from cowork_jupyter.hosts.server.extension import CoworkExtension
 from tests.scripted import ScriptedServer, text
 
 from .api import Api

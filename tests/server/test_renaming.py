@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.scripted import ScriptedServer, text
-from tests.unit.kernel.kernels import SECONDS, Cells
+from tests.unit.hosts.kernel.kernels import SECONDS, Cells
 
 from .live import LiveServer
 from .notebook_kernel import write_notebook

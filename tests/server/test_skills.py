@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server.extension import CoworkExtension
+from cowork_jupyter.hosts.server.extension import CoworkExtension
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.guidance.conftest import write_skill
 

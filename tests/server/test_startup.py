@@ -41,7 +41,7 @@ def test_the_extension_brings_nothing_but_its_own_few_modules(tmp_path: Path) ->
     with_us = modules_after_start(tmp_path, extension=True)
     without = modules_after_start(tmp_path, extension=False)
     added = {name for name in with_us - without if name.split(".")[0] != "cowork_jupyter"}
-    assert "cowork_jupyter.server.extension" in with_us
+    assert "cowork_jupyter.hosts.server.extension" in with_us
     assert added == set()
     assert not with_us & {"openai", "pydantic", "anywidget", "mcp", "cowork_jupyter.store"}
     assert not [name for name in with_us if name.startswith("cowork_jupyter.mcp")]

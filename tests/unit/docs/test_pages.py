@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.acp.commands import available
 from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.agents.plan.choices import about_failure
 from cowork_jupyter.agents.plan.step_check import StepEnd
-from cowork_jupyter.cli import command
-from cowork_jupyter.cli.mcp_clients import CLIENTS
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
+from cowork_jupyter.hosts.acp.commands import available
+from cowork_jupyter.hosts.cli import command
+from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS
 from cowork_jupyter.llm.discovery import KNOWN_SERVERS
 from cowork_jupyter.local.catalogue import CATALOGUE
 from cowork_jupyter.mcp.client.entry import read_server

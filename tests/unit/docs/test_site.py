@@ -9,10 +9,10 @@ from PIL import Image
 
 from cowork_jupyter.api import api  # noqa: F401 (its endpoints register themselves)
 from cowork_jupyter.api.routes import table
-from cowork_jupyter.cli.app import command_line
-from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.kernel.completion import COMMANDS
+from cowork_jupyter.hosts.cli.app import command_line
+from cowork_jupyter.hosts.config import Cowork
+from cowork_jupyter.hosts.kernel.completion import COMMANDS
 from cowork_jupyter.tools.registry import tools_with_kernels
 from docs.site import ROOT, pictures
 from docs.site.reference import commands_of, generated_files

@@ -1,0 +1,251 @@
+"""The agent's side of the protocol: each method of it, on the service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from acp import PROTOCOL_VERSION, Client, RequestError, schema
+
+from ..._version import __version__
+from ...service import CoworkService
+from .dialect import DELETE
+from .options import ROLE
+from .problems import told_to_the_client
+from .prompts import read_prompt
+from .session import AcpSession
+
+logger = logging.getLogger(__name__)
+
+MakeService = Callable[[Path], CoworkService]
+McpServers = list[Any] | None
+
+PAGE_SIZE = 50
+"""Sessions of one answer to `session/list`."""
+_INVALID, _NO_METHOD, _NOT_FOUND = -32602, -32601, -32002
+
+
+class CoworkAgent:
+    """Serves one client. Sessions are contexts, folders are workspaces."""
+
+    def __init__(self, make_service: MakeService, home: Path) -> None:
+        """`home` is the folder for what is about no folder in particular."""
+        self._make_service = make_service
+        self._home = home
+        self._services: dict[Path, CoworkService] = {}
+        self._sessions: dict[str, AcpSession] = {}
+        self._forms = False
+        self._soon: set[asyncio.Task[None]] = set()
+
+    def on_connect(self, conn: Client) -> None:
+        """Whom to tell and to ask."""
+        self._client = conn
+
+    async def close(self) -> None:
+        """Stop everything, also what is opened meanwhile; what ran is stored as interrupted."""
+        while self._sessions:
+            await self._sessions.popitem()[1].close()
+        while self._services:
+            await self._services.popitem()[1].close()
+
+    async def initialize(
+        self,
+        protocol_version: int,  # noqa: ARG002 (we speak one, and the client decides)
+        client_capabilities: schema.ClientCapabilities | None = None,
+        **_: Any,
+    ) -> schema.InitializeResponse:
+        """Agree on a version, and say what we can do."""
+        elicitation = client_capabilities.elicitation if client_capabilities else None
+        self._forms = elicitation is not None and elicitation.form is not None
+        with told_to_the_client():
+            service = self._any_service()
+            sees = service.factory.llm.vision.sees(service.connections.current().name)
+        return schema.InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_capabilities=schema.AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=schema.PromptCapabilities(embedded_context=True, image=sees),
+                session_capabilities=schema.SessionCapabilities(
+                    list=schema.SessionListCapabilities(),
+                    resume=schema.SessionResumeCapabilities(),
+                    close=schema.SessionCloseCapabilities(),
+                    delete=schema.SessionDeleteCapabilities(),
+                ),
+            ),
+            agent_info=schema.Implementation(
+                name="cowork-jupyter", title="Cowork for Jupyter", version=__version__
+            ),
+            auth_methods=[],
+        )
+
+    # Sessions
+
+    async def new_session(
+        self, cwd: str, mcp_servers: McpServers = None, **_: Any
+    ) -> schema.NewSessionResponse:
+        """A new conversation in a folder."""
+        with told_to_the_client():
+            service = self._service(cwd)
+            context_id = service.conversations.create().id
+            session = await self._open(service, context_id, mcp_servers)
+            modes, choices = session.options.modes(), session.options.all()
+        self._after_answer(session)
+        return schema.NewSessionResponse(
+            session_id=context_id, modes=modes, config_options=[*choices]
+        )
+
+    async def load_session(
+        self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
+    ) -> schema.LoadSessionResponse:
+        """A conversation that there is already, told from its beginning."""
+        with told_to_the_client():
+            session = await self._reopen(cwd, session_id, mcp_servers)
+            await session.replay()
+            modes, choices = session.options.modes(), session.options.all()
+        self._after_answer(session)
+        return schema.LoadSessionResponse(modes=modes, config_options=[*choices])
+
+    async def resume_session(
+        self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
+    ) -> schema.ResumeSessionResponse:
+        """The same for a client that knows what was said."""
+        with told_to_the_client():
+            session = await self._reopen(cwd, session_id, mcp_servers)
+            modes, choices = session.options.modes(), session.options.all()
+        self._after_answer(session)
+        return schema.ResumeSessionResponse(modes=modes, config_options=[*choices])
+
+    async def list_sessions(
+        self, cwd: str | None = None, cursor: str | None = None, **_: Any
+    ) -> schema.ListSessionsResponse:
+        """Conversations, newest first: all whose folder is known, or those of one folder."""
+        if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
+            raise RequestError(_INVALID, f"cursor: '{cursor}' is none of ours.")
+        folder = str(_absolute(cwd).resolve()) if cwd else None
+        with told_to_the_client():
+            conversations = self._any_service().conversations
+            page = conversations.page(int(cursor) if cursor else None, PAGE_SIZE, workspace=folder)
+            places = {context.id: conversations.workspace_of(context.id) for context in page.items}
+        sessions = [
+            schema.SessionInfo(
+                session_id=context.id,
+                cwd=places[context.id],
+                title=context.title or None,
+                updated_at=context.updated_at,
+            )
+            for context in page.items
+            if places[context.id]
+        ]
+        after = str(page.next) if page.next is not None else None
+        return schema.ListSessionsResponse(sessions=sessions, next_cursor=after)
+
+    async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
+        """Stop what runs in it, and let go of it. The conversation stays."""
+        session = self._session(session_id)
+        with told_to_the_client():
+            await session.cancel()
+        await session.close()
+        self._sessions.pop(session_id, None)
+        return schema.CloseSessionResponse()
+
+    async def delete_session(self, session_id: str, **_: Any) -> schema.DeleteSessionResponse:
+        """Delete the conversation. For some minutes it can be restored in the panel."""
+        if session_id in self._sessions:
+            await self.close_session(session_id)
+        with told_to_the_client():
+            await self._any_service().conversations.delete(session_id)
+        return schema.DeleteSessionResponse()
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What the SDK does not route yet."""
+        if method != DELETE:
+            raise RequestError(_NO_METHOD, f"There is no method '_{method}'.")
+        request = schema.DeleteSessionRequest.model_validate(params)
+        done = await self.delete_session(request.session_id)
+        return done.model_dump(by_alias=True, exclude_none=True)
+
+    # What is done in one
+
+    async def prompt(
+        self, session_id: str, prompt: Sequence[Any], **_: Any
+    ) -> schema.PromptResponse:
+        session, said = self._session(session_id), read_prompt(prompt)
+        with told_to_the_client():
+            return schema.PromptResponse(stop_reason=await session.prompt(said))
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        """Stop the turn that is going on."""
+        with told_to_the_client():
+            await self._session(session_id).cancel()
+
+    async def set_config_option(
+        self, session_id: str, config_id: str, value: str | bool, **_: Any
+    ) -> schema.SetSessionConfigOptionResponse:
+        """Choose the role or the model."""
+        session = self._session(session_id)
+        with told_to_the_client():
+            await session.options.choose(config_id, value)
+            choices = session.options.all()
+        return schema.SetSessionConfigOptionResponse(config_options=[*choices])
+
+    async def set_session_mode(
+        self, session_id: str, mode_id: str, **_: Any
+    ) -> schema.SetSessionModeResponse:
+        """Choose the role, for clients that know no options."""
+        session = self._session(session_id)
+        with told_to_the_client():
+            await session.options.choose(ROLE, mode_id)
+        return schema.SetSessionModeResponse()
+
+    def _service(self, cwd: str) -> CoworkService:
+        folder = _absolute(cwd)
+        if not folder.is_dir():
+            raise RequestError(_INVALID, f"cwd: '{cwd}' is not the absolute path of a folder.")
+        folder = folder.resolve()
+        if folder not in self._services:
+            self._services[folder] = self._make_service(folder)
+        return self._services[folder]
+
+    def _any_service(self) -> CoworkService:
+        """All have the same store and the same model."""
+        return next(iter(self._services.values()), None) or self._service(str(self._home))
+
+    async def _reopen(self, cwd: str, session_id: str, mcp_servers: McpServers) -> AcpSession:
+        service = self._service(cwd)
+        service.conversations.get(session_id)
+        return await self._open(service, session_id, mcp_servers)
+
+    async def _open(
+        self, service: CoworkService, context_id: str, mcp_servers: McpServers
+    ) -> AcpSession:
+        before = self._sessions.pop(context_id, None)
+        if before is not None:
+            await before.close()
+        await service.factory.llm.known.look()  # which models there are to choose from
+        unused = [str(server.name) for server in mcp_servers or []]
+        session = AcpSession(service, context_id, self._client, forms=self._forms, unused=unused)
+        self._sessions[context_id] = session
+        session.open()
+        return session
+
+    def _session(self, session_id: str) -> AcpSession:
+        if session_id not in self._sessions:
+            what = f"There is no session '{session_id}'. Open one with session/new or session/load."
+            raise RequestError(_NOT_FOUND, what)
+        return self._sessions[session_id]
+
+    def _after_answer(self, session: AcpSession) -> None:
+        """A client knows a session only once it has the answer; then it is told the rest."""
+        task = asyncio.create_task(session.greet())
+        self._soon.add(task)
+        task.add_done_callback(self._soon.discard)
+
+
+def _absolute(cwd: str) -> Path:
+    folder = Path(cwd)
+    if not folder.is_absolute():
+        raise RequestError(_INVALID, f"cwd: '{cwd}' is not the absolute path of a folder.")
+    return folder

@@ -1,0 +1,361 @@
+"""One conversation that a client has open: what happens in it is told, and what it asks is asked.
+
+One coroutine follows the stored events and tells them in their order; so whatever a client is
+told before a turn's end has really come before it. What waits for the user is asked beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from acp import Client, RequestError, schema
+from acp.helpers import (
+    SessionUpdate,
+    update_available_commands,
+    update_current_mode,
+)
+
+from ...agents.run.limits import GO_ON, STOP
+from ...domain.contexts import JobStatus, RequestOrigin
+from ...domain.data import Data
+from ...domain.errors import Conflict, CoworkError
+from ...domain.events import (
+    Event,
+    EventType,
+    JobCompleted,
+    JobStarted,
+    PermissionRequested,
+    PermissionResolved,
+    PlanUpdated,
+    QuestionAnswered,
+    QuestionAsked,
+    ReasoningStreamed,
+    TaskStarted,
+    TextStreamed,
+    UsageCharged,
+)
+from ...domain.identity import new_id
+from ...domain.message_data import RoleChangeData, TextData
+from ...domain.messages import Message, MessageType
+from ...domain.notices import ToolOutput
+from ...domain.replies import Question
+from ...domain.roles import AgentRole
+from ...service import CoworkService
+from ...store import Inquiry
+from . import asking, commands
+from .inquiries import AcpInquiries
+from .message_ids import MessageIds, is_spoken
+from .options import SessionOptions
+from .problems import INTERNAL
+from .prompts import ClientPrompt
+from .running_output import RunningOutput
+from .shown_plan import ShownPlan
+from .turn import Turn
+from .updates import Portrayal, said_by_agent, thought_by_agent
+from .usage import SessionUsage
+
+logger = logging.getLogger(__name__)
+
+_CHANGED = "The plan has changed since you saw it here. Read it, then type `/execute` again."
+_UNUSED = (
+    "\n\n> Ignored the MCP servers {names} of this client: only servers in your own settings "
+    "are used.\n\n"
+)
+_BUSY = "A turn is in progress in this session. Wait for it, or cancel it."
+
+
+class AcpSession:
+    """A context of the service, as one client sees it."""
+
+    def __init__(
+        self,
+        service: CoworkService,
+        context_id: str,
+        client: Client,
+        *,
+        forms: bool,
+        unused: Sequence[str] = (),
+    ) -> None:
+        """`forms`: whether the client can show them. `unused` are MCP servers that it named."""
+        self._service = service
+        self._id = context_id
+        self._client = client
+        self._forms = forms
+        self._unused = unused
+        self._portrayal = Portrayal(service.settings.workspace, service.factory.tools.registry)
+        self._turn: Turn | None = None
+        self._inquiries = AcpInquiries(
+            *(service, context_id, client, self._portrayal),
+            answer=self._give,
+            in_words=self._ask_in_words,
+            cancel=self.cancel,
+        )
+        self.options = SessionOptions(service, context_id)
+        self._plan = ShownPlan()
+        self._outputs = RunningOutput()
+        self._usage = SessionUsage(service, context_id)
+        self._ids = MessageIds()
+        self._streamed: set[str] = set()
+        """Ids of messages that were told while they were written."""
+        self._following: asyncio.Task[None] | None = None
+
+    # What the client does
+
+    def open(self) -> None:
+        """Begin to tell what happens from now on."""
+        store = self._service.journal.store
+        after, running = store.last_seq(self._id), store.active_job(self._id)
+        for message in store.job_messages(running.id) if running else ():
+            self._ids.take(message)
+        self._following = asyncio.create_task(self._follow(after))
+
+    async def close(self) -> None:
+        if self._turn is not None:
+            self._turn.end("cancelled")
+        await self._inquiries.close()
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+
+    async def greet(self) -> None:
+        """Say which commands there are."""
+        await self._tell(update_available_commands(commands.available()))
+
+    async def replay(self) -> None:
+        """Tell the whole conversation again, and how its plan stands."""
+        ids = MessageIds()
+        after: int | None = 0
+        while after is not None:
+            page = self._service.conversations.messages(self._id, after)
+            for message in page.items:
+                for update in self._portrayal.of_message(message, ids.take(message)):
+                    await self._tell(update)
+            after = page.next
+        revision = self._service.plans.find(self._id)
+        if revision is not None:
+            self._plan.take(revision.plan, revision.revision)
+            for job in self._service.jobs.of(self._id):
+                if (job.plan_id, job.plan_revision) == (revision.plan_id, revision.revision):
+                    self._plan.failures |= {task.step_id: task.error for task in job.tasks}
+            await self._show_plan()
+
+    async def prompt(self, prompt: ClientPrompt) -> schema.StopReason:
+        """One turn: work, or an answer to what was asked, or a command."""
+        if prompt.pictures:
+            self.options.check_sight()
+        if self._turn is not None:
+            raise Conflict(_BUSY, code="job_running")
+        turn = self._turn = Turn()
+        try:
+            await self._begin(prompt, turn)
+            return await turn.ended
+        finally:
+            self._turn = None
+
+    async def cancel(self) -> None:
+        if self._turn is not None:
+            self._turn.cancelled = True
+        running = self._service.journal.store.active_job(self._id)
+        if running is not None:
+            await self._service.jobs.cancel(running.id)
+
+    # One turn
+
+    async def _begin(self, prompt: ClientPrompt, turn: Turn) -> None:
+        text = prompt.text
+        waiting = self._service.inquiries.pending(self._id, "question")
+        if waiting and self._service.journal.store.active_job(self._id):
+            await self._answer(waiting, text, turn)
+            return
+        self._plan.is_new = False
+        if self._unused:
+            names, self._unused = ", ".join(self._unused), ()
+            await self._remark(_UNUSED.format(names=names))
+        command, rest = commands.split(text)
+        try:
+            await self._do(command, ClientPrompt(rest, prompt.pictures), turn)
+        except CoworkError as error:
+            if not command:
+                raise
+            await self._say_and_end(error.message, turn)
+        if turn.cancelled:
+            await self.cancel()
+
+    async def _do(self, command: str, rest: ClientPrompt, turn: Turn) -> None:
+        pictures = rest.pictures
+        if command == commands.EXECUTE:
+            await self._execute()
+        elif command == commands.PLAN:
+            goal = rest.text or "Make a plan."
+            self._service.send_message(self._id, goal, AgentRole.PLANNER, pictures=pictures)
+        elif command:
+            said = await commands.report(self._service, self._id, command, rest.text)
+            await self._say_and_end(said, turn)
+        else:
+            origin = self._origin()
+            await self._service.send_words(self._id, rest.text, origin=origin, pictures=pictures)
+
+    def _origin(self) -> RequestOrigin:
+        """What is said to a planner is about the plan that the client shows."""
+        plan = self._service.plans.find(self._id)
+        is_planner = self._service.conversations.get(self._id).role is AgentRole.PLANNER
+        return RequestOrigin(card_id=plan.job_id if plan and is_planner else None)
+
+    async def _execute(self) -> None:
+        """The user's approval of the plan, which must be the one that they were shown."""
+        newest = self._service.plans.find(self._id)
+        if newest is not None and self._plan.take(newest.plan, newest.revision):
+            await self._show_plan()
+            raise Conflict(_CHANGED, code="stale_revision")
+        plan_id = newest.plan_id if newest else None
+        revision = newest.revision if newest else 0
+        await self._service.execute_plan(self._id, revision, plan_id=plan_id)
+
+    async def _say_and_end(self, text: str, turn: Turn) -> None:
+        await self._remark(f"{text}\n\n")
+        turn.end("end_turn")
+
+    async def _answer(self, waiting: list[Inquiry], text: str, turn: Turn) -> None:
+        """The words answer the oldest question; if another one is open, that is next."""
+        first, *others = waiting
+        question = Question.model_validate(first.data)
+        value = asking.answer_in(text, question)
+        if value is None:
+            await self._say_and_end(
+                f"That is not one of the answers.\n\n{asking.question_text(question)}", turn
+            )
+            return
+        self._give(first.id, question, value)
+        if others:
+            following = Question.model_validate(others[0].data)
+            await self._say_and_end(asking.question_text(following), turn)
+
+    def _give(self, question_id: str, question: Question, value: str) -> None:
+        self._service.inquiries.answer(question_id, value)
+        offered = {option.value for option in question.options}
+        if self._turn is not None and value == STOP and GO_ON in offered:
+            tokens = "tokens" in question.question
+            self._turn.limit = "max_tokens" if tokens else "max_turn_requests"
+
+    # What happens is told
+
+    async def _follow(self, after: int) -> None:
+        async with aclosing(self._service.journal.bus.subscribe(self._id, after)) as events:
+            async for event in events:
+                try:
+                    await self._on(event)
+                except ConnectionError:
+                    logger.debug("The client is gone.")
+                    return
+                except Exception as error:  # one thing that cannot be told hides no other
+                    logger.exception("%s could not be told", event.type)
+                    if self._turn is not None and event.type is EventType.JOB_COMPLETED:
+                        self._turn.fail(error)
+
+    async def _tell(
+        self, update: SessionUpdate | schema.ConfigOptionUpdate | schema.UsageUpdate
+    ) -> None:
+        await self._client.session_update(session_id=self._id, update=update)
+
+    async def _remark(self, text: str) -> None:
+        """Words of our own, which are not stored."""
+        await self._tell(said_by_agent(text, new_id("remark")))
+
+    async def _tell_options(self) -> None:
+        if update := self.options.news():
+            await self._tell(update)
+
+    async def _on(self, event: Event) -> None:
+        match event.data:
+            case TextStreamed(text=text) if event.task_id is None:
+                await self._stream(said_by_agent(text, self._ids.of_next(event.job_id)))
+            case ReasoningStreamed(text=text) if event.task_id is None:
+                await self._stream(thought_by_agent(text, self._ids.of_next(event.job_id)))
+            case Message() as message:
+                await self._on_message(message)
+            case PlanUpdated() as plan:
+                self._plan.take(plan, plan.revision)
+                await self._show_plan()
+            case TaskStarted() as task:  # and completed
+                self._plan.failures[task.step_id] = task.error
+            case RoleChangeData(to=role):
+                await self._tell(update_current_mode(role))
+                await self._tell_options()
+            case JobStarted():
+                await self._tell_options()  # who asked may have chosen another model
+            case UsageCharged() as charged if event.task_id is None:
+                self._usage.take(charged)
+            case PermissionRequested() as request:
+                self._inquiries.ask_permission(request)
+            case QuestionAsked() as question:
+                await self._on_question(question.id, question)
+            case PermissionResolved(id=decided) | QuestionAnswered(id=decided):
+                self._inquiries.let_go(decided)
+            case JobCompleted() as job:
+                await self._on_end(job.status, job.error)
+            case ToolOutput() as output:
+                if update := self._outputs.add(output.call_id, output.text):
+                    await self._tell(update)
+            case Data() as notice if event.type is EventType.NOTICE:
+                if said := getattr(notice, "message", None):
+                    await self._remark(f"\n\n> {said}\n\n")
+
+    async def _stream(self, chunk: schema.AgentMessageChunk | schema.AgentThoughtChunk) -> None:
+        if chunk.message_id:
+            self._streamed.add(chunk.message_id)
+        await self._tell(chunk)
+
+    async def _on_message(self, message: Message) -> None:
+        """What was not told yet: the client knows its own words, and the main run's came as
+        deltas, if it wrote them. Those of steps come whole, because steps that run side by side
+        would mix theirs.
+        """
+        message_id = self._ids.take(message)
+        is_reported = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
+        if message.message_type is MessageType.TEXT:
+            is_reported = message.role != "assistant"
+        if is_spoken(message) and isinstance(message.data, TextData) and message.data.problem:
+            is_reported = True  # it could not be used
+        for update in () if is_reported else self._portrayal.of_message(message, message_id):
+            if getattr(update, "message_id", None) not in self._streamed:
+                await self._tell(update)
+
+    async def _show_plan(self) -> None:
+        if update := self._plan.update():
+            await self._tell(update)
+
+    async def _on_end(self, status: JobStatus, error: str | None) -> None:
+        self._outputs.clear()
+        if any(self._plan.failures.values()):
+            await self._show_plan()  # once more, with what failed
+        if status is JobStatus.COMPLETED and (said := self._plan.how_to_approve()):
+            await self._remark(said)
+        if usage := self._usage.update():
+            await self._tell(usage)
+        if self._turn is None:
+            return
+        if status is JobStatus.COMPLETED:
+            self._turn.end("end_turn")
+        elif status is not JobStatus.FAILED:
+            self._turn.end("cancelled")
+        elif self._turn.limit:
+            self._turn.end(self._turn.limit)
+        else:
+            self._turn.fail(RequestError(INTERNAL, error or "It failed.", {"code": "job_failed"}))
+
+    # What the user is asked
+
+    async def _on_question(self, question_id: str, question: Question) -> None:
+        if self._forms:
+            self._inquiries.ask_by_form(question_id, question)
+        else:
+            await self._ask_in_words(question)
+
+    async def _ask_in_words(self, question: Question) -> None:
+        """The turn ends with the question; the next prompt is the answer."""
+        await self._remark(f"\n\n{asking.question_text(question)}")
+        if self._turn is not None:
+            self._turn.end("end_turn")

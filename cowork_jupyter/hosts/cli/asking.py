@@ -1,0 +1,202 @@
+"""Asking the person at the terminal, one thing after the other.
+
+Nothing that was typed before a question was there counts as its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ...domain.errors import Conflict, CoworkError
+from ...domain.events import ChosenScope, Event, PermissionRequested, QuestionAsked
+from .screen import Screen
+from .words import question_text, request_text, scopes_text
+
+if TYPE_CHECKING:
+    from ...agents.ask.user import Ruling
+    from ...service import CoworkService
+
+_Asked = PermissionRequested | QuestionAsked
+_ENDED = "\x04"
+"""In the place of a line: the terminal's input is closed."""
+
+
+def somebody_is_there() -> bool:
+    """Whether questions reach a person: both ends are a terminal that can be read in lines."""
+    return sys.platform != "win32" and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+class Typing:
+    """The lines that are typed at the terminal."""
+
+    def __init__(self) -> None:
+        self._file = sys.stdin.fileno()
+        self._rest = b""
+        self._lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def begin(self) -> None:
+        """Listen, from inside the event loop."""
+        asyncio.get_running_loop().add_reader(self._file, self._read)
+
+    def end(self) -> None:
+        """Stop listening."""
+        asyncio.get_running_loop().remove_reader(self._file)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._file, 65536)
+        except OSError:  # the terminal was closed
+            data = b""
+        if not data:
+            self.end()
+            self._lines.put_nowait(_ENDED)
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._lines.put_nowait(line.decode("utf-8", "replace").strip())
+
+    def forget(self) -> None:
+        """Drop what was typed so far."""
+        import termios
+
+        self.end()  # or a read that is due now would find nothing, and wait with all the rest
+        with suppress(termios.error):
+            termios.tcflush(self._file, termios.TCIFLUSH)
+        self._rest = b""
+        held = [self._lines.get_nowait() for _ in range(self._lines.qsize())]
+        if _ENDED in held:
+            self._lines.put_nowait(_ENDED)
+        else:
+            self.begin()
+
+    async def line(self) -> str | None:
+        """The next line; None when there will be no more."""
+        line = await self._lines.get()
+        if line == _ENDED:
+            self._lines.put_nowait(_ENDED)
+            return None
+        return line
+
+
+class Asking:
+    """Brings requests and questions to the person, and their answers to the service."""
+
+    def __init__(self, service: CoworkService, screen: Screen, typing: Typing) -> None:
+        self._service = service
+        self._screen = screen
+        self._typing = typing
+        self._open: asyncio.Queue[tuple[str | None, _Asked]] = asyncio.Queue()
+        self.busy = False
+        """Whether a question is on the screen, which nothing may cover."""
+
+    def take(self, event: Event) -> None:
+        """Note what is to be asked."""
+        if isinstance(event.data, _Asked):
+            self._open.put_nowait((event.job_id, event.data))
+
+    async def go_on(self) -> None:
+        """Ask until cancelled."""
+        self._typing.begin()
+        try:
+            while True:
+                waiting = await self._most_urgent()
+                self.busy = True
+                try:
+                    await self._ask(*waiting)
+                except Conflict:  # answered elsewhere, or its job has ended
+                    self._screen.line("This is no longer waiting for an answer.", "dim")
+                except CoworkError as error:
+                    self._screen.line(error.message, "bad")
+                    self._open.put_nowait(waiting)
+                finally:
+                    self.busy = False
+        finally:
+            self._typing.end()
+
+    async def _most_urgent(self) -> tuple[str | None, _Asked]:
+        """The next to be asked, in the order in which the panel shows what waits."""
+        held = [await self._open.get()]
+        held += [self._open.get_nowait() for _ in range(self._open.qsize())]
+        order = [inquiry.id for inquiry, _ in self._service.inquiries.waiting()]
+        held.sort(
+            key=lambda request: order.index(request[1].id) if request[1].id in order else len(order)
+        )
+        for request in held[1:]:
+            self._open.put_nowait(request)
+        return held[0]
+
+    async def _ask(self, job_id: str | None, asked: _Asked) -> None:
+        self._typing.forget()
+        if isinstance(asked, PermissionRequested):
+            ruling = await self._ruling(asked)
+            self._service.inquiries.resolve_all([asked.id], ruling)
+        else:
+            value = await self._answer(asked)
+            if value is None:
+                await self._service.jobs.cancel(job_id or "")
+            else:
+                self._service.inquiries.answer(asked.id, value)
+
+    async def _ruling(self, request: PermissionRequested) -> Ruling:
+        from ...agents.ask.user import Ruling
+
+        scopes = scopes_text(request)
+        self._screen.line(request_text(request))
+        always = "a = always, " if scopes else ""
+        while True:
+            said = await self._reply(f"Allow it? y = once, {always}n = no > ")
+            match said and said.lower():
+                case "y" | "yes":
+                    return Ruling(decision="allow")
+                case "a" | "always" if scopes:
+                    scope = await self._scope(request, scopes)
+                    if scope is not None:
+                        return Ruling(decision="allow", scope=scope)
+                case "n" | "no":
+                    why = await self._reply("What should the agent do instead? (Enter to skip) > ")
+                    return Ruling(decision="deny", feedback=why or "")
+                case None:
+                    return Ruling(decision="deny")
+
+    async def _scope(
+        self, request: PermissionRequested, scopes: list[tuple[ChosenScope, str]]
+    ) -> ChosenScope | None:
+        """Where an answer is to last; None after all not."""
+        for rule in request.rules:
+            self._screen.line(f"  adds the rule: {rule}")
+        for number, (_, words) in enumerate(scopes, start=1):
+            self._screen.line(f"  {number}. {words}")
+        said = await self._reply("Where? (Enter to go back) > ")
+        place = _number(said, len(scopes))
+        return None if place is None else scopes[place][0]
+
+    async def _answer(self, question: QuestionAsked) -> str | None:
+        """What was answered; None when nobody will."""
+        options = question.options
+        self._screen.line(question_text(question))
+        while True:
+            said = await self._reply("Your answer > ")
+            if said is None:
+                return None
+            place = _number(said, len(options))
+            if place is not None:
+                return options[place].value
+            if not said and question.default is not None:
+                return question.default
+            if said and question.accepts(said):
+                return said
+
+    async def _reply(self, prompt: str) -> str | None:
+        self._screen.prompt(prompt)
+        return await self._typing.line()
+
+
+def _number(said: str | None, most: int) -> int | None:
+    """The place in a list that a number from one on means."""
+    if said is None or not said.isdecimal() or not 1 <= int(said) <= most:
+        return None
+    return int(said) - 1

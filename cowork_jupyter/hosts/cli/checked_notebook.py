@@ -1,0 +1,159 @@
+"""Running a notebook in a kernel of its own, and its expectations behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from ...agents.reproduction import Trial
+from ...domain.contexts import Job
+from ...domain.errors import InvalidInput
+from ...domain.expectation_rules import FILE, is_about_files
+from ...domain.settings import Settings
+from ...effects.checking import CheckedExpectation, in_words
+from ...effects.evaluation import ExpectationChecks
+from ...effects.pinned import PinnedExpectations
+from ...tools.kernel.state import Ran
+from ...tools.notebook.stored import NotebookFiles
+from ...workspace import Workspace
+from ...workspace.sandbox.sandbox import Sandbox
+from .command import FAILED, SUCCESS
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..config import Cowork
+
+_MARKS = {True: "✓", False: "✕", None: "?"}
+
+
+@dataclass(frozen=True)
+class CheckedNotebook:
+    """What was found."""
+
+    trial: Trial
+    expectations: list[CheckedExpectation]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every cell ran and nothing is broken."""
+        return self.trial.state.failed is None and not any(
+            result.broken for result in self.expectations
+        )
+
+
+def check_notebook(config: Cowork, arguments: Namespace) -> int:
+    """Run it, tell what was found, and give the exit code."""
+    file = Path(arguments.notebook).expanduser().resolve()
+    if not file.is_file():
+        raise InvalidInput(f"There is no notebook {arguments.notebook}.")
+    config.workspace = arguments.workspace or str(_folder_of(file))
+    settings = config.settings(workspace=Path.cwd())
+    if not file.is_relative_to(settings.workspace.resolve()):
+        raise InvalidInput(f"{arguments.notebook} is not in {settings.workspace}.")
+    screen = Screen()
+    found = asyncio.run(_checked(settings, file, screen))
+    if arguments.json:
+        screen.record(json.dumps(_as_json(found), ensure_ascii=False))
+    else:
+        _tell(found, screen)
+    return SUCCESS if found.is_right else FAILED
+
+
+def _folder_of(file: Path) -> Path:
+    return Path.cwd() if file.is_relative_to(Path.cwd().resolve()) else file.parent
+
+
+async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:
+    root = settings.workspace.resolve()
+    workspace, path = Workspace(root), file.relative_to(root).as_posix()
+    notebooks = NotebookFiles()
+    trial = Trial.of(await notebooks.read(workspace, path), Job(context_id=""))
+    expected = await PinnedExpectations(notebooks, workspace).all(path)
+    variables = [expectation for expectation in expected if not is_about_files(expectation)]
+    kernels = _kernels(root)
+
+    def took(ran: Ran) -> None:
+        trial.take(ran)
+        screen.status(f"cell {trial.state.ran} of {trial.state.cells}")
+        screen.tick()
+
+    sandbox = Sandbox(settings)
+    try:
+        measured = await kernels.run_anew(workspace, path, trial.codes, took, variables)
+        checks = ExpectationChecks(kernels, workspace, sandbox)
+        ran = trial.state.failed is None
+        checked = await checks.judged(expected, measured, _ids(expected)) if ran else []
+    finally:
+        sandbox.close()
+        screen.hide_status()
+    trial.finish(checked)
+    return CheckedNotebook(trial, checked)
+
+
+def _ids(expected: list[Any]) -> set[str]:
+    """At the notebook's end every table must be there."""
+    return {expectation.id for expectation in expected}
+
+
+def _kernels(root: Path) -> Any:
+    """Kernels as a server has them, without one."""
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+
+    from ..server.kernels import ServerKernels
+
+    manager = AsyncMappingKernelManager(root_dir=str(root), kernel_spec_manager=KernelSpecManager())
+    nobody: Any = None  # no tab has it open, and no session
+    return ServerKernels(SimpleNamespace(kernel_manager=manager), nobody, nobody, str(root))
+
+
+def _tell(found: CheckedNotebook, screen: Screen) -> None:
+    state = found.trial.state
+    if state.failed:
+        line = f", line {state.failed.line}" if state.failed.line else ""
+        screen.result(f"✕ cell {state.failed.cell}{line}: {state.failed.error}")
+    else:
+        screen.result(f"✓ {_counted(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
+    if state.left_out:
+        screen.result(f"- skipped {_counted(state.left_out, 'cell')} for the agent")
+    for result in found.expectations:
+        screen.result(_line(result))
+    if not state.failed and not found.expectations:
+        screen.result("- nothing is pinned in this notebook")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _line(result: CheckedExpectation) -> str:
+    said = f" — {result.found}" if result.found else ""
+    name = result.expectation.of.removeprefix(FILE)
+    return f"{_MARKS[result.met]} {name}: {in_words(result.expectation)}{said}"
+
+
+def _as_json(found: CheckedNotebook) -> dict[str, Any]:
+    state = found.trial.state
+    return {
+        "ok": found.is_right,
+        "notebook": state.notebook,
+        "cells": state.cells,
+        "ran": state.ran,
+        "skipped": state.left_out,
+        "seconds": state.seconds,
+        "failed": state.failed.model_dump() if state.failed else None,
+        "expectations": [
+            {
+                "expectation": result.expectation.model_dump(mode="json", exclude_none=True),
+                "words": in_words(result.expectation),
+                "met": result.met,
+                "found": result.found,
+            }
+            for result in found.expectations
+        ],
+    }

@@ -1,0 +1,177 @@
+"""What the doctor looks at: the installation, and all that the agent needs to work."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from traitlets.config import Config
+
+from ...connections import Connections, state_of
+from ...domain.connection import ENVIRONMENT
+from ...domain.errors import CoworkError
+from ...domain.extras import lack_of
+from ...domain.settings import Settings
+from ...health import folder_problems
+from ...llm.discovery import find_servers
+from ...llm.reachable import HOW_TO_CONNECT
+from ...mcp.client.configured import Configured, ConfiguredServers
+from ...mcp.client.secrets import VariableMissing, resolve
+from ...policy.administrator import Administrator
+from ...policy.rulebook import RuleBook, settings_offers
+from ...policy.trust import Trust
+from ...tools.registry import rule_names
+from ...workspace.sandbox.sandbox import Sandbox
+from ..config import Cowork
+from .finding import DoctorFinding, judged
+from .installation import examine_installation
+
+
+def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
+    """Look at everything; what is wrong in one place hides nothing in another."""
+    settings = config.settings(workspace=Path.cwd())
+    return [
+        *examine_installation(jupyter),
+        _model(settings),
+        _sandbox(settings),
+        judged("folders", folder_problems(settings), _folders(settings)),
+        _rules(settings),
+        _database(settings),
+        _checkpoints(settings),
+        examine_servers(settings),
+    ]
+
+
+def _folders(settings: Settings) -> str:
+    return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
+
+
+def _rules(settings: Settings) -> DoctorFinding:
+    """Whether the rules of this folder, the user and the administrator can be read."""
+    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
+    administrator = Administrator(settings.administrator_settings)
+    book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names, administrator)
+    problems = [*book.problems(), *administrator.problems(Connections(settings).current().model)]
+    return judged("rules", problems, f"{len(book.all())}, all readable")
+
+
+def _database(settings: Settings) -> DoctorFinding:
+    """Reads all of it and checks it; a file that is not there yet is not made."""
+    from ...store.errors import explained
+    from ...store.migrations import refuse_newer
+
+    path = settings.database
+    if not path.exists():
+        return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
+    try:
+        with explained(path), closing(_read_only(path)) as connection:
+            refuse_newer(connection, path)
+            problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            if problem != "ok":
+                raise sqlite3.DatabaseError(problem)
+            count = connection.execute("SELECT count(*) FROM contexts").fetchone()[0]
+    except CoworkError as error:
+        return DoctorFinding("database", False, error.message)
+    return DoctorFinding("database", True, f"{count} conversations, all intact, in {path}")
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
+def _checkpoints(settings: Settings) -> DoctorFinding:
+    """Reads all that is kept and checks it; a store that is not there yet is not made."""
+    from ...checkpoints import checkpoint_folder, verified
+
+    folder = checkpoint_folder(settings)
+    if not folder.exists():
+        return DoctorFinding("checkpoints", True, "none yet")
+    try:
+        found = verified(settings)
+    except (CoworkError, OSError, sqlite3.Error) as error:
+        return DoctorFinding(
+            "checkpoints",
+            False,
+            f"Cannot read the store in {folder}: {error}. If you move it away, you lose the "
+            "checkpoints, and nothing else.",
+        )
+    if found.problems:
+        return DoctorFinding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
+    size = f"{found.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
+    return DoctorFinding(
+        "checkpoints", True, f"{found.checkpoints}, all intact; {size} in {folder}"
+    )
+
+
+def _sandbox(settings: Settings) -> DoctorFinding:
+    """What confines commands."""
+    sandbox = Sandbox(settings)
+    wanted = settings.sandbox in ("auto", "none", sandbox.kind)
+    asked_for = "" if wanted else f"{settings.sandbox} is configured but not available here. "
+    missing = len(sandbox.missing())
+    gaps = f", with {missing} gap{'s' if missing > 1 else ''}, see below" if missing else ""
+    return DoctorFinding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
+
+
+def _model(settings: Settings) -> DoctorFinding:
+    connection = Connections(settings).current()
+    state = state_of(connection)
+    if not state.ready:
+        return DoctorFinding("model", False, state.why_not or f"{state.name} does not answer")
+    if connection.is_guide:
+        return DoctorFinding("model", True, f"{state.name}. {_other_models()}")
+    if connection.local:
+        return DoctorFinding(
+            "model", True, f"{state.name}, loaded from {connection.local} on first use"
+        )
+    return DoctorFinding("model", True, f"{state.name} answers at {state.base_url}")
+
+
+def _other_models() -> str:
+    """What could answer instead of the guide."""
+    found = [f"{server.label} at {server.base_url}" for server in find_servers()]
+    if not found:
+        return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
+    return f"Found on this machine: {', '.join(found)}. To use it, choose it in the Cowork panel."
+
+
+NAME = "mcp servers"
+
+
+def examine_servers(settings: Settings) -> DoctorFinding:
+    """Which there are, which are not used, and what keeps one from starting."""
+    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
+    trust.look_at(lambda: settings_offers(settings.workspace))
+    found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
+    if not found:
+        return DoctorFinding(NAME, True, "none configured")
+    if any(server.in_use for server in found) and (lack := lack_of("mcp")):
+        return DoctorFinding(NAME, False, lack)
+    problems = [_problem(server, settings) for server in found]
+    listed = [
+        _server_line(server, problem) for server, problem in zip(found, problems, strict=True)
+    ]
+    return DoctorFinding(NAME, not any(problems), "; ".join(listed))
+
+
+def _server_line(server: Configured, problem: str) -> str:
+    kind = f" ({server.config.kind})" if server.config else ""
+    off = server.why_not if server.why_not else "" if server.enabled else "disabled"
+    return f"{server.name}{kind}{': ' if off or problem else ''}{off or problem}"
+
+
+def _problem(configured: Configured, settings: Settings) -> str:
+    """What would keep it from starting; empty if nothing is known to."""
+    if configured.config is None:
+        return configured.why_not
+    if not configured.in_use:
+        return ""
+    try:
+        server = resolve(configured.config.entry, os.environ, str(settings.workspace))
+    except VariableMissing as error:
+        return str(error)
+    if server.command and server.program() is None:
+        return f"the program '{configured.config.entry.command}' is not installed"
+    return ""

@@ -1,0 +1,82 @@
+"""`jupyter cowork mcp`: our tools for agents of others, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...domain.roles import AgentRole
+from .command import INTERRUPTED, SUCCESS
+
+if TYPE_CHECKING:
+    from ...domain.settings import Settings
+    from ...service import CoworkService
+    from ..config import Cowork
+    from .command import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "mcp",
+        help="let other agents use the tools over MCP (stdin and stdout)",
+        description="Offer the tools of this folder and its notebooks to other agents over the "
+        "Model Context Protocol (stdin and stdout). What no rule allows asks you in the other "
+        "agent's client, or is denied where that cannot ask. Everything is recorded and can be "
+        "rolled back.",
+    )
+    parser.add_argument(
+        "--role",
+        metavar="ROLE",
+        default=AgentRole.PLANNER.value,
+        help="role that limits the calls (default: planner, which only reads)",
+    )
+    parser.add_argument("--policy", metavar="FILE", help="rules for the calls, in JSON or TOML")
+    parser.set_defaults(run=run)
+
+
+def run(config: Cowork, arguments: Namespace) -> int:
+    """Serve until the client closes the stream."""
+    from ...mcp.server.tool_host import check_installed
+    from ...policy.policy_file import read_policy
+
+    check_installed()
+    policy = read_policy(arguments.policy) if arguments.policy else None
+    settings = config.settings(workspace=Path.cwd())
+    asyncio.run(_serve(settings, arguments.role, policy))
+    return SUCCESS
+
+
+async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -> None:
+    from ...mcp.server.stdio import serve
+    from ...wiring import build_service
+
+    service = build_service(settings, interactive=False)
+    _end_in_order_when_told(service)
+    try:
+        chosen = service.role_catalog.chosen(role)
+        await serve(service.guest_desk(chosen, policy=policy))
+    finally:
+        await service.close()
+
+
+def _end_in_order_when_told(service: CoworkService) -> None:
+    """By a signal. The SDK's thread that waits for the stream could not be told to stop."""
+    endings: list[asyncio.Task[None]] = []
+
+    async def end() -> None:
+        await service.close()
+        os._exit(INTERRUPTED)
+
+    def begin() -> None:
+        if not endings:
+            endings.append(asyncio.create_task(end()))
+
+    with suppress(NotImplementedError):  # on Windows
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, begin)

@@ -1,0 +1,225 @@
+"""Tab completion behind `%cowork`, `%%plan`, `%%act` and `%%ask`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
+
+
+class CommandUsage(NamedTuple):
+    """What follows a sub-command, and what it does."""
+
+    arguments: str
+    help: str
+    words: range = range(1)
+    """How many may follow."""
+
+
+COMMANDS = {
+    "status": CommandUsage("", "show the model, the workspace and the role"),
+    "role": CommandUsage(
+        "ROLE [--confirm]", "switch the role; --confirm stops a running job", range(1, 3)
+    ),
+    "plan": CommandUsage(
+        "[--history [N [M]]|--restore N]", "show the plan, its revisions, or restore one", range(4)
+    ),
+    "prompt": CommandUsage("[ID]", "list the base prompts, or choose one", range(2)),
+    "execute": CommandUsage("", "approve and execute the current plan"),
+    "cancel": CommandUsage("", "stop the run"),
+    "insert": CommandUsage("", "insert the next cell the agent could not insert"),
+    "rollback": CommandUsage("[ID]", "roll back the last run, or all since a checkpoint", range(2)),
+    "history": CommandUsage("", "show the messages"),
+    "audit": CommandUsage("", "compare the plan with what happened"),
+    "effects": CommandUsage("", "show what the last run did to tables"),
+    "checkpoints": CommandUsage("", "list the checkpoints to go back to"),
+    "expectations": CommandUsage(
+        "[--asserts|--pandera]", "check what is pinned, or insert it as code", range(2)
+    ),
+    "memory": CommandUsage(
+        "[--keep|--drop|--forget [TEXT]]",
+        "show what is remembered here, keep more, or forget",
+        range(100),
+    ),
+    "rules": CommandUsage("", "list what is allowed, asked about and denied"),
+    "models": CommandUsage("", "list models of the server and on this machine"),
+    "skills": CommandUsage("", "list the skills that agents can use"),
+    "workflows": CommandUsage(
+        "[edit NAME k=v …|share NAME [FILE]|delete NAME]",
+        "list ready-made actions, or manage your own",
+        range(1000),
+    ),
+    "run": CommandUsage("NAME k=v …", "run a workflow", range(1, 1000)),
+    "save": CommandUsage(
+        "NAME [k=value …] [--describe TEXT] [--replace]",
+        "save the plan as a workflow",
+        range(1, 1000),
+    ),
+    "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl", range(1, 2)),
+    "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here", range(2)),
+    "doctor": CommandUsage("", "check this installation"),
+    "help": CommandUsage("", "this list"),
+}
+
+
+_OPTIONS = {
+    "%%plan": ("-c", "-m", "--wait"),
+    "%%act": ("-c", "-m", "--wait", "--policy"),
+    "%%ask": ("-c", "-m", "--wait"),
+}
+_SIGNS = ("@", "/")
+_NOT_OURS: SimpleMatcherResult = {"completions": []}
+
+
+def install(shell: Any) -> None:
+    """Let IPython ask us, once."""
+    matchers = shell.Completer.custom_matchers
+    if complete not in matchers:
+        matchers.append(complete)
+
+
+@context_matcher(identifier="cowork_jupyter")  # type: ignore[untyped-decorator]
+def complete(context: CompletionContext) -> SimpleMatcherResult:
+    """What can stand where the cursor is; names of Python can not."""
+    line = context.text_until_cursor.rpartition("\n")[2]
+    done, _, typed = line.rpartition(" ")
+    magic, *before = done.split() or [""]
+    if typed[:1] in _SIGNS and context.cursor_line and _is_said(context, typed):
+        return _completions(context, typed, lambda: _mentions(typed))
+    if magic != "%cowork" and (magic not in _OPTIONS or context.cursor_line > 0):
+        return _NOT_OURS
+    return _completions(context, typed, lambda: _offers(magic, before))
+
+
+def _completions(
+    context: CompletionContext, typed: str, offered: Callable[[], Iterable[str]]
+) -> SimpleMatcherResult:
+    cut = len(typed) - len(context.token)
+    try:
+        offers = [offer for offer in offered() if offer.startswith(typed)]
+    except Exception:  # whatever it is, it must not disturb typing
+        offers = []
+    return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
+
+
+def _is_said(context: CompletionContext, typed: str) -> bool:
+    """Whether it stands in words to the agent; a command is the first of them."""
+    first, *above = context.full_text.split("\n")[: context.cursor_line]
+    if first.split()[:1] not in [[magic] for magic in _OPTIONS]:
+        return False
+    said = "\n".join([*above, context.text_until_cursor])
+    return typed[0] == "@" or said.strip() == typed
+
+
+def _mentions(typed: str) -> Iterable[str]:
+    """What the service offers. The kernel itself knows its variables, and must not wait here for
+    somebody who asks it for them.
+    """
+    from urllib.parse import quote
+
+    from IPython.core.getipython import get_ipython
+
+    from ...agents.mentions.syntax import column_text
+    from ...tools.kernel.inside.columns import column_labels, label_text, watched_kind
+    from ...tools.kernel.inside.report import names_in
+    from .session import session
+
+    shell: Any = get_ipython()
+    own = names_in(shell.user_ns, shell.user_ns_hidden) if typed[0] == "@" else []
+    yield from (f"@{name}" for name in own)
+    for name in own:
+        table = shell.user_ns[name]
+        if f"@{name}.".startswith(typed[: len(name) + 2]) and (kind := watched_kind(table)):
+            for label in column_labels(table, kind):
+                yield column_text(name, label_text(label))
+    notebook = session().notebook()
+    about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
+    query = f"q={quote(typed, safe='')}&variables=false{about}"
+    yield from (
+        item["text"] for item in session().link.request("GET", f"mentions?{query}")["items"]
+    )
+
+
+def _offers(magic: str, before: list[str]) -> Iterable[str]:
+    last = before[-1] if before else ""
+    if last == "-c":
+        return _contexts()
+    if last == "-m":
+        return _names("models")
+    if magic in _OPTIONS:
+        if last == "--policy":
+            return []
+        return [*(_names("roles") if magic == "%%ask" and not before else ()), *_OPTIONS[magic]]
+    name, words = (before[1], before[2:]) if before[:1] == ["-c"] else (None, before)
+    match words:
+        case []:
+            return COMMANDS
+        case ["role"]:
+            return _names("roles")
+        case ["role", _]:
+            return ["--confirm"]
+        case ["prompt"]:
+            return _prompts()
+        case ["run"]:
+            return _names("workflows")
+        case ["run", name, *_]:
+            return _parameters(name)
+        case ["plan"]:
+            return ["--history", "--restore"]
+        case ["workflows"]:
+            return ["edit", "share", "delete"]
+        case ["workflows", "edit" | "share" | "delete"]:
+            return _names("workflows")
+        case ["expectations"]:
+            return ["--asserts", "--pandera"]
+        case ["memory"]:
+            return ["--keep", "--drop", "--forget"]
+        case ["rollback"]:
+            return _checkpoints(name)
+    return []
+
+
+def _names(what: str) -> Iterable[str]:
+    from .session import session
+
+    return [item["name"] for item in session().link.request("GET", what)["items"]]
+
+
+def _prompts() -> Iterable[str]:
+    """Those that can be chosen."""
+    from .session import session
+
+    items = session().link.request("GET", "v1/system-prompts")["items"]
+    return [item["id"] for item in items if item["trusted"]]
+
+
+def _parameters(workflow: str) -> Iterable[str]:
+    from .session import session
+
+    items = session().link.request("GET", "workflows")["items"]
+    schema = next(item["parameters"] for item in items if item["name"] == workflow)
+    return [f"{name}=" for name in schema.get("properties", {})]
+
+
+def _contexts() -> Iterable[str]:
+    """Names that a line can hold as one word."""
+    from .session import session
+
+    titles = [context["title"] for context in session().contexts()]
+    return [title for title in titles if title and not set(title) & set(" \t'\"")]
+
+
+def _checkpoints(name: str | None) -> Iterable[str]:
+    from .session import session
+
+    context = session().find(name)
+    if context is None:
+        return []
+    found = session().link.request("GET", f"context/{context['id']}/checkpoints")
+    return [item["id"] for item in found["items"]]

@@ -1,0 +1,160 @@
+"""`from cowork_jupyter import Cowork`: the agent from Python, in a notebook or a script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ...policy.policy_file import read_policy
+from .link import Policy
+from .problem import CellProblem
+from .requests import CellRequest, fulfil, plain_words, role_to_ask
+from .run import Run, messages_of, text_of
+from .session import Context, session
+
+
+class Messages(list[dict[str, Any]]):
+    """The messages, oldest first, as plain values."""
+
+    def _repr_markdown_(self) -> str:
+        from .views import history
+
+        return history(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{message['role']}: {text_of(message)}" for message in self)
+
+
+class AuditView(dict[str, Any]):
+    """Plan versus actual, as plain values."""
+
+    def _repr_markdown_(self) -> str:
+        from .views import audit
+
+        return audit(self)
+
+
+class Rollback(dict[str, Any]):
+    """What a rollback did, as plain values."""
+
+    def _repr_markdown_(self) -> str:
+        from .views import rolled_back
+
+        return rolled_back(self)
+
+
+class Cowork:
+    """One conversation with the agent. Every call waits until the agent is done.
+
+    ```python
+    cw = Cowork()
+    cw.plan("Clean sales.csv")
+    cw.execute()
+    ```
+    """
+
+    def __init__(
+        self,
+        context: str | None = None,
+        *,
+        model: str | None = None,
+        policy: Policy | str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Continue the notebook's conversation, or the one of that name.
+
+        `policy` is a set of rules, or the path of a file with rules, for when nobody can be asked.
+        """
+        self._name = context
+        self._model = model
+        self._policy = _rules(policy)
+
+    def plan(self, goal: str) -> Run:
+        """Have the planner, which can only read, make a plan."""
+        return self._ask(_text(goal), "planner")
+
+    def ask(self, text: str, *, role: str | None = None) -> Run:
+        """Say something to the agent in its present role, or in the one named.
+
+        Said to a planner, it is about the current plan, unless that was executed already.
+        """
+        words = _text(text)
+        with plain_words():
+            asked = role_to_ask(session(), self._name, role)
+        return self._ask(words, asked, goes_on=True)
+
+    def execute(self) -> Run:
+        """Approve and execute the current plan."""
+        return self._ask("", "actor")
+
+    @property
+    def messages(self) -> Messages:
+        """All messages so far."""
+        with plain_words():
+            context = session().find(self._name)
+            return Messages(messages_of(session().link, context["id"]) if context else [])
+
+    def audit(self) -> AuditView:
+        """Compare the plan that was executed last with what happened."""
+        with plain_words():
+            return AuditView(
+                session().link.request("GET", f"context/{self._context()['id']}/audit")
+            )
+
+    def rollback(
+        self,
+        checkpoint_id: str,
+        paths: Sequence[str] | None = None,
+        overwrite: Sequence[str] = (),
+    ) -> Rollback:
+        """Restore files to their state at a checkpoint. You can undo this.
+
+        What you have changed since stays, unless `overwrite` names it.
+        """
+        body = {} if paths is None else {"paths": list(paths)}
+        if overwrite:
+            body["overwrite"] = list(overwrite)
+        with plain_words():
+            address = f"checkpoints/{checkpoint_id}/rollback"
+            return Rollback(session().link.request("POST", address, body))
+
+    def _context(self) -> Context:
+        found = session().find(self._name)
+        if found is None:
+            raise CellProblem("This conversation has no messages yet.")
+        return found
+
+    def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
+        here = session()
+        request = CellRequest(
+            role=role,
+            text=text,
+            context=self._name,
+            model=self._model,
+            policy=self._policy,
+            goes_on=goes_on,
+            wait=True,
+            offer=False,
+            display=here.has_shell,
+        )
+        with plain_words():
+            run = fulfil(here, request)
+        if run is None:
+            raise CellProblem("No model is connected. The card says how to connect one.")
+        return run
+
+    def __repr__(self) -> str:
+        return f"Cowork({self._name!r})" if self._name else "Cowork()"
+
+
+def _rules(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
+    if isinstance(policy, str | os.PathLike):
+        with plain_words():
+            return read_policy(os.fspath(policy))
+    return policy
+
+
+def _text(words: str) -> str:
+    if not words.strip():
+        raise CellProblem("Say what you want: the text is empty.")
+    return words.strip()

@@ -1,0 +1,121 @@
+"""`%%plan`, `%%act`, `%%ask` and `%cowork`.
+
+Loading this must stay cheap, so all that does the work is imported when a magic runs.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+if TYPE_CHECKING:
+    from .output import Note
+
+
+def _unquoted(text: str) -> str:
+    """IPython leaves the quotes around words that belong together."""
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
+
+
+_context_option = argument(
+    "-c", "--context", metavar="NAME", type=_unquoted, help="conversation to continue"
+)
+_model_option = argument(
+    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to use from now on"
+)
+_wait_option = argument(
+    "--wait", action="store_true", help="keep the cell running until the run ends"
+)
+
+
+@magics_class
+class CoworkMagics(Magics):
+    """The way in from a notebook."""
+
+    @magic_arguments()
+    @_context_option
+    @_model_option
+    @_wait_option
+    @cell_magic
+    def plan(self, line: str, cell: str) -> None:
+        """Make a plan for the goal in the cell, with read-only permissions, and show it."""
+        from .problem import CellProblem
+
+        arguments = _options(self.plan, line)
+        if not cell.strip():
+            raise CellProblem("Write your goal below %%plan.")
+        _ask("planner", cell, arguments)
+
+    @magic_arguments()
+    @_context_option
+    @_model_option
+    @_wait_option
+    @argument(
+        "--policy",
+        metavar="FILE",
+        type=_unquoted,
+        help="rules that decide when nobody can be asked",
+    )
+    @cell_magic
+    def act(self, line: str, cell: str) -> None:
+        """Do what the cell says. An empty cell executes the current plan."""
+        _ask("actor", cell, _options(self.act, line))
+
+    @magic_arguments()
+    @argument("role", metavar="ROLE", nargs="?", help="role to ask; default: the current one")
+    @_context_option
+    @_model_option
+    @_wait_option
+    @cell_magic
+    def ask(self, line: str, cell: str) -> None:
+        """Continue the conversation in its current role, or in the role you name.
+
+        A planner revises the current plan, unless that plan was already executed.
+        """
+        from .problem import CellProblem
+        from .requests import plain_words, role_to_ask
+        from .session import session
+
+        arguments = _options(self.ask, line)
+        if not cell.strip():
+            raise CellProblem("Write your message below %%ask.")
+        with plain_words():
+            role = role_to_ask(session(), arguments.context, arguments.role)
+        del arguments.role
+        _ask(role, cell, arguments, goes_on=True)
+
+    @line_magic
+    def cowork(self, line: str) -> Note | None:
+        """Show Cowork's status, or run one of the commands that `%cowork help` lists."""
+        from .commands import command
+
+        return command(line)
+
+
+def _options(magic: Any, line: str) -> Namespace:
+    from .problem import CellProblem
+
+    try:
+        options: Namespace = parse_argstring(magic, line)
+    except ValueError as error:
+        raise CellProblem(f"Cannot read this line: {error}.") from None
+    return options
+
+
+def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
+    from ...policy.policy_file import read_policy
+    from .requests import CellRequest, fulfil, plain_words
+    from .session import session
+
+    options: dict[str, Any] = vars(arguments)
+    file = options.pop("policy", None)
+    with plain_words():
+        policy = read_policy(file) if file else None
+        request = CellRequest(
+            role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options
+        )
+        fulfil(session(), request)

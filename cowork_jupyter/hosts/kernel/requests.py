@@ -1,0 +1,237 @@
+"""What the magics and `Cowork` ask of the agent, and what they do before they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+from IPython.display import display
+from traitlets import TraitError
+
+from ...domain.errors import CoworkError
+from ...domain.roles import AgentRole
+from .addressee import card_of_open_plan, jobs_of, role_in, role_named
+from .busy import note_of_run, wait_until_free
+from .link import Policy
+from .output import CellOutput, Note
+from .problem import CellProblem
+from .run import Run
+from .session import Context, KernelSession
+from .status import NOT_SENT, show_status
+
+_WORDS = {
+    "job_running": "A run is still in progress in this conversation. "
+    "Wait for it, or stop it with: %cowork cancel",
+    "forbidden": "On a Jupyter server, code in a notebook may not do this. "
+    "Do it on the card or in the Cowork panel.",
+    "no_plan": "This conversation has no plan yet. Make one with %%plan.",
+}
+
+_APPROVE = (
+    "Click **Execute plan** on the card in JupyterLab, or in the Cowork panel, to run this plan. "
+    "A cell runs it only when you run that cell in JupyterLab yourself."
+)
+
+
+@contextmanager
+def plain_words() -> Iterator[None]:
+    """Errors of ours become one line in the cell."""
+    try:
+        yield
+    except CoworkError as error:
+        raise CellProblem(_WORDS.get(error.code, error.message)) from None
+    except TraitError as error:  # a setting that cannot be
+        raise CellProblem(str(error)) from None
+
+
+@dataclass(frozen=True)
+class CellRequest:
+    """What is wanted, and how."""
+
+    role: str
+    text: str = ""
+    """With none, the current plan is to be executed."""
+    context: str | None = None
+    model: str | None = None
+    wait: bool = False
+    policy: Policy | None = None
+    goes_on: bool = False
+    """Whether it goes on with what there is: said to a planner, it is about the current plan."""
+    offer: bool = True
+    """Whether to ask before the same text is sent a second time."""
+    display: bool = True
+
+
+def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
+    """Send it; None if it cannot be sent now, which the cell's output then says."""
+    if not _is_ready(session, request):
+        return None
+    if request.text.strip():
+        return _say(session, request)
+    return _execute(session, request)
+
+
+def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> str:
+    """The role that is named, or else the one that the conversation has."""
+    return role_named(session.link, role) if role else role_in(session.link, session.find(name))
+
+
+def show(session: KernelSession, job_id: str) -> Run:
+    """The card of a run."""
+    return _watched(session, job_id, display=True).show()
+
+
+def _is_ready(session: KernelSession, request: CellRequest) -> bool:
+    health = session.link.request("GET", "health")
+    if not health["model"]["ready"]:
+        health = session.link.request("GET", "health?fresh=true")
+    model = health["model"]
+    if request.model:
+        health["model"] = {**model, "name": request.model}
+    if model["ready"] or (request.model and _serves(session)):
+        return True
+    if not request.display:
+        raise CellProblem(model["why_not"])
+    show_status(session, health=health, role=request.role, goal=request.text, note=NOT_SENT)
+    return False
+
+
+def _serves(session: KernelSession) -> bool:
+    """Whether the model's server answers, although it does not have the configured model."""
+    try:
+        return bool(session.link.request("GET", "models")["items"])
+    except CoworkError as error:
+        return error.code == "forbidden"  # a kernel may not look, but the run will tell
+
+
+def _say(session: KernelSession, request: CellRequest) -> Run | None:
+    context = session.open(request.context, request.role, request.model)
+    if request.offer and (earlier := _said_before(session, context, request)):
+        again = {"content": request.text, "role": request.role, "notebook": session.notebook()}
+        return _watched(session, earlier, display=request.display, again=again).show()
+    message = {"content": request.text, "role": request.role, "model": request.model}
+    message["cell_id"] = session.place.cell_id
+    if request.goes_on and request.role == AgentRole.PLANNER:
+        message["card_id"] = card_of_open_plan(session.link, context)
+
+    def send() -> str:
+        return session.link.send(context["id"], message, request.policy)
+
+    return _begin(session, request, context, send)
+
+
+def _execute(session: KernelSession, request: CellRequest) -> Run | None:
+    context = session.find(request.context)
+    found = session.link.request("GET", f"context/{context['id']}/plan") if context else {}
+    if context is None or found["plan"] is None:
+        raise CellProblem(_WORDS["no_plan"])
+    plan = {"plan_id": found["plan"]["id"], "revision": found["revision"]}
+    if request.offer and (earlier := _executed_before(session, context, plan)):
+        return _watched(session, earlier, display=request.display, again=plan).show()
+    approval = {**plan, "model": request.model, "cell_id": session.place.cell_id}
+
+    def approve() -> str | None:
+        return session.link.execute(context["id"], approval, request.policy)
+
+    return _begin(session, request, context, approve)
+
+
+def _begin(
+    session: KernelSession, request: CellRequest, context: Context, start: Callable[[], str | None]
+) -> Run | None:
+    """Start it once the conversation is free; a cell that does not wait says why it cannot."""
+    while True:
+        try:
+            job_id = start()
+            return (
+                _begun(session, request, job_id)
+                if job_id
+                else _unapproved(session, request, context)
+            )
+        except CoworkError as error:
+            if error.code != "job_running" or session.link.kind == "kernel":
+                raise
+        if not request.wait:
+            display(note_of_run(session, context))
+            return None
+        wait_until_free(session, context)
+
+
+def _begun(session: KernelSession, request: CellRequest, job_id: str) -> Run:
+    run, is_here = _watched(session, job_id, display=request.display), session.link.kind == "kernel"
+    # A card that is not shown could not be answered either.
+    is_asked_about = session.link.is_attended and request.display
+    if request.wait or (is_here and not is_asked_about):
+        return run.wait()
+    run.show()
+    if is_here:  # nothing else would keep the output up to date
+        Thread(target=_keep_up, args=(run,), name="cowork-run", daemon=True).start()
+    return run
+
+
+def _unapproved(session: KernelSession, request: CellRequest, context: Context) -> Run:
+    """The plan waits for a person: its card has the button. The cell does not wait for them."""
+    made_by = card_of_open_plan(session.link, context)
+    if made_by is None:  # made by hand, or executed before
+        raise CellProblem(_APPROVE.replace("**", ""))
+    run = _watched(session, made_by, display=request.display)
+    run.awaits_approval = True
+    run.show()
+    if request.display:
+        display(Note(_APPROVE))
+    return run
+
+
+def _watched(
+    session: KernelSession, job_id: str, *, display: bool, again: dict[str, Any] | None = None
+) -> Run:
+    if not display:
+        return Run(session.link, job_id)
+    link, output = session.link, CellOutput(session.link, session.place.attended)
+    if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
+        output.on_job = lambda started: _keep_up(Run(link, started, output))
+    return Run(link, job_id, output, again)
+
+
+def _keep_up(run: Run) -> None:
+    """Show a run that a button has started, in the place of the one before."""
+    with suppress(CoworkError):
+        run.wait()
+
+
+def _said_before(session: KernelSession, context: Context, request: CellRequest) -> str | None:
+    """The newest job that this cell has started with the same text, in the same role.
+
+    Where nobody can be asked what to do, a cell that is run again simply runs again.
+    """
+    if session.link.kind == "kernel":
+        return None
+    for job in reversed(jobs_of(session.link, context)):
+        same = job["kind"] == "message" and job["request"].strip() == request.text.strip()
+        if same and job["role"] == request.role and _is_this_cell(session, job):
+            return str(job["id"])
+    return None
+
+
+def _executed_before(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
+    """The newest job that executes, or has executed, this very revision."""
+    if session.link.kind == "kernel":
+        return None
+    wanted = ("plan", plan["plan_id"], plan["revision"])
+    for job in reversed(jobs_of(session.link, context)):
+        if (job["kind"], job["plan_id"], job["plan_revision"]) == wanted:
+            return str(job["id"])
+    return None
+
+
+def _is_this_cell(session: KernelSession, job: dict[str, Any]) -> bool:
+    """Another cell may well say the same, also in an earlier notebook that had this name.
+
+    What a button has sent is nobody's. Where cells have no ids, as in a console, there is no card
+    to choose on either: it is sent.
+    """
+    here = session.place.cell_id
+    return here is not None and job["cell_id"] in (None, here)

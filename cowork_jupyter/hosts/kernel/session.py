@@ -1,0 +1,210 @@
+"""What this kernel keeps between cells: the way to the service, and which conversation is whose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from .link import Link
+from .place import KernelPlace, place_of
+from .server_link import server_link
+
+if TYPE_CHECKING:
+    from ...domain.settings import Settings
+    from .own_link import OwnLink
+
+_PAGE = 200
+_MAX_TITLE = 80
+"""Characters of a first request that name a conversation, as the service names it."""
+
+Context = dict[str, Any]
+
+
+class KernelSession:
+    """One for each kernel: magics, cards and `Cowork` objects share it."""
+
+    def __init__(self, shell: Any = None) -> None:
+        self._shell = shell
+        self._own: OwnLink | None = None
+        self._contexts: dict[tuple[str | None, str], str] = {}
+        self._workspace: str | None = None
+        self._files: dict[str, Any] | None = None
+        self.inserted: set[str] = set()
+        """Calls whose cells were given to the front end already."""
+
+    @property
+    def link(self) -> Link:
+        """The server's service if there is one, else one of our own, under the present settings."""
+        return server_link() or self._own_link()
+
+    @property
+    def has_shell(self) -> bool:
+        """Whether there is a place to show cards in."""
+        return self._shell is not None
+
+    @property
+    def place(self) -> KernelPlace:
+        """Where the cell that runs now stood when its kernel was started."""
+        return place_of(self._shell)
+
+    @property
+    def present_place(self) -> KernelPlace:
+        """Where it stands now: the server knows whether the notebook was renamed meanwhile."""
+        place = self.place
+        if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
+            return place
+        answer = self._found("kernel")
+        named = answer["notebook"] if answer else None  # an older server cannot say
+        return replace(place, notebook=Path(named)) if named else place
+
+    def insert_below(self, source: str) -> None:
+        """Have the front end put a cell below the one that runs now."""
+        if self._shell is not None:
+            self._shell.set_next_input(source)
+
+    def close(self) -> None:
+        """End the service of our own, if there is one."""
+        if self._own is not None:
+            self._own.close()
+        self._own = self._workspace = None
+
+    def notebook(self) -> str | None:
+        """The notebook of this kernel, as the workspace knows it."""
+        return self._notebook_at(self.present_place)
+
+    def _notebook_at(self, place: KernelPlace) -> str | None:
+        if place.notebook is None:
+            return None
+        if self._workspace is None:
+            self._workspace = str(self.link.request("GET", "health")["workspace"])
+        return place.notebook_in(self._workspace)
+
+    def find(self, name: str | None) -> Context | None:
+        """The conversation of that name in this notebook; without a name, the notebook's own."""
+        place = self.present_place
+        notebook = self._notebook_at(place)
+        known = self._contexts.get((notebook, name or ""))
+        found = self._still_there(known) if known else None
+        is_here = place.notebook is not None and place.notebook.exists()
+        # It may have gone along with a file that another tab has renamed, while this tab has saved
+        # its notebook under the old name again. Without that, only our name for it is old.
+        if found is None or (is_here and found["notebook"] != notebook):
+            found = self._stored(notebook, name)
+        if found:
+            self._contexts[notebook, name or ""] = found["id"]
+        return found
+
+    def open(self, name: str | None, role: str, model: str | None = None) -> Context:
+        """The same, made if it is not there yet."""
+        return self.find(name) or self.start(name, role, model)
+
+    def start(self, name: str | None, role: str, model: str | None = None) -> Context:
+        """A new conversation, which is the one of that name from now on."""
+        notebook = self.notebook()
+        fields = {"notebook": notebook, "title": name or "", "role": role, "model": model}
+        made: Context = self.link.request("POST", "context", fields)
+        self._contexts[notebook, name or ""] = made["id"]
+        return made
+
+    def contexts(self) -> list[Context]:
+        """The conversations of this notebook, newest first; without one, those of this kernel."""
+        notebook = self.notebook()
+        if notebook is None:
+            kept = [self._still_there(context) for context in reversed(self._contexts.values())]
+            return [context for context in kept if context]
+        return self._of(notebook)
+
+    def _of(self, notebook: str) -> list[Context]:
+        items: list[Context] = []
+        after: int | None = None
+        while True:
+            query = f"notebook={quote(notebook, safe='')}&limit={_PAGE}"
+            query += f"&after={after}" if after is not None else ""
+            page = self.link.request("GET", f"context?{query}")
+            items += page["items"]
+            after = page["next"]
+            if after is None:
+                return items
+
+    def _stored(self, notebook: str | None, name: str | None) -> Context | None:
+        """Begun by an earlier kernel of this notebook."""
+        if notebook is None:
+            return None
+        for context in self._of(notebook):
+            if context["title"] == name or (name is None and self._is_unnamed(context)):
+                return context
+        return None
+
+    def _is_unnamed(self, context: Context) -> bool:
+        """Whether nobody has given it a name: it is called after what was asked first."""
+        if not context["title"]:
+            return True
+        first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
+        words = _text(first[0]).strip().partition("\n")[0] if first else ""
+        return bool(context["title"] == words[:_MAX_TITLE])
+
+    def _still_there(self, context_id: str) -> Context | None:
+        """It may have been deleted in the panel."""
+        return self._found(f"context/{context_id}")
+
+    def _found(self, address: str) -> dict[str, Any] | None:
+        """What is at an address; None if nothing is."""
+        from ...domain.errors import CoworkError
+
+        try:
+            found: dict[str, Any] = self.link.request("GET", address)
+        except CoworkError as error:
+            if error.code != "not_found":
+                raise
+            return None
+        return found
+
+    def _own_link(self) -> Link:
+        from .own_link import OwnLink
+
+        settings = self._settings()
+        if self._own is not None and self._own.settings != settings:
+            self.close()
+        if self._own is None:
+            self._own = OwnLink(settings, self._shell)
+        return self._own
+
+    def _settings(self) -> Settings:
+        """Jupyter's config files, and above them IPython's own and `%config`."""
+        from traitlets.config import Config
+
+        from ..config import Cowork, jupyter_config
+
+        if self._files is None:
+            self._files = dict(jupyter_config().get("Cowork", {}))
+        nearer = self._shell.config.get("Cowork", {}) if self._shell else {}
+        config = Config({"Cowork": {**self._files, **nearer}})
+        return Cowork(config=config).settings(workspace=Path.cwd())
+
+
+def _text(message: dict[str, Any]) -> str:
+    return "".join(part.get("text", "") for part in message["content"])
+
+
+_session: KernelSession | None = None
+
+
+def session() -> KernelSession:
+    """The session of this kernel."""
+    global _session
+    shell = _shell()
+    if _session is None or _session._shell is not shell:
+        _session = KernelSession(shell)
+    return _session
+
+
+def _shell() -> Any:
+    import sys
+
+    if "IPython" not in sys.modules:
+        return None
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()

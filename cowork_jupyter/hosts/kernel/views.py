@@ -1,0 +1,319 @@
+"""Lists for `%cowork …` and `Cowork`, as Markdown."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...domain.figures import Assumption
+from ...domain.roles import DEFAULT_ROLE
+from ...record.markdown import assumption, code, line, table
+from .run import text_of
+
+Item = dict[str, Any]
+_MAX_WORDS = 120
+_MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
+
+
+def history(messages: Iterable[Item]) -> str:
+    """Who said what, a line each."""
+    rows = [
+        [
+            _time(message["created_at"]),
+            _speaker(message),
+            message["message_type"].replace("_", " "),
+            _gist(message),
+        ]
+        for message in messages
+    ]
+    return _listed(["Time", "Who", "What", ""], rows, "This conversation has no messages yet.")
+
+
+def audit(found: Item) -> str:
+    """Each step as planned and as it went, and what the words of the run rest on."""
+    rows = [
+        [
+            f"{_MARKS.get(step['status'], '·')} {step['number']}",
+            _short(step["action"]),
+            _planned(step["planned"]),
+            _happened(step["actual"]),
+            "; ".join(_short(deviation["what"]) for deviation in step["deviations"])
+            or "as planned",
+        ]
+        for step in found["steps"]
+    ]
+    head = ["", "Step", "Planned", "What happened", "Different from the plan"]
+    figures = dict.fromkeys(line(figure["text"]) for figure in found["figures"])
+    assumed = [assumption(Assumption.model_validate(raw)) for raw in found["assumptions"]]
+    parts = [
+        _listed(head, rows, "This conversation has no plan yet."),
+        f"Not found in any output: {', '.join(figures)}" if figures else "",
+        "\n".join(["Assumptions:\n", *(f"- {text}" for text in assumed)]) if assumed else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _planned(planned: Item) -> str:
+    by = "" if planned["role"] == DEFAULT_ROLE else f"by the {planned['role']} "
+    return by + _codes(planned["tools"] + planned["files"])
+
+
+def _happened(actual: Item) -> str:
+    rounds = f" ({actual['rounds'] + 1} rounds)" if actual["rounds"] else ""
+    return _codes([tool["tool"] for tool in actual["tools"]] + actual["files"]) + rounds
+
+
+def effects(items: Iterable[Item]) -> str:
+    """What code did to tables, and what may be wrong about it."""
+    lines: list[str] = []
+    for item in items:
+        said = line(item.get("line") or "")
+        lines += [f"- {said}"] if said else []
+        lines += [
+            f"{'  ' if said else ''}- {_warning(warning)}" for warning in item.get("warnings", [])
+        ]
+    return "\n".join(lines) or "No run of this conversation has changed a table."
+
+
+def _warning(item: Item) -> str:
+    where = f", line {item['line']}" if item.get("line") else ""
+    return f"**Warning**{where}: " + line(f"{item['message']} {item.get('advice', '')}")
+
+
+def checkpoints(items: Iterable[Item]) -> str:
+    """States that one can go back to."""
+    rows = [
+        [
+            code(item["id"]),
+            _time(item["created_at"]),
+            _short(item["label"]),
+            _codes(item["files"]),
+        ]
+        for item in items
+    ]
+    head = ["Checkpoint", "Time", "Before", "Files"]
+    return _listed(head, rows, "This conversation has no checkpoints yet.")
+
+
+OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[PATH])`"
+
+
+def rolled_back(found: Item) -> str:
+    """What a rollback did."""
+    parts = [
+        f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
+        f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
+        *(f"Skipped: {code(entry['path'])}, {line(entry['why'])}" for entry in found["skipped"]),
+        OVERWRITE if any(entry.get("can_overwrite") for entry in found["skipped"]) else "",
+        *map(line, found.get("notes", [])),
+    ]
+    text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
+    undo = found.get("checkpoint_id")
+    back = f"\n\nTo undo this: `%cowork rollback {undo}`" if undo else ""
+    return f"**Rolled back.**\n\n{text}{back}"
+
+
+def prompts(found: tuple[Iterable[Item], str]) -> str:
+    """The base prompts, and which of them the conversation has."""
+    items, chosen = found
+    rows = [
+        [
+            "✓" if item["id"] == chosen else "",
+            code(item["id"]),
+            _short(item["title"]),
+            item["source"] if item["trusted"] else f"{item['source']}, not trusted yet",
+        ]
+        for item in items
+    ]
+    return _listed(["", "Prompt", "Title", "From"], rows, "")
+
+
+def prompt_chosen(title: str) -> str:
+    """That a conversation has another base prompt."""
+    return f"From the next message on, the base prompt is **{_short(title)}**."
+
+
+def rules(items: Iterable[Item]) -> str:
+    """What is allowed, asked about, and denied."""
+    rows = [[item["effect"], code(item["rule"]), item["scope"], _caveat(item)] for item in items]
+    return _listed(
+        ["", "Rule", "Where", ""],
+        rows,
+        "There are no rules, so anything that changes something asks.",
+    )
+
+
+def _caveat(rule: Item) -> str:
+    if rule.get("problem"):
+        return line(str(rule["problem"]))
+    return "" if rule.get("active", True) else "applies once you trust this folder"
+
+
+def models(found: tuple[Item, list[Item]]) -> str:
+    """The models of the connected server, and of others that run here."""
+    connected, offers = found
+    currency = str(connected["currency"])
+    rows = [
+        [code(item["name"]), _tokens(item), _price(item["price"], currency), _use(item)]
+        for item in connected["items"]
+    ]
+    rows += [
+        [
+            code(model["name"]),
+            _tokens(model),
+            "",
+            f"{line(server['label'])} runs here but is not connected",
+        ]
+        for server in offers
+        for model in server["models"]
+    ]
+    text = _listed(
+        ["Model", "Tokens", "A million tokens", ""], rows, "The connected server has no models."
+    )
+    return f"{text}\n\nTo use one, run %cowork or open the Cowork panel." if offers else text
+
+
+def _use(model: Item) -> str:
+    uses = {"configured": "default", "small": "summaries and completions"}
+    return ", ".join(use for name, use in uses.items() if model[name])
+
+
+def _price(price: Item | None, currency: str) -> str:
+    """Of a million tokens, with its date: prices change."""
+    if price is None:
+        return ""
+    as_of = f" ({line(price['as_of'])})" if price["as_of"] else ""
+    return f"{price['input']:g} {line(currency)} in, {price['output']:g} out{as_of}"
+
+
+def _tokens(model: Item) -> str:
+    return f"{model['context_size']:,}" if model["context_size"] else ""
+
+
+def workflows(items: Iterable[Item]) -> str:
+    """What can be run by name, and with which parameters."""
+    rows = [
+        [code(item["name"]), _short(item["description"]), _parameters(item["parameters"])]
+        for item in items
+    ]
+    return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
+
+
+def skills(found: Item) -> str:
+    """What agents can open, whose it is, and what keeps them from it."""
+    rows = [
+        [code(item["name"]), _short(item["description"]), item["source"], _skill_state(item)]
+        for item in found["items"]
+    ]
+    listed = _listed(["Skill", "", "From", ""], rows, "There are no skills.")
+    return "\n\n".join([listed, *(line(problem["message"]) for problem in found["problems"])])
+
+
+def _skill_state(item: Item) -> str:
+    if not item["trusted"]:
+        return "not trusted yet: see the Cowork panel"
+    if not item["enabled"]:
+        return "off"
+    return f"last used {item['last_used'][:10]}" if item["last_used"] else ""
+
+
+def saved_workflow(saved: Item, offered: Iterable[Item]) -> str:
+    """That it is kept, how it is run, and what else could vary."""
+    given = saved["template"]["parameters"]
+    call = [f"{parameter['name']}={shlex.quote(parameter['example'] or '')}" for parameter in given]
+    run = " ".join(["%cowork run", saved["name"], *call])
+    parts = [f"**Saved.** To use it: {code(run)}"]
+    values = {parameter["example"] for parameter in given}
+    rest = [
+        [code(offer["name"]), code(offer["value"])]
+        for offer in offered
+        if offer["value"] not in values
+    ]
+    if rest:
+        again = f"%cowork save {saved['name']} NAME … --replace"
+        parts += [f"What else could vary, with {code(again)}:", table(["Name", "Now"], rest)]
+    return "\n\n".join(parts)
+
+
+_BY = {"planner": "Planner", "person": "You", "workflow": "Workflow"}
+
+
+def revisions(items: Sequence[Item]) -> str:
+    """The revisions of a plan: who made each, and what it changed."""
+    rows = [
+        [
+            str(item["revision"]),
+            _time(item["made_at"]),
+            _BY[str(item["by"])],
+            line(item["change"] or "made"),
+        ]
+        for item in items
+    ]
+    listed = table(["Revision", "Time", "Who", "What"], rows)
+    hint = "Compare two: `%cowork plan --history N M`. Restore one: `%cowork plan --restore N`."
+    return f"{listed}\n\n{hint}" if rows[1:] else listed
+
+
+_CHANGES = {"added": "+", "removed": "−", "changed": "~", "moved": "↕"}
+
+
+def comparison(found: Item) -> str:
+    """How a revision of a plan differs from another, as a list."""
+    head = (
+        f"**Revision {found['from_revision']} → {found['to_revision']}**: {line(found['summary'])}"
+    )
+    lines = [_field_change(field) for field in found["fields"]]
+    for step in found["steps"]:
+        mark = _CHANGES[step["change"]]
+        lines.append(f"- {mark} {step['number']}. {line(step['action'])} ({step['change']})")
+        lines += [f"  {_field_change(field)}" for field in step["fields"]]
+    return "\n".join([head, "", *lines]).rstrip()
+
+
+def _field_change(item: Item) -> str:
+    before, after = line(item["before"]) or "–", line(item["after"]) or "–"
+    return f"- {item['field']}: ~~{before}~~ → {after}"
+
+
+def _parameters(schema: Item) -> str:
+    required = set(schema.get("required", []))
+    names = schema.get("properties", {})
+    return ", ".join(code(f"{name}=…" if name in required else f"[{name}=…]") for name in names)
+
+
+def _listed(head: list[str], rows: list[list[str]], when_empty: str) -> str:
+    return table(head, rows) if rows else when_empty
+
+
+def _gist(message: Item) -> str:
+    data, kind = message["data"], message["message_type"]
+    if kind == "tool_call":
+        return code(str(data.get("tool", "")))
+    if kind == "tool_result":
+        return _short(str(data.get("summary", "")))
+    if kind == "task_assignment":
+        replans = "re-plan from here" if data.get("replan") else ""
+        return _short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
+    return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
+
+
+def _speaker(message: Item) -> str:
+    if message["message_type"] == "task_assignment":
+        return "Cowork"
+    if message["role"] == "user":
+        return "A cell" if message["data"].get("by") in ("kernel", "policy") else "You"
+    return str(message["agent_role"] or "Cowork").capitalize()
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return line(words if len(words) <= _MAX_WORDS else f"{words[: _MAX_WORDS - 1]}…")
+
+
+def _codes(names: Iterable[str]) -> str:
+    return " ".join(code(name) for name in dict.fromkeys(names))
+
+
+def _time(stamp: str) -> str:
+    return stamp[:16].replace("T", " ")

@@ -1,0 +1,232 @@
+"""The one HTTP handler: finds the route, asks who is calling, calls, maps typed errors.
+
+It imports nothing heavy: the route table and its models come with the first request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.extension.handler import ExtensionHandlerMixin
+from jupyter_server.utils import url_path_join
+from tornado import web
+from tornado.websocket import WebSocketClosedError
+
+from ...api.errors import status_of
+from .outbox import Outbox
+
+if TYPE_CHECKING:
+    from ...api.calls import Caller
+    from ...api.routes import Download, Route, Stream
+    from .host import ServerHost
+    from .kernel_tokens import Kernel
+
+_CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
+
+
+class NotLoggedIn(web.HTTPError):
+    """Nobody we know is calling: no user, and no kernel whose token still counts."""
+
+    code = _CODES[401]
+
+    def __init__(self) -> None:
+        super().__init__(403, "Log in to this Jupyter server first.")
+
+
+class CallerMixin(ExtensionHandlerMixin):
+    """Knows who is calling: a user of the Jupyter server, or a kernel with a token of ours."""
+
+    kernel: Kernel | None = None
+
+    @property
+    def extension(self) -> ServerHost:
+        """The extension app that this handler belongs to."""
+        return cast("ServerHost", self.extensionapp)
+
+    def recognise_kernel(self) -> bool:
+        """Whether a living kernel's token came with the request."""
+        request: Any = self.request  # type: ignore[attr-defined]
+        token = request.headers.get(KERNEL_TOKEN_HEADER, "")
+        self.kernel = self.extension.kernel_tokens.kernel_of(token) if token else None
+        return self.kernel is not None
+
+    async def authorize(self, action: str) -> Caller:
+        """Let Jupyter's authorizer decide about a user; a kernel was looked at already."""
+        from ...api.calls import Caller
+
+        handler: Any = self
+        if self.kernel:
+            return Caller(self.kernel.owner, self.kernel.id)
+        user = handler.current_user
+        if user is None:
+            raise NotLoggedIn
+        if not await ensure_async(
+            handler.authorizer.is_authorized(handler, user, action, "cowork")
+        ):
+            raise web.HTTPError(403, f"You are not authorized to {action} on cowork.")
+        return Caller(user.username)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Every failure becomes the contract's error object; a traceback never leaves."""
+        handler: Any = self
+        error = kwargs.get("exc_info", (None, None))[1]
+        known = getattr(error, "as_dict", None)
+        if known and error:
+            status_code = status_of(error)
+            handler.set_status(status_code)
+        body = known() if known else _error_object(status_code, error)
+        if known and status_code == 405:
+            handler.set_header("Allow", ", ".join(body["details"]["allow"]))
+        handler.set_header("Content-Type", "application/json")
+        handler.finish(json.dumps({"error": body}))
+
+
+KERNEL_TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)
+
+
+class ApiHandler(CallerMixin, APIHandler):
+    """Everything below `cowork/` that is neither a socket nor the passthrough."""
+
+    SUPPORTED_METHODS = (*APIHandler.SUPPORTED_METHODS, "QUERY", "TRACE")
+    _streaming: asyncio.Task[None] | None = None
+
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Recognise kernels before Jupyter asks for a user."""
+        self.recognise_kernel()
+        await super().prepare()
+
+    def check_xsrf_cookie(self) -> None:
+        """A kernel's token comes in a header that no foreign page can send."""
+        if not self.kernel:
+            super().check_xsrf_cookie()
+
+    @allow_unauthenticated  # asks for itself, because kernels are no users
+    async def dispatch(self, *_: str) -> None:
+        # Who is nobody learns nothing, not even which addresses exist.
+        caller = await self.authorize("read")
+        await self.extension.load()
+        from ...api.routes import Stream, table
+
+        route, path = table.find(self.request.method or "", self._path())
+        caller = await self._admit(route, caller)
+        answer = await self.extension.thread.run(self._answer(route, path, caller))
+        if isinstance(answer, Stream):
+            await self.while_connected(self._send_lines(answer))
+        else:
+            self.answer(answer, route.status)
+
+    async def _answer(
+        self, route: Route, path: dict[str, str], caller: Caller
+    ) -> bytes | Download | Stream | None:
+        """In the service's thread: what it says, as it goes out."""
+        from pydantic import BaseModel
+
+        from ...api.calls import Call
+
+        service = self.extension.service
+        if route.action != "read":
+            await service.journal.until_free()
+        call = Call(service=service, caller=caller, host=self.extension)
+        call = route.read(call, path, self.request.query_arguments, self.request.body)
+        answer = await route.endpoint(call)
+        if isinstance(answer, BaseModel):
+            # Not pydantic's own JSON: what models write may hold halves of characters.
+            return json.dumps(answer.model_dump(mode="python")).encode()
+        return answer
+
+    get = post = put = delete = patch = head = query = trace = dispatch
+
+    async def _admit(self, route: Route, caller: Caller) -> Caller:
+        if caller.kernel_id and not route.kernel:
+            raise web.HTTPError(403, "A kernel may not do this. Do it in the browser.")
+        return caller if route.action == "read" else await self.authorize(route.action)
+
+    def _path(self) -> str:
+        """The path below `cowork/`, still quoted, so that an id cannot smuggle in a slash."""
+        return self.request.path.removeprefix(url_path_join(self.base_url, "cowork/"))
+
+    async def while_connected(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this until it is done or the client has gone; then it is cancelled at once."""
+        self._streaming = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({self._streaming})
+        finally:
+            self._streaming.cancel()
+        if not self._streaming.cancelled():
+            self._streaming.result()
+
+    def on_connection_close(self) -> None:
+        """The client has gone: what it asked for need not be made any more."""
+        super().on_connection_close()
+        if self._streaming:
+            self._streaming.cancel()
+
+    async def _send_lines(self, stream: Stream) -> None:
+        from ...api.routes import NDJSON
+
+        self.set_header("Content-Type", NDJSON)
+        self.set_header("Cache-Control", "no-cache")
+        self.set_header("X-Accel-Buffering", "no")  # or a proxy would collect the lines
+        outbox = Outbox(self._send_line)
+        try:
+            await self.extension.thread.run(_put_lines(stream, outbox))
+            await outbox.sent()
+        except WebSocketClosedError:
+            pass  # the client has gone
+        finally:
+            outbox.close()
+
+    async def _send_line(self, text: str) -> None:
+        self.write(text)
+        await self.flush()
+
+    def answer(self, body: bytes | Download | None, status: int) -> None:
+        """Send JSON, a file as it is, or nothing."""
+        self.set_status(status if body is not None else 204)
+        if body is None:
+            self.finish()
+        elif isinstance(body, bytes):
+            self.set_header("Content-Type", "application/json")
+            self.finish(body)
+        else:
+            disposition = f'attachment; filename="{body.file_name}"'
+            self.set_header("Content-Disposition", disposition)
+            self.finish(body.body, set_content_type=body.content_type)
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        """What we can explain to the caller is no news for the log."""
+        if not hasattr(value, "as_dict"):
+            super().log_exception(typ, value, tb)
+
+
+async def _put_lines(stream: Stream, outbox: Outbox) -> None:
+    """In the service's thread."""
+    async with aclosing(stream.lines) as lines:
+        async for line in lines:
+            await outbox.put(json.dumps(line.model_dump(mode="json")) + "\n")
+
+
+def words_of(error: web.HTTPError) -> str:
+    """What it says. Tornado keeps that as a template, with every percent sign doubled."""
+    return (error.log_message or "") % error.args
+
+
+def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
+    message = "Something went wrong. See the log of the Jupyter server."
+    if isinstance(error, web.HTTPError) and status < 500:
+        message = words_of(error) or error.reason or HTTPStatus(status).phrase
+    usual = _CODES.get(status, "bad_request" if status < 500 else "internal")
+    return {
+        "code": error.code if isinstance(error, NotLoggedIn) else usual,
+        "message": message,
+        "retryable": status >= 500,
+        "details": {},
+    }

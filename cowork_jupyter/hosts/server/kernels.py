@@ -1,0 +1,353 @@
+"""The kernels of this server, as tools use them: run code, and look at variables."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ...domain.errors import Conflict, Unavailable
+from ...domain.expectations import Expectation
+from ...domain.measured import Measured
+from ...tools.kernel import inside
+from ...tools.kernel.measuring import MEASURING, measured, questions_of
+from ...tools.kernel.outputs import Live, Outputs
+from ...tools.kernel.stall_detector import PATIENCE, StallDetector
+from ...tools.kernel.state import (
+    CellFailure,
+    Code,
+    CodeRun,
+    KernelTables,
+    Look,
+    Ran,
+    Show,
+    TableCopy,
+    Variable,
+    Variables,
+)
+from ...tools.notebook.state import Edit, OpenElsewhere
+from ...workspace import Workspace
+from ..service_thread import run_in
+from .jupyter_loop import in_jupyter
+from .kernel_finder import KernelFinder, NotebookKernel
+from .kernel_line import KernelDied, KernelLine
+from .kernel_looking import evaluated, report_on
+from .notebooks import ServerNotebooks
+from .open_elsewhere import ForeignSessions
+
+NOTICE_AFTER = 0.5
+WAITS_TO_MEASURE = 30.0
+"""Seconds that expectations wait for a kernel that is busy; then they are not checked."""
+WAITING = "[waiting for the busy kernel]\n"
+
+
+class _Started:
+    """What is known of code that runs, or is about to."""
+
+    sent = False
+    stopped = False
+    detector: StallDetector | None = None
+
+    def stop(self) -> None:
+        """Nobody waits for it any more, nor wants to be asked about it."""
+        self.stopped = True
+        if self.detector is not None:
+            self.detector.close()
+
+
+class ServerKernels:
+    """Finds the kernels of notebooks in the server's sessions. One run at a time in each."""
+
+    home = ""
+
+    def __init__(
+        self,
+        sessions: Any,
+        notebooks: ServerNotebooks,
+        others: ForeignSessions,
+        root: str,
+        patience: float = PATIENCE,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        """`patience` are seconds for which code may neither put anything out nor work."""
+        self.loop = loop or asyncio.get_running_loop()
+        self._finder = KernelFinder(sessions, notebooks, others, root)
+        self._notebooks = notebooks
+        self._patience = patience
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._running: set[asyncio.Task[Ran]] = set()
+        self._with_code_of_agent: set[str] = set()
+
+    # For tools
+
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+        """Run code behind all that the kernel has to do already.
+
+        Whoever waits for it may go: what has been sent is then interrupted as soon as it runs,
+        and nothing else is, and the kernel's next turn comes after it.
+        """
+        return await run_in(self.loop, self._run(workspace, _heard_here(run)))
+
+    async def _run(self, workspace: Workspace, run: CodeRun) -> Ran:
+        found = await self._finder.find(workspace, run.path, start=run.start)
+        started = _Started()
+        task = asyncio.create_task(self._take_turn(workspace, found, run, started))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            started.stop()
+            task.add_done_callback(_take_note)
+            if not started.sent:
+                task.cancel()
+            raise
+
+    async def run_anew(
+        self,
+        workspace: Workspace,
+        path: str,
+        codes: Sequence[Code],
+        took: Callable[[Ran], None],
+        expectations: Sequence[Expectation] = (),
+    ) -> list[Measured]:
+        """Run a notebook's code in a kernel that nobody else has, up to what fails."""
+        here = asyncio.get_running_loop()
+
+        def report(ran: Ran) -> None:
+            here.call_soon_threadsafe(took, ran)
+
+        return await run_in(self.loop, self._run_anew(workspace, path, codes, report, expectations))
+
+    async def _run_anew(
+        self,
+        workspace: Workspace,
+        path: str,
+        codes: Sequence[Code],
+        took: Callable[[Ran], None],
+        expectations: Sequence[Expectation],
+    ) -> list[Measured]:
+        starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
+        try:
+            found = await asyncio.shield(starting)
+            # It is ended here also when it died; Jupyter must not start it again meanwhile.
+            found.manager.stop_restarter()
+            for code in codes:
+                run = CodeRun(found.path, Code(code.source))
+                ran = await self._take_anew(workspace, found, run)
+                took(ran)
+                if ran.failure:
+                    return []
+            return await _measure(found, expectations) if expectations else []
+        finally:
+            found = await starting
+            self._turns.pop(found.kernel_id, None)
+            await self._finder.end(found)
+
+    async def _take_anew(self, workspace: Workspace, found: NotebookKernel, run: CodeRun) -> Ran:
+        """Code that ends its kernel has failed like any other."""
+        try:
+            return await self._take_turn(workspace, found, run, _Started())
+        except KernelDied:
+            return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
+
+    @in_jupyter
+    async def variables(self, workspace: Workspace, path: str) -> Variables:
+        """What the user has made."""
+        found = await self._finder.find(workspace, path)
+        return Variables.of(found.path, await report_on(found.manager, None))
+
+    @in_jupyter
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
+        found = await self._finder.find(workspace, path)
+        return Variable.of(name, await report_on(found.manager, name))
+
+    @in_jupyter
+    async def copy_table(
+        self, workspace: Workspace, path: str, name: str, file: str, room: int
+    ) -> TableCopy:
+        found = await self._finder.find(workspace, path)
+        expression = inside.copy_expression(name, file, room)
+        return TableCopy.of(name, await evaluated(found.manager, expression))
+
+    @in_jupyter
+    async def tables(
+        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+    ) -> KernelTables:
+        found = await self._finder.find(workspace, path)
+        expression = inside.tables_expression(looks, seconds, after=True)
+        facts = await evaluated(found.manager, expression, between_cells=True)
+        return KernelTables.of(facts)
+
+    @in_jupyter
+    async def measure(
+        self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
+    ) -> list[Measured]:
+        found = await self._finder.find(workspace, path)
+        try:  # what runs there may be in the middle of changing a table
+            async with asyncio.timeout(WAITS_TO_MEASURE), KernelLine.open(found.manager) as line:
+                await _until_free(line, lambda _text: None)
+        except TimeoutError:
+            raise Unavailable("the kernel is busy", code="kernel_busy") from None
+        return await _measure(found, expectations)
+
+    @in_jupyter
+    async def python(self, workspace: Workspace, path: str) -> str | None:
+        """The one that the notebook's kernel specification names."""
+        return await self._finder.python(workspace, path)
+
+    def runs_code_of_agent(self, kernel_id: str) -> bool:
+        """Whether an agent's code runs in this kernel, or waits there for its turn."""
+        return kernel_id in self._with_code_of_agent
+
+    async def close(self) -> None:
+        """Nobody waits for what still runs."""
+        for task in list(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    # Running
+
+    async def _take_turn(
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _Started
+    ) -> Ran:
+        turn = self._turns[found.kernel_id]
+        if turn.locked():
+            run.show(WAITING)
+        async with turn, KernelLine.open(found.manager, listen=True) as line:
+            await line.listen()
+            await _until_free(line, run.show)
+            began = time.monotonic()
+            started.sent = True
+            outputs = Outputs(Live(run.show))
+            detector = started.detector = StallDetector(
+                _pid(found.manager), run.stalled, self._patience
+            )
+            self._with_code_of_agent.add(found.kernel_id)
+            try:
+                request, in_tab = await self._send(workspace, found, run, line)
+                await _follow(line, request, outputs, started, detector)
+            finally:
+                self._with_code_of_agent.discard(found.kernel_id)
+                detector.close()
+        kept = outputs.as_notebook()
+        hidden = tuple(map(run.mask.everywhere, kept))
+        ran = Ran(
+            path=found.path,
+            outputs=hidden,
+            failure=outputs.failure,
+            seconds=time.monotonic() - began,
+            omitted=outputs.omitted,
+            execution_count=outputs.execution_count,
+            stalled=detector.interrupted_after,
+        )
+        # A tab shows by itself what its kernel tells, and with it a key.
+        if run.code.cell_id is not None and (not in_tab or hidden != kept):
+            await self._keep(workspace, run, ran)
+        return ran
+
+    async def _send(
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, line: KernelLine
+    ) -> tuple[str, bool]:
+        """Have the code run, by the tab if it is a cell of an open notebook; the request's id."""
+        code = run.code
+        if code.cell_id is not None:
+            request = await self._notebooks.run(workspace, found.path, code.cell_id, code.source)
+            if request is not None:
+                return request, True
+        content = {
+            "code": code.source,
+            "silent": False,
+            "store_history": code.cell_id is not None,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": False,  # the user's own cells behind it are not ours to drop
+        }
+        return line.send("execute_request", content), False
+
+    async def _keep(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
+        """Put the outputs where they belong: into the notebook's file, or the tab that has it."""
+        edit = Edit(
+            "outputs",
+            str(run.code.cell_id),
+            expected=run.code.source,
+            outputs=ran.outputs,
+            execution_count=ran.execution_count,
+        )
+        with suppress(OpenElsewhere):
+            await self._notebooks.change(workspace, run.path, edit)
+
+
+def _heard_here(run: CodeRun) -> CodeRun:
+    """The same run; what it shows and asks is heard in the loop that wants it run."""
+    here = asyncio.get_running_loop()
+
+    def show(text: str) -> None:
+        here.call_soon_threadsafe(run.show, text)
+
+    async def ask(seconds: float) -> bool:
+        return await run.stalled(seconds)
+
+    return replace(run, show=show, stalled=lambda seconds: run_in(here, ask(seconds)))
+
+
+async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
+    expression = inside.measure_expression(questions_of(expectations))
+    return measured(await evaluated(found.manager, expression, seconds=MEASURING))
+
+
+async def _until_free(line: KernelLine, show: Show) -> None:
+    """Wait behind what the kernel has to do already. To go away while waiting does no harm."""
+    answer = asyncio.create_task(line.ask("kernel_info_request"))
+    try:
+        done, _ = await asyncio.wait([answer], timeout=NOTICE_AFTER)
+        if not done:
+            show(WAITING)
+        await answer
+    finally:
+        answer.cancel()
+
+
+async def _follow(
+    line: KernelLine, request: str, outputs: Outputs, started: _Started, detector: StallDetector
+) -> None:
+    """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
+    interrupted = False
+    while not outputs.ended:
+        message = await line.hear()
+        if message is None:
+            outputs.live.flush()
+        elif message["parent_header"].get("msg_id") == request:
+            outputs.take(message)
+            detector.moved()
+        if started.stopped and outputs.began and not interrupted:
+            interrupted = True
+            await line.interrupt()
+        elif not started.stopped and outputs.began and await detector.look():
+            await line.interrupt()
+    outputs.finish()
+    if not outputs.began:
+        raise Conflict(
+            "It did not run: an earlier cell failed or was interrupted, and the kernel dropped "
+            "everything in its queue.",
+            code="dropped",
+            retryable=True,
+        )
+
+
+def _pid(manager: Any) -> int | None:
+    """The kernel's process, if it is one of this machine."""
+    from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+    provisioner = manager.provisioner
+    return provisioner.pid if isinstance(provisioner, LocalProvisioner) else None
+
+
+def _take_note(task: asyncio.Task[Ran]) -> None:
+    """Nobody waits for it any more, so nobody else asks how it ended."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,145 @@
+"""Prometheus metrics, beside Jupyter's own at `/metrics`.
+
+Imported with the service. They count for the whole process, as Jupyter's do, and tell neither ids
+nor names that somebody else chose.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+from prometheus_client import Counter, Gauge, Histogram, Summary
+
+from ...domain import events
+from ...domain.events import Event
+from ...domain.operations import (
+    OK,
+    UNKNOWN_TOOL,
+    CheckpointTaken,
+    Decided,
+    JobBegun,
+    JobEnded,
+    McpSampled,
+    McpServerChanged,
+    ModelCalled,
+    Operation,
+    RolledBack,
+    ToolCalled,
+)
+from ...tools.registry import rule_names
+
+_LONG = (1, 3, 10, 30, 60, 180, 600, 1800, 3600, 14400)
+_SHORT = (0.005, 0.01, 0.02, 0.05, 0.08, 0.1, 0.2, 0.5, 1, 5)
+_CALL = (0.1, 0.3, 1, 3, 10, 30, 60, 120, 300)
+_DENIED = {"denied", "denied_by_user", "denied_headless", "not_permitted"}
+
+JOBS = Counter("cowork_jobs", "Jobs that have ended", ["kind", "status"])
+JOB_SECONDS = Histogram("cowork_job_seconds", "Duration of jobs", buckets=_LONG)
+JOBS_RUNNING = Gauge("cowork_jobs_running", "Jobs that run now, those that wait included")
+WAITING = Gauge("cowork_waiting", "What waits for the user", ["kind"])
+MODEL_CALLS = Counter("cowork_model_calls", "Calls of the language model", ["outcome"])
+MODEL_SECONDS = Histogram("cowork_model_call_seconds", "Duration of model calls", buckets=_CALL)
+MODEL_RETRIES = Counter("cowork_model_retries", "Attempts to call the model beyond the first")
+MODEL_TOKENS = Counter("cowork_model_tokens", "Tokens, as model servers report", ["direction"])
+TOOL_CALLS = Counter("cowork_tool_calls", "Calls of tools", ["tool", "outcome"])
+TOOL_SECONDS = Summary("cowork_tool_call_seconds", "Duration of calls that were run", ["tool"])
+DECISIONS = Counter("cowork_decisions", "Decisions about tool calls", ["verdict", "reason"])
+CHECKPOINTS = Counter("cowork_checkpoints", "Checkpoints taken")
+CHECKPOINT_BYTES = Counter("cowork_checkpoint_bytes", "Bytes of the files that checkpoints keep")
+CHECKPOINT_SECONDS = Histogram(
+    "cowork_checkpoint_seconds", "Time that checkpoints take", buckets=_CALL
+)
+ROLLBACKS = Counter("cowork_rollbacks", "Rollbacks")
+MCP_SERVERS = Counter("cowork_mcp_servers", "Starts and ends of MCP servers", ["state"])
+MCP_SAMPLINGS = Counter("cowork_mcp_samplings", "Questions of MCP servers to the model")
+EVENTS = Counter("cowork_events", "Events stored and shown", ["type"])
+DELIVERY_SECONDS = Histogram(
+    "cowork_event_delivery_seconds", "From an event to the page that shows it", buckets=_SHORT
+)
+
+
+class Metrics:
+    """Counts what one service does."""
+
+    def __init__(self) -> None:
+        self._ours = rule_names()
+        self._running: set[str] = set()
+        self._waiting: dict[str, set[str]] = {"permission": set(), "question": set()}
+
+    def count(self, operation: Operation) -> None:
+        """One operation."""
+        match operation:
+            case JobBegun(id=job_id):
+                self._running.add(job_id)
+                JOBS_RUNNING.set(len(self._running))
+            case JobEnded() as job:
+                self._count_end(job)
+            case ModelCalled() as call:
+                _count_model(call)
+            case ToolCalled() as call:
+                tool = self._label(call.tool)
+                TOOL_CALLS.labels(tool, _outcome(call.status)).inc()
+                if call.seconds:
+                    TOOL_SECONDS.labels(tool).observe(call.seconds)
+            case Decided(verdict=verdict, reason=reason):
+                DECISIONS.labels(verdict, reason).inc()
+            case CheckpointTaken() as checkpoint:
+                CHECKPOINTS.inc()
+                CHECKPOINT_BYTES.inc(checkpoint.bytes)
+                CHECKPOINT_SECONDS.observe(checkpoint.seconds)
+            case RolledBack():
+                ROLLBACKS.inc()
+            case McpServerChanged(state=state):
+                MCP_SERVERS.labels(state).inc()
+            case McpSampled():
+                MCP_SAMPLINGS.inc()
+
+    def count_event(self, event: Event) -> None:
+        """One event, and what it means for what waits for the user."""
+        EVENTS.labels(str(event.type)).inc()
+        match event.data:
+            case events.PermissionRequested(id=inquiry_id):
+                self._wait("permission", inquiry_id, True)
+            case events.PermissionResolved(id=inquiry_id):
+                self._wait("permission", inquiry_id, False)
+            case events.QuestionAsked(id=inquiry_id):
+                self._wait("question", inquiry_id, True)
+            case events.QuestionAnswered(id=inquiry_id):
+                self._wait("question", inquiry_id, False)
+
+    def _wait(self, kind: str, inquiry_id: str, is_open: bool) -> None:
+        waiting = self._waiting[kind]
+        waiting.add(inquiry_id) if is_open else waiting.discard(inquiry_id)
+        WAITING.labels(kind).set(len(waiting))
+
+    def _count_end(self, job: JobEnded) -> None:
+        self._running.discard(job.id)
+        JOBS_RUNNING.set(len(self._running))
+        JOBS.labels(str(job.kind or "unknown"), str(job.status)).inc()
+        if job.seconds is not None:
+            JOB_SECONDS.observe(job.seconds)
+
+    def _label(self, tool: str) -> str:
+        return tool if tool in self._ours or tool == UNKNOWN_TOOL else "mcp"
+
+
+def count_delivery(event: Event) -> None:
+    """An event is on its way to a page."""
+    DELIVERY_SECONDS.observe(
+        max(0.0, time.time() - datetime.fromisoformat(event.created_at).timestamp())
+    )
+
+
+def _count_model(call: ModelCalled) -> None:
+    MODEL_CALLS.labels(call.status).inc()
+    MODEL_SECONDS.observe(call.seconds)
+    MODEL_RETRIES.inc(call.attempts - 1)
+    MODEL_TOKENS.labels("prompt").inc(call.prompt_tokens or 0)
+    MODEL_TOKENS.labels("completion").inc(call.completion_tokens or 0)
+
+
+def _outcome(status: str) -> str:
+    if status in (OK, "cancelled"):
+        return status
+    return "denied" if status in _DENIED else "error"

@@ -1,0 +1,348 @@
+"""Notebooks as this server has them: in the tab that has one open, else with Jupyter's contents.
+
+A notebook that is open is never written on the disk: its tab has the newest text, and may
+have typing in it that nobody has saved. With real-time collaboration installed this is the
+same, as the tab's document is then the shared one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os.path
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+from tornado import web
+
+from ...checkpoints import DocumentChanged
+from ...domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
+from ...tools.notebook.editing import (
+    Document,
+    apply,
+    checked,
+    outputs_of,
+    parsed,
+    state_of,
+    tags_of,
+)
+from ...tools.notebook.state import (
+    CellState,
+    Changed,
+    Edit,
+    NotebookState,
+    OpenElsewhere,
+    Outputs,
+    no_such_cell,
+    stale,
+)
+from ...tools.notebook.stored import NotebookFiles, locate_notebook
+from ...tools.notebooks import is_notebook
+from ...workspace import Workspace
+from .handler import words_of
+from .jupyter_loop import in_jupyter
+from .open_elsewhere import ForeignSessions
+from .replacement import as_opened, as_saved, replacement, texts
+from .tabs import TabGone, TabRefused, Tabs, TabSilent
+
+
+@dataclass(frozen=True)
+class _Where:
+    """A notebook, found."""
+
+    path: str
+    """Relative to the workspace."""
+    file: str
+    """Where it really is."""
+
+
+class ServerNotebooks:
+    """Reads and changes notebooks; for checkpoints also what is unsaved in open ones."""
+
+    def __init__(
+        self,
+        tabs: Tabs,
+        others: ForeignSessions,
+        contents: Any,
+        root: str,
+        workspace: Path,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.loop = loop or asyncio.get_running_loop()
+        self._tabs = tabs
+        self._others = others
+        self._contents = contents
+        self._root = os.path.realpath(root)
+        self._workspace = workspace
+        self._files = NotebookFiles()
+        self._one_at_a_time = asyncio.Lock()
+
+    # For tools
+
+    @in_jupyter
+    async def read(self, workspace: Workspace, path: str) -> NotebookState:
+        """The notebook as its user sees it."""
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "read")
+        if answer is not None:
+            return _state(where.path, answer)
+        contents_path = await self._contents_path(where)
+        if contents_path is None:
+            return await self._files.read(workspace, path)
+        return state_of(where.path, await self._load(where, contents_path))
+
+    @in_jupyter
+    async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
+        """The same from a tab with few outputs, or of a small file; else nothing."""
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "glance")
+        if answer is not None:
+            return _state(where.path, answer)
+        return await self._files.glance(workspace, path)
+
+    @in_jupyter
+    async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
+        """What one cell has put out."""
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "outputs", cell_id=cell_id)
+        if answer is not None:
+            return tuple(answer["outputs"])
+        contents_path = await self._contents_path(where)
+        if contents_path is None:
+            return await self._files.outputs(workspace, path, cell_id)
+        return outputs_of(where.path, await self._load(where, contents_path), cell_id)
+
+    @in_jupyter
+    async def change(
+        self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
+    ) -> Changed:
+        """Change it where it is; not under a program that has it open and is none of our tabs."""
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "change", edit=asdict(edit))
+        if answer is not None:
+            return Changed(where.path, edit.cell_id, True, bool(answer.get("unsaved")))
+        if not under_open and await self._others.hold(where.file):
+            raise OpenElsewhere(where.path)
+        contents_path = await self._contents_path(where)
+        if contents_path is None:
+            return await self._files.change(workspace, path, edit)
+        async with self._one_at_a_time:
+            document = await self._load(where, contents_path)
+            cell_id = apply(where.path, document, edit)
+            await self._save(where, contents_path, document)
+        return Changed(where.path, cell_id)
+
+    # For kernels
+
+    @in_jupyter
+    async def run(self, workspace: Workspace, path: str, cell_id: str, expected: str) -> str | None:
+        """Have the tab run a cell, as its user would; the id of the request that it has sent.
+
+        None if no tab has the notebook open.
+        """
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "run", cell_id=cell_id, expected=expected)
+        return str(answer["request"]) if answer else None
+
+    @in_jupyter
+    async def start_kernel(self, workspace: Workspace, path: str) -> bool:
+        """Have the tab start a kernel for its notebook; False if no tab has it open."""
+        where = await self._find(workspace, path)
+        return await self._ask_tab(where, "start_kernel") is not None
+
+    # For checkpoints
+
+    @in_jupyter
+    async def read_unsaved(self, path: str) -> bytes | None:
+        """What the file would hold if it were saved now; None if it is not open, or is saved."""
+        where = self._known(path)
+        answer = await self._ask_tab(where, "content") if where else None
+        if answer is None or not answer.get("unsaved"):
+            return None
+        return await asyncio.to_thread(as_saved, answer["content"])
+
+    def is_open(self, path: str) -> bool:
+        """Whether a tab has it open."""
+        where = self._known(path)
+        return where is not None and bool(self._tabs.having(where.file, self._root))
+
+    @in_jupyter
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
+        """Give the open document this content, where the user sees it; False if none is open.
+
+        Also if it has that content already: a file was changed under an open tab, then.
+        """
+        where = self._known(path)
+        if where is None or not self.is_open(path):
+            return False
+        try:
+            target = as_opened(parsed(path, content))
+            known = None if present is None else as_opened(parsed(path, present))
+        except CoworkError:
+            return False
+        try:
+            arguments = replacement(known, target)
+            return await self._ask_tab(where, "replace", **arguments) is not None
+        except DocumentChanged as refusal:
+            if refusal.details["texts"] == texts(target):
+                return False
+            raise
+
+    @in_jupyter
+    async def is_open_elsewhere(self, path: str) -> bool:
+        """Whether a program has it open that is none of our tabs."""
+        where = self._known(path)
+        if where is None or self.is_open(path):
+            return False
+        return await self._others.hold(where.file)
+
+    # Where it is
+
+    def _known(self, path: str) -> _Where | None:
+        if not is_notebook(path):
+            return None
+        return _Where(path, os.path.realpath(self._workspace / path))
+
+    async def _find(self, workspace: Workspace, path: str) -> _Where:
+        """The notebook at a path that this call may use; it must be on the disk."""
+        try:
+            return await asyncio.to_thread(_located, workspace, path)
+        except NotFound:
+            gone = self._known(path)
+            if gone and self._tabs.having(gone.file, self._root):
+                raise Conflict(
+                    f"'{path}' was deleted or moved, but a browser tab still shows it. Ask the "
+                    "user whether to save it again.",
+                    code="deleted",
+                ) from None
+            raise
+
+    async def _contents_path(self, where: _Where) -> str | None:
+        """What Jupyter's contents call it; None if it is not theirs."""
+        if not where.file.startswith(f"{self._root.rstrip('/')}/"):
+            return None
+        path = where.file[len(self._root.rstrip("/")) + 1 :]
+        return None if await self._is_hidden(path) else path
+
+    async def _is_hidden(self, path: str) -> bool:
+        if self._contents.allow_hidden:
+            return False
+        return bool(await ensure_async(self._contents.is_hidden(path)))
+
+    # In a tab
+
+    async def _ask_tab(self, where: _Where, question: str, **more: Any) -> dict[str, Any] | None:
+        """The answer of the tab that was used last; None if no tab has the notebook open."""
+        changes = question in ("change", "replace", "run")
+        for tab, path in self._tabs.having(where.file, self._root):
+            try:
+                return await tab.ask(question, path, **more)
+            except TabGone:
+                if changes:
+                    raise _cut_off(where.path, "went away") from None
+            except TabSilent:
+                raise (_cut_off if changes else _asleep)(where.path, "does not answer") from None
+            except TabRefused as refusal:
+                if refusal.code != "not_open":  # closed or renamed a moment ago
+                    raise _refused(where.path, refusal) from None
+        return None
+
+    # With Jupyter's contents
+
+    async def _load(self, where: _Where, contents_path: str) -> Document:
+        _check_place(where)
+        try:
+            model = await ensure_async(self._contents.get(contents_path, type="notebook"))
+        except web.HTTPError as error:
+            raise _by_jupyter(where.path, error) from error
+        document: Document = model["content"]
+        return checked(where.path, document)
+
+    async def _save(self, where: _Where, contents_path: str, document: Document) -> None:
+        model = {"type": "notebook", "format": "json", "content": document}
+        _check_place(where)
+        try:
+            await ensure_async(self._contents.save(model, contents_path))
+        except web.HTTPError as error:
+            raise _by_jupyter(where.path, error) from error
+
+
+def _located(workspace: Workspace, path: str) -> _Where:
+    with locate_notebook(workspace, path) as place:
+        return _Where(place.path, str(workspace.root / place.path))
+
+
+def _check_place(where: _Where) -> None:
+    """Jupyter's contents follow symlinks, so there must be none that was not there before. They
+    also make what is not there: a notebook that was renamed meanwhile must not come back.
+    """
+    if os.path.realpath(where.file) != where.file or not os.path.exists(where.file):  # noqa: PTH110
+        raise Conflict(
+            f"'{where.path}' is no longer where it was. Read it, then try again.",
+            code="changed_since_decided",
+            retryable=True,
+        )
+
+
+def _state(path: str, answer: dict[str, Any]) -> NotebookState:
+    """What a tab answers; it has shortened the outputs already."""
+    return NotebookState(
+        path=path,
+        cells=tuple(_cell(raw) for raw in answer["cells"]),
+        language=str(answer.get("language") or ""),
+        is_open=True,
+        unsaved=bool(answer.get("unsaved")),
+        active=str(answer["active"]) if answer.get("active") else None,
+        selected=str(answer.get("selected") or ""),
+        cowork=kept if isinstance(kept := answer.get("cowork"), dict) else {},
+    )
+
+
+def _cell(raw: dict[str, Any]) -> CellState:
+    return CellState(
+        id=str(raw["id"]),
+        cell_type=str(raw["cell_type"]),
+        source=str(raw["source"]),
+        execution_count=raw.get("execution_count"),
+        outputs=tuple(raw.get("outputs") or ()),
+        tags=tags_of(raw),
+    )
+
+
+def _cut_off(path: str, what: str) -> Unavailable:
+    return Unavailable(
+        f"The browser tab that has '{path}' open {what}, so it is unknown whether the change "
+        "was made. Read the notebook again before you continue.",
+        code="tab_lost",
+    )
+
+
+def _asleep(path: str, what: str) -> Unavailable:
+    return Unavailable(
+        f"The browser tab that has '{path}' open {what}. Ask the user to look at that tab or "
+        "close it.",
+        code="tab_silent",
+    )
+
+
+def _refused(path: str, refusal: TabRefused) -> CoworkError:
+    answer = refusal.answer
+    if refusal.code == DocumentChanged.code:
+        return DocumentChanged(f"'{path}' has changed.", details={"texts": answer["texts"]})
+    if refusal.code == "stale_cell":
+        return stale(path, _cell(answer["cell"]))
+    if refusal.code == "no_such_cell":
+        return no_such_cell(path, str(answer.get("cell_id", "")))
+    if refusal.code == "no_kernel":
+        return Conflict(
+            f"The tab of '{path}' has no kernel. Ask the user for one.", code="no_kernel"
+        )
+    if refusal.code == "read_only":
+        return Forbidden(f"'{path}' is open read-only.", code="read_only")
+    return Unavailable(f"The tab that has '{path}' open refused: {refusal}", code="tab")
+
+
+def _by_jupyter(path: str, error: web.HTTPError) -> CoworkError:
+    said = words_of(error) or error.reason or str(error)
+    return InvalidInput(f"Jupyter says about '{path}': {said}", code="contents")

@@ -1,0 +1,163 @@
+"""The one WebSocket of a page: events of its conversations, activity elsewhere, open notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import Future
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from tornado import web
+from tornado.websocket import WebSocketClosedError
+
+from .outbox import Outbox
+from .socket import GOING_AWAY, SHUTTING_DOWN, Socket
+from .tabs import Tab
+
+if TYPE_CHECKING:
+    from .page_frames import Frame, Subscribe
+
+MAX_SUBSCRIPTIONS = 500
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+"""A page sends long answers in parts of half a million characters."""
+NOT_UNDERSTOOD = 1003
+
+
+class PageSocket(Socket):
+    """`WS ws`: for pages of users, not for kernels.
+
+    In: what `page_frames` describes. Out, by `type`: `hello` once the page is let in;
+    `subscribed`, then each `event`, or `refused`, all three for one subscription only;
+    `activity`, what `happened` by conversation; `question` about a notebook.
+    """
+
+    _tab: Tab | None = None
+    _may_write = False
+
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Refuse kernels, and all who may not read."""
+        if self.recognise_kernel():
+            raise web.HTTPError(403, "A kernel may not do this. Do it in the browser.")
+        await super().prepare()
+        self._caller = await self.authorize("read")
+        try:
+            await self.authorize("write")
+            self._may_write = True
+        except web.HTTPError:
+            self._may_write = False
+
+    @property
+    def max_message_size(self) -> int:
+        """Larger messages end the connection."""
+        return MAX_MESSAGE_BYTES
+
+    async def open(self, *args: Any) -> None:
+        """Let the page in, and tell it from now on where something happens."""
+        super().open(*args)
+        self._tab = Tab(self.write_message)
+        self._subscriptions: dict[int, Future[None]] = {}
+        # What a page says of its notebooks is believed, so it must be one that may change them.
+        if self._may_write:
+            self.extension.tabs.join(self._tab)
+        self._telling = asyncio.ensure_future(self._tell_activity())
+
+    def on_message(self, message: str | bytes) -> None:
+        """Do what the page asks; what makes no sense ends the connection."""
+        from .page_frames import frames
+
+        try:
+            self._take(frames.validate_json(message))
+        except ValueError:
+            self.close(NOT_UNDERSTOOD, "This message is not valid here.")
+
+    def on_close(self) -> None:
+        """The page is gone."""
+        super().on_close()
+        if self._tab:
+            self.extension.tabs.leave(self._tab)
+            self._telling.cancel()
+            for sending in self._subscriptions.values():
+                sending.cancel()
+
+    def _take(self, frame: Frame) -> None:
+        assert self._tab
+        match frame.type:
+            case "subscribe":
+                self._subscribe(frame)
+            case "unsubscribe":
+                if sending := self._subscriptions.pop(frame.subscription, None):
+                    sending.cancel()
+            case "documents":
+                opened = self._tab.note_documents(frame.documents, focused=frame.focused)
+                self.extension.mark_cells(self._tab, opened)
+            case "answer":
+                self._tab.take_answer(frame)
+            case "cell-started":
+                self._tab.person_runs.begin(frame.path, frame.cell_id, frame.source)
+            case "cell-ended":
+                self._tab.person_runs.end(frame.path, frame.cell_id)
+
+    def _subscribe(self, asked: Subscribe) -> None:
+        if asked.subscription in self._subscriptions:
+            raise ValueError("This id is already in use.")
+        others = len(self._subscriptions)
+        self._subscriptions[asked.subscription] = self.extension.thread.submit(
+            self._follow(self.outbox, asked, others)
+        )
+
+    async def _follow(self, outbox: Outbox, asked: Subscribe, others: int) -> None:
+        """In the service's thread. A slow page holds up only itself: what it misses meanwhile
+        stays in the store.
+        """
+        from ...api.calls import check_owner
+        from ...domain.errors import CoworkError, Unavailable
+        from ...domain.identity import now
+        from .metrics import count_delivery
+
+        number, since = asked.subscription, now()
+        try:
+            if others >= MAX_SUBSCRIPTIONS:
+                raise Unavailable(
+                    f"A page can follow at most {MAX_SUBSCRIPTIONS} conversations.", code="too_many"
+                )
+            service = self.extension.service
+            service.conversations.get(asked.context_id)
+            check_owner(service, self._caller, asked.context_id)
+            await outbox.put(_frame("subscribed", subscription=number))
+            begin = _frame("event", subscription=number).removesuffix("}")
+            async with aclosing(
+                service.journal.bus.subscribe(asked.context_id, asked.after)
+            ) as events:
+                async for event in events:
+                    await outbox.put(f'{begin}, "event": {event.as_json}}}')
+                    if event.created_at >= since:
+                        count_delivery(event)
+            await self.extension.in_jupyter(self.hang_up(GOING_AWAY, SHUTTING_DOWN))
+        except CoworkError as error:
+            await self.extension.in_jupyter(self._forget(number))
+            why = {"code": error.code, "message": error.message}
+            await outbox.put(_frame("refused", subscription=number, **why))
+        except WebSocketClosedError:
+            pass  # the page has gone; it will ask for the rest when it is back
+
+    async def _forget(self, number: int) -> None:
+        self._subscriptions.pop(number, None)
+
+    async def _tell_activity(self) -> None:
+        listener = self.extension.activity.listen()
+        try:
+            await self._send("hello")
+            while True:
+                await self._send("activity", happened=await listener.take())
+        except WebSocketClosedError:
+            pass  # the page has gone; it will look for itself when it is back
+        finally:
+            self.extension.activity.leave(listener)
+
+    async def _send(self, kind: str, **fields: Any) -> None:
+        await self.write_message(_frame(kind, **fields))
+
+
+def _frame(kind: str, **fields: Any) -> str:
+    return json.dumps({"type": kind, **fields})

@@ -1,0 +1,203 @@
+"""The OpenAI API, passed through: for editors and scripts that bring their own prompts.
+
+What comes goes on as it is, with the user's API key added here, where no browser sees it.
+What the model server answers comes back as it is, each piece as soon as it is there. The key
+is the one thing held back, should the server repeat it.
+
+Why httpx: reading a stream with it is a plain loop, so waiting for `flush` slows down the
+model's server when the client is slow, and cancelling the task closes the connection at once.
+Tornado's own client pushes pieces into a callback, whether anybody can take them or not, and
+cannot be stopped. JupyterLab depends on httpx already; it is loaded with the first request.
+A client is made for each request: then nothing is open between two, and nothing is left to
+close at the end. Only what is slow to make, the TLS settings, is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from jupyter_server.auth.decorator import allow_unauthenticated
+from tornado import web
+from tornado.iostream import StreamClosedError
+
+from .handler import ApiHandler
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
+
+    from ...domain.connection import Connection
+    from ...llm.failures import FailureClassifier
+
+_ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
+"""What there is, and what Jupyter's authorizer is asked for."""
+
+# Lists of what may pass: a name that nobody thought of stays behind.
+_SENT_ON = {"accept", "content-type", "user-agent"}
+_PASSED_BACK = {
+    *("cache-control", "content-type", "retry-after", "retry-after-ms"),
+    *("x-request-id", "x-should-retry"),
+}
+_BOTH_WAYS = ("openai-", "x-ratelimit-")
+"""How other names may begin."""
+
+_CONNECT_SECONDS = 10.0
+_MIN_SECRET_LENGTH = 4
+_MIN_REAL_KEY_LENGTH = 20
+"""Local servers take made-up keys like `ollama`, which a model may well have to write."""
+
+
+class PassthroughHandler(ApiHandler):
+    """`GET v1/models` and `POST v1/chat/completions`, for users of the server, not for kernels."""
+
+    @allow_unauthenticated  # asks for itself, as all our routes do
+    async def dispatch(self, *path: str) -> None:
+        """Pass one request on, until it is answered or the client is gone."""
+        (name,) = path
+        if self.kernel:
+            raise web.HTTPError(403, "A kernel may not do this. Use `%%plan`, `%%act` and `%%ask`.")
+        asked = (self.request.method or "", name)
+        await self.authorize(_ACTIONS.get(asked, "read"))
+        if asked not in _ACTIONS:
+            raise web.HTTPError(405, "This address does not support this method.")
+        await self.while_connected(self._forward(name))
+
+    get = post = put = delete = patch = head = dispatch
+
+    async def _forward(self, name: str) -> None:
+        from ...api.calls import MAX_BODY_SIZE
+        from ...api.errors import TooLarge
+
+        if len(self.request.body) > MAX_BODY_SIZE:
+            raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
+        await self.extension.load()
+        model = self.extension.service.current_model
+        connection = await self.extension.thread.run(model.address())
+        _check(connection)
+        if self.request.method == "POST":
+            model.check_direct(_model_of(self.request.body))
+        tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
+        import httpx
+
+        timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
+        client = httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=True)
+        try:
+            async with client, client.stream(**self._request(name, connection)) as response:
+                await self._pass_back(response, connection.api_key.strip())
+        except StreamClosedError:
+            pass  # the client has gone
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            if not self._headers_written:
+                is_there = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+                raise _unavailable(connection, is_there=is_there) from None
+            # An answer that broke off must not look like one that ended.
+            stream: Any = self.request.connection
+            stream.close()
+
+    def _request(self, name: str, connection: Connection) -> dict[str, Any]:
+        from ...api.calls import without_jupyters
+
+        query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
+        headers = _only(_SENT_ON, self.request.headers)
+        # Unpacked, so that a key can be seen in whatever comes back.
+        headers["accept-encoding"] = "identity"
+        if key := connection.api_key.strip():
+            headers["authorization"] = f"Bearer {key}"
+        return {
+            "method": self.request.method,
+            "url": f"{connection.base_url}/{name}" + (f"?{query}" if query else ""),
+            "headers": headers,
+            "content": self.request.body or None,
+        }
+
+    async def _pass_back(self, response: httpx.Response, key: str) -> None:
+        failed = response.status_code >= 400
+        is_secret = len(key) >= (_MIN_SECRET_LENGTH if failed else _MIN_REAL_KEY_LENGTH)
+        secret = key if is_secret else ""
+        self.set_status(response.status_code)
+        for name, value in _only(_PASSED_BACK, response.headers).items():
+            self.set_header(name, _hide(value.encode("latin-1", "replace"), secret.encode()))
+        if "content-encoding" not in response.headers and "content-length" in response.headers:
+            self.set_header("Content-Length", response.headers["content-length"])
+        await self.flush()
+        async for piece in _hidden(response.aiter_bytes(), secret.encode()):
+            self.write(piece)
+            await self.flush()
+
+
+def _model_of(body: bytes) -> str:
+    """The model that a request names; what cannot be read is the server's to refuse."""
+    try:
+        model = json.loads(body)["model"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return model if isinstance(model, str) else ""
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """What httpx would read from disk for each client anew."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _check(connection: Connection) -> None:
+    """Say what is wrong with the connection before anything is sent."""
+    from ...domain.errors import Unavailable
+    from ...llm.failures import ModelError
+    from ...llm.reachable import HOW_TO_CONNECT
+
+    if connection.is_guide:
+        raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
+    try:
+        _classifier(connection).check()
+    except ModelError as error:
+        raise Unavailable(error.message, code=error.code, retryable=False) from None
+
+
+def _classifier(connection: Connection) -> FailureClassifier:
+    from ...llm.failures import FailureClassifier
+
+    key, fields = connection.api_key.strip(), connection.fields
+    return FailureClassifier(connection.base_url, "of the request", key, fields)
+
+
+def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
+    from ...domain.errors import Unavailable
+
+    classifier = _classifier(connection)
+    error = classifier.dropped().error if is_there else classifier.unreachable()
+    return Unavailable(error.message, code="model_unreachable")
+
+
+def _only(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that may pass."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    return {
+        name: value for name, value in lower.items() if name in names or name.startswith(_BOTH_WAYS)
+    }
+
+
+def _hide(data: bytes, secret: bytes) -> bytes:
+    """Stars for the secret, as many as it has letters, so that all lengths stay true."""
+    return data.replace(secret, b"*" * len(secret)) if secret else data
+
+
+async def _hidden(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
+    """The same pieces without the secret, wherever it is cut; only its beginning ever waits."""
+    waiting = b""
+    async for piece in pieces:
+        data = _hide(waiting + piece, secret)
+        lengths = range(min(len(secret) - 1, len(data)), 0, -1)
+        begun = next((length for length in lengths if data.endswith(secret[:length])), 0)
+        waiting = data[len(data) - begun :]
+        yield data[: len(data) - begun]
+    if waiting:
+        yield waiting

@@ -1,0 +1,47 @@
+"""A real IPython shell, a desk without a server, and real kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from cowork_jupyter.hosts.kernel import session as desks
+from cowork_jupyter.hosts.kernel.session import KernelSession
+from tests.scripted import ScriptedServer
+
+from .kernels import Cells, kernel
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    yield InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def connected(monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer) -> ScriptedServer:
+    """A model to talk to."""
+    monkeypatch.setenv("COWORK_BASE_URL", scripted.base_url)
+    monkeypatch.setenv("COWORK_MODEL", "scripted")
+    return scripted
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelSession]:
+    """The desk of this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(desks, "_session", None)
+    made = desks.session()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cells(tmp_path: Path, connected: ScriptedServer) -> Iterator[Cells]:
+    """A kernel that nobody sits in front of, connected to the scripted model."""
+    with kernel(tmp_path) as running:
+        yield running
