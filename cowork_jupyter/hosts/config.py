@@ -175,7 +175,7 @@ def log_below(parent: logging.Logger | logging.LoggerAdapter[Any]) -> None:
 
     This is how Jupyter itself brings tornado's loggers there.
     """
-    ours = logging.getLogger(__package__)
+    ours = logging.getLogger("cowork_jupyter")
     ours.parent = parent if isinstance(parent, logging.Logger) else parent.logger
     ours.setLevel(logging.NOTSET)  # which also makes all our loggers look at their levels anew
 

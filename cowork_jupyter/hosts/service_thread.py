@@ -56,18 +56,23 @@ async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) 
     if asyncio.get_running_loop() is loop:
         return await work
     ended: Future[T] = Future()
-    tasks: list[asyncio.Task[None]] = []
+    tasks: list[asyncio.Task[T]] = []
 
-    async def run() -> None:
-        try:
-            ended.set_result(await work)
-        except asyncio.CancelledError:
-            ended.cancel()  # as an exception, nobody might be left to take it
-        except BaseException as error:
+    def begin() -> None:
+        tasks.append(loop.create_task(work))
+        tasks[0].add_done_callback(settle)
+
+    # By a callback, because a task that is cancelled before its first step runs none of its code.
+    def settle(task: asyncio.Task[T]) -> None:
+        if task.cancelled():
+            ended.cancel()
+        elif error := task.exception():
             ended.set_exception(error)
+        else:
+            ended.set_result(task.result())
 
     try:
-        loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(run())))
+        loop.call_soon_threadsafe(begin)
     except RuntimeError:
         work.close()
         raise

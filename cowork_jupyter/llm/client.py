@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -29,6 +30,10 @@ logger = logging.getLogger(__name__)
 
 _NO_KEY = "no-key"
 """The client library insists on a key; local servers do not."""
+
+_KEEP_ALIVE = 3.0
+"""Seconds for which an idle connection is kept: less than the five after which many servers close
+theirs, or a question could go out on one that is being closed."""
 
 _LAST_WORDS = 5.0
 """Seconds that a finished reply waits for the usage, at most."""
@@ -240,15 +245,22 @@ class Model:
             return self._client
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
+        from openai import (
+            DEFAULT_CONNECTION_LIMITS,
+            AsyncOpenAI,
+            DefaultAioHttpClient,
+            Timeout,
+        )
 
         address, sign_in = _apart(self.base_url)
+        limits = copy(DEFAULT_CONNECTION_LIMITS)
+        limits.keepalive_expiry = _KEEP_ALIVE
         return AsyncOpenAI(
             base_url=address,
             api_key=self._key or _NO_KEY,
             max_retries=0,
             timeout=Timeout(None, connect=self._retries.connect),
-            http_client=DefaultAioHttpClient(auth=sign_in),
+            http_client=DefaultAioHttpClient(auth=sign_in, limits=limits),
         )
 
     def _classifier(self, model: str) -> FailureClassifier:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
+from cowork_jupyter.agents.external import run
 from cowork_jupyter.agents.external.run import ExternalTask
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.run.budget import JobBudget
@@ -31,11 +33,10 @@ from tests.unit.agents.conftest import Bench, make_bench
 from tests.unit.agents.conftest import settings as settings
 from tests.unit.conftest import clean_environment as clean_environment
 
+from . import foreign
 from .published import Conversation
 
 pytestmark = pytest.mark.asyncio
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 class Approver:
@@ -63,10 +64,12 @@ def approver() -> Approver:
 @pytest_asyncio.fixture
 async def bench(settings: Settings, frames: Path, approver: Approver) -> AsyncIterator[Bench]:
     """A service whose user has an agent called `foreigner`."""
+    frames.parent.mkdir()
+    program = shutil.copy(foreign.__file__, frames.parent)  # this folder may be hidden from it
     configured = {
         "command": sys.executable,
-        "args": ["-m", "tests.acp.foreign"],
-        "env": {"FRAMES": str(frames), "PYTHONPATH": str(ROOT), "THEIR_KEY": "${MY_SECRET:-none}"},
+        "args": [program],
+        "env": {"FRAMES": str(frames), "THEIR_KEY": "${MY_SECRET:-none}"},
         "writes": [str(frames.parent)],
     }
     settings.user_settings.parent.mkdir(parents=True)
@@ -351,9 +354,9 @@ async def test_whoever_chooses_it_reads_what_holds(bench: Bench, scripted: Scrip
 
 
 async def test_one_of_another_version_fails_its_task_in_words(
-    bench: Bench, scripted: ScriptedServer, settings: Settings
+    bench: Bench, scripted: ScriptedServer, settings: Settings, frames: Path
 ) -> None:
-    reconfigure(settings, args=["-m", "tests.acp.foreign", "2"])
+    reconfigure(settings, args=[str(frames.parent / "foreign.py"), "2"])
     await hand_over(bench, scripted, [["itself", "started", ""]])
     assert "speaks only version 2" in bench.results()[-1]["error"]["message"]
     assert not (bench.workspace / "started").exists()
@@ -396,6 +399,15 @@ async def test_one_that_dies_fails_its_task_with_its_last_words(
     assert error["code"] == "delegate_failed"
     assert "I had enough" in error["message"]
     assert '"writes"' not in error["message"]
+
+
+async def test_one_that_ends_at_once_fails_its_task_at_once(
+    bench: Bench, scripted: ScriptedServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "START_SECONDS", 3600.0)
+    reconfigure(settings, args=["-c", "raise SystemExit('unknown option')"])
+    await hand_over(bench, scripted, [])
+    assert "Its last output: unknown option" in bench.results()[-1]["error"]["message"]
 
 
 async def test_one_that_talks_nonsense_fails_its_task(

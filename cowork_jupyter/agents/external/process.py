@@ -7,11 +7,11 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...domain.errors import Unavailable
 from ...mcp.client.secrets import Resolved
@@ -20,6 +20,8 @@ from ...workspace import Workspace
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.sandbox import Launch, Sandbox
 from ...workspace.sandbox.supervised import LAST_WORDS, MAX_LINE_LENGTH
+
+T = TypeVar("T")
 
 MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
@@ -69,9 +71,28 @@ class JsonLines:
         self._reader, self._writer = reader, writer
         self._garbage = 0
         self._writing = asyncio.Lock()
+        self._ended = asyncio.Event()
 
     async def receive(self) -> dict[str, Any] | None:
         """The next frame; None at the end, or when it makes no sense to go on."""
+        frame = await self._next()
+        if frame is None:
+            self._ended.set()
+        return frame
+
+    async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
+        """What comes of it. The SDK waits for ever for an agent that had ended before it asked."""
+        working, ending = asyncio.create_task(work), asyncio.create_task(self._ended.wait())
+        try:
+            await asyncio.wait([working, ending], return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise ConnectionResetError
+            return working.result()
+        finally:
+            working.cancel()
+            ending.cancel()
+
+    async def _next(self) -> dict[str, Any] | None:
         while self._garbage < MAX_GARBAGE:
             try:
                 line = await self._reader.readline()

@@ -172,7 +172,8 @@ class ExternalTask:
             async with started(process, last_words) as lines:
                 connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
                 try:
-                    return await self._converse(connection, bench, folder, text, limits)
+                    session = await lines.unless_ended(self._opened(connection, bench, folder))
+                    return await self._converse(connection, bench, session, text, limits)
                 finally:
                     await bench.terminals.close()
                     await _closed(connection, lines)
@@ -181,16 +182,9 @@ class ExternalTask:
         except ConnectionError:
             raise _broken_off(self.agent, last_words, process) from None
 
-    async def _converse(
-        self,
-        connection: ClientSideConnection,
-        bench: Workbench,
-        folder: str,
-        text: str,
-        limits: RunLimits,
-    ) -> Outcome:
+    async def _opened(self, connection: ClientSideConnection, bench: Workbench, folder: str) -> str:
+        """A session in the workspace, ready for work."""
         from acp import PROTOCOL_VERSION
-        from acp.helpers import text_block
 
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -199,10 +193,22 @@ class ExternalTask:
                 )
                 if ready.protocol_version != PROTOCOL_VERSION:
                     raise _other_version(self.agent, ready.protocol_version)
-                session = (await connection.new_session(cwd=folder, mcp_servers=[])).session_id
+                made = await connection.new_session(cwd=folder, mcp_servers=[])
+                return str(made.session_id)
         except TimeoutError:
             why = f"{self.agent} was not ready within {START_SECONDS:.0f} seconds."
             raise Unavailable(why, code="agent_failed") from None
+
+    async def _converse(
+        self,
+        connection: ClientSideConnection,
+        bench: Workbench,
+        session: str,
+        text: str,
+        limits: RunLimits,
+    ) -> Outcome:
+        from acp.helpers import text_block
+
         spec = self.log.role.spec
         task = _HEAD.format(label=spec.label, description=spec.description, text=text)
         prompt = connection.prompt(session_id=session, prompt=[text_block(task)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -50,6 +51,20 @@ async def test_who_is_cancelled_waits_until_the_work_has_cleaned_up(thread: Serv
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert cleaned
+
+
+@pytest.mark.asyncio
+async def test_work_that_is_cancelled_before_it_begins_ends_too(thread: ServiceThread) -> None:
+    busy = threading.Event()
+    thread.loop.call_soon_threadsafe(busy.wait, PATIENCE)
+    waiting = asyncio.ensure_future(thread.run(asyncio.sleep(PATIENCE)))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.sleep(0)
+    busy.set()
+    ended, _ = await asyncio.wait([waiting], timeout=PATIENCE)
+    assert ended
+    assert waiting.cancelled()
 
 
 @pytest.mark.asyncio

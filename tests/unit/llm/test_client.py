@@ -708,3 +708,24 @@ def test_calls_that_share_an_index_are_told_apart_by_id() -> None:
     reader.finish()
     assert isinstance(reader.reply.structured, ToolCalls)
     assert [call.tool for call in reader.reply.structured.tools] == ["tool0", "tool1"]
+
+
+@pytest.mark.asyncio
+async def test_idle_connections_are_let_go_before_servers_close_them(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import openai
+
+    kept: list[float | None] = []
+
+    class Watched(openai.DefaultAioHttpClient):
+        def __init__(self, **options: Any) -> None:
+            kept.append(options["limits"].keepalive_expiry)
+            super().__init__(**options)
+
+    monkeypatch.setattr(openai, "DefaultAioHttpClient", Watched)
+    bench.server.add(play.text("Hello."))
+    await bench.chunks()
+    (seconds,) = kept
+    assert seconds is not None
+    assert seconds < 5
