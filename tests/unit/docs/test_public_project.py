@@ -34,7 +34,9 @@ def test_the_oldest_jupyterlab_that_we_allow_is_tested() -> None:
 
 
 def test_the_forge_runs_what_everybody_runs() -> None:
-    for name, job, check in (("test", "test", ".ci/run"), ("release", "build", "make test-full")):
+    full = "make test-full"
+    checks = (("test", "test", ".ci/run"), ("nightly", "full", full), ("release", "build", full))
+    for name, job, check in checks:
         commands = [step.get("run") for step in workflow(name)["jobs"][job]["steps"]]
         assert check in commands
 
