@@ -278,9 +278,7 @@ async def edit_workflow(call: Call) -> BaseModel:
     body: WorkflowEdit = call.body
     await _managed(call, "edit", body.cell_id)
     given = body.model_dump(exclude={"cell_id"}, exclude_none=True)
-    return WorkflowView.of(
-        call.service.reuse.edit(call.path["name"], TemplateEdit.model_validate(given))
-    )
+    return WorkflowView.of(call.service.reuse.edit(call.path["name"], TemplateEdit.read(given)))
 
 
 @table.route(

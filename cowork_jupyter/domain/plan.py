@@ -7,7 +7,16 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_serializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    PrivateAttr,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from .contexts import DONE, StepStatus
 from .expectations import Expectation
@@ -17,6 +26,7 @@ from .roles import DEFAULT_ROLE, AgentRole, Permission
 
 MAX_ROUNDS = 2
 """How often a review may send the work back."""
+_ONLY_IF_SAID = ("role", "agent", "rounds")
 _PERMISSIONS = {permission.partition("_")[0]: str(permission) for permission in Permission}
 
 
@@ -75,10 +85,21 @@ class PlanStep(NullTolerantModel):
     def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
         """As the contract has it; who does it, and how often, is written only where it is said."""
         written = handler(self)
-        for name in ("role", "agent", "rounds"):
+        for name in _ONLY_IF_SAID:
             if not getattr(self, name):
                 written.pop(name, None)
         return written
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """So these may be missing."""
+        schema = handler(core_schema)
+        described = handler.resolve_ref_schema(schema)
+        required = described.get("required", [])
+        described["required"] = [name for name in required if name not in _ONLY_IF_SAID]
+        return schema
 
     @property
     def text(self) -> str:

@@ -74,6 +74,14 @@ class TemplateEdit(BaseModel):
     parameters: list[TemplateParameter] | None = None
     """All that still vary. What is left out becomes fixed, at its default or its first value."""
 
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> TemplateEdit:
+        """As somebody wants it; `InvalidInput` says what cannot be."""
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise _refusal(str(field_problems(error)[0])) from None
+
 
 def edited(template: Template, edit: TemplateEdit) -> Template:
     """The template as the user wants it from now on; its steps are those of a plan, and stay."""

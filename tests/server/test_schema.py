@@ -24,6 +24,7 @@ from cowork_jupyter.api import api as endpoints
 from cowork_jupyter.api.openapi import describe_api
 from cowork_jupyter.api.routes import table
 from cowork_jupyter.domain.message_data import QuestionData
+from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import Question
 from tests.scripted import Scripted, ScriptedServer, plan, text
 from tests.scripted.server import last_words
@@ -141,6 +142,12 @@ def test_a_question_without_a_default_is_as_the_schema_says_when_it_is_read_back
     stored = QuestionData.model_validate_json(asked.model_dump_json())
     schemas = describe_api(table).model_dump()["components"]["schemas"]
     assert set(schemas["QuestionData"]["required"]) <= set(stored.model_dump())
+
+
+def test_a_step_that_says_nothing_of_roles_is_as_the_schema_says() -> None:
+    schemas = describe_api(table).model_dump()["components"]["schemas"]
+    step = PlanStep(id="1", step_number=1, action="Look")
+    assert set(schemas["PlanStep"]["required"]) <= set(step.model_dump())
 
 
 def run_schemathesis(server: LiveServer, folder: Path) -> dict[str, Any]:

@@ -305,6 +305,8 @@ async def test_a_template_is_edited_and_a_parameter_fixed(api: Api) -> None:
     assert fixed["parameters"].get("properties", {}) == {}
     refused = {"parameters": [{"name": "nowhere"}]}
     await api.refused("PUT", "workflows/clean", refused, status=422, code="invalid_template")
+    nameless = {"parameters": [{"name": ""}]}
+    await api.refused("PUT", "workflows/clean", nameless, status=422, code="invalid_template")
     await api.refused(
         "PUT", "workflows/review_changes", {"title": "x"}, status=403, code="not_a_template"
     )

@@ -2652,7 +2652,7 @@ export interface components {
         PlanStep: {
             action: string;
             /** @default  */
-            agent: string;
+            agent?: string;
             /** @default [] */
             depends_on: string[];
             /** @default  */
@@ -2665,9 +2665,9 @@ export interface components {
             /** @default  */
             reason: string;
             /** @default null */
-            role: components["schemas"]["AgentRole"] | null;
+            role?: components["schemas"]["AgentRole"] | null;
             /** @default 0 */
-            rounds: number;
+            rounds?: number;
             /** @default pending */
             status: components["schemas"]["StepStatus"];
             step_number: number;

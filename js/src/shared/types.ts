@@ -21,9 +21,10 @@ export type Job = Schema['Job'];
 /** Cards of earlier versions do not say who started a job. */
 export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by'> &
   Partial<Pick<Schema['CardJob'], 'by'>> & { role: string };
-export type PlanStep = Schema['PlanStep'];
+/** As read: the server leaves out who does a step, and how often, where nothing is said of it. */
+export type PlanStep = Required<Schema['PlanStep']>;
 /** Of a large plan a saved card has only the first steps. */
-export type Plan = Schema['Plan'] & { steps_left_out?: number };
+export type Plan = Omit<Schema['Plan'], 'steps'> & { steps: PlanStep[]; steps_left_out?: number };
 export type PlanAnswer = Schema['PlanAnswer'];
 export type Revision = Schema['RevisionSummary'];
 export type Comparison = Schema['ComparisonAnswer'];
