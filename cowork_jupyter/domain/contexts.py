@@ -10,14 +10,11 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     Field,
-    GetJsonSchemaHandler,
-    model_serializer,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from .identity import new_id, now
 from .roles import DEFAULT_ROLE, AgentRole
+from .sparse import SparseModel
 
 
 class JobStatus(StrEnum):
@@ -100,11 +97,10 @@ StoredRole = Annotated[AgentRole, BeforeValidator(_role_of_old_contexts)]
 """A role as stored: contexts from before roles existed are actors."""
 
 
-_ONLY_IF_ANY = {"pinned", "snippet"}
-
-
-class Context(BaseModel):
+class Context(SparseModel):
     """One conversation."""
+
+    only_if_any = frozenset({"pinned", "snippet"})
 
     id: str = Field(default_factory=lambda: new_id("ctx"))
     title: str = ""
@@ -116,26 +112,6 @@ class Context(BaseModel):
     """Whether the user keeps it on top of the list."""
     created_at: str = Field(default_factory=now)
     updated_at: str = Field(default_factory=now)
-
-    @model_serializer(mode="wrap")
-    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
-        """As the contract has it; some of it only where there is something to say."""
-        written = handler(self)
-        for name in _ONLY_IF_ANY & written.keys():
-            if not written[name]:
-                del written[name]
-        return written
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """So these may be missing."""
-        schema = handler(core_schema)
-        described = handler.resolve_ref_schema(schema)
-        required = described.get("required", [])
-        described["required"] = [name for name in required if name not in _ONLY_IF_ANY]
-        return schema
 
 
 class FoundContext(Context):

@@ -10,23 +10,19 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BeforeValidator,
     Field,
-    GetJsonSchemaHandler,
     PrivateAttr,
-    model_serializer,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from .contexts import DONE, StepStatus
 from .expectations import Expectation
 from .figures import Assumptions
 from .null_tolerant import NullTolerantModel
 from .roles import DEFAULT_ROLE, AgentRole, Permission
+from .sparse import SparseModel
 
 MAX_ROUNDS = 2
 """How often a review may send the work back."""
-_ONLY_IF_SAID = ("role", "agent", "rounds")
 _PERMISSIONS = {permission.partition("_")[0]: str(permission) for permission in Permission}
 
 
@@ -55,8 +51,10 @@ StepId = Annotated[str, BeforeValidator(_as_text)]
 Texts = Annotated[list[StepId], BeforeValidator(_as_list)]
 
 
-class PlanStep(NullTolerantModel):
+class PlanStep(SparseModel, NullTolerantModel):
     """One step: what, why, with which tools, on which files, after which steps."""
+
+    only_if_any = frozenset({"role", "agent", "rounds"})
 
     id: Annotated[StepId, Field(min_length=1)]
     step_number: int
@@ -80,26 +78,6 @@ class PlanStep(NullTolerantModel):
     def runs_as(self) -> AgentRole:
         """Whose rights, prompt and formats it has."""
         return self.role or DEFAULT_ROLE
-
-    @model_serializer(mode="wrap")
-    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
-        """As the contract has it; who does it, and how often, is written only where it is said."""
-        written = handler(self)
-        for name in _ONLY_IF_SAID:
-            if not getattr(self, name):
-                written.pop(name, None)
-        return written
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """So these may be missing."""
-        schema = handler(core_schema)
-        described = handler.resolve_ref_schema(schema)
-        required = described.get("required", [])
-        described["required"] = [name for name in required if name not in _ONLY_IF_SAID]
-        return schema
 
     @property
     def text(self) -> str:
