@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from ..domain.errors import InvalidInput
 from ..domain.messages import ImagePart
 from ..tools.notebook.pictures import MAX_PIXELS, pixels
 from .models import RequestBody
@@ -25,22 +26,21 @@ class NewPicture(RequestBody):
     media_type: MediaType
     data: Annotated[str, Field(min_length=1, max_length=_MAX_CHARACTERS)]
 
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
+    def part(self) -> ImagePart:
+        """As a part of a message. A schema cannot say what is checked here."""
+        if problem := self._problem():
+            raise InvalidInput(f"A picture in this message {problem}.", code="bad_picture")
+        return ImagePart.of(self.media_type, self.data, pixels(self.data))
+
+    def _problem(self) -> str:
         try:
             start = base64.b64decode(self.data, validate=True)[:16]
         except (binascii.Error, ValueError):
-            raise ValueError("is not base64") from None
+            return "is not base64"
         if _type_of(start) != self.media_type:
-            raise ValueError(f"is not a picture of type {self.media_type}")
+            return f"is not a picture of type {self.media_type}"
         size = pixels(self.data)
-        if size and size[0] * size[1] > MAX_PIXELS:
-            raise ValueError("has too many pixels")
-        return self
-
-    def part(self) -> ImagePart:
-        """As a part of a message."""
-        return ImagePart.of(self.media_type, self.data, pixels(self.data))
+        return "has too many pixels" if size and size[0] * size[1] > MAX_PIXELS else ""
 
 
 def _type_of(start: bytes) -> MediaType | None:

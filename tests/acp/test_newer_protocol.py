@@ -229,7 +229,7 @@ async def test_pictures_go_to_a_model_that_sees_and_come_back_when_loaded(
     [
         ([image_block("aGk=", "image/png")], "is not a picture of type image/png"),
         ([image_block("?", "image/png")], "is not base64"),
-        ([image_block(PNG, "image/tiff")], "is not a PNG, JPEG, WebP or GIF"),
+        ([image_block(PNG, "image/tiff")], "must be a PNG, JPEG, WebP or GIF"),
         ([image_block(PNG, "image/png")] * 5, "at most 4 pictures"),
     ],
 )

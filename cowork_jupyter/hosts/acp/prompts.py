@@ -10,10 +10,11 @@ from acp import RequestError, schema
 from pydantic import ValidationError
 
 from ...api.pictures import MAX_BYTES, MAX_PICTURES, NewPicture
+from ...domain.errors import InvalidInput
 from ...domain.messages import ImagePart
 
 _INVALID = -32602
-_NOT_TAKEN = f"is not a PNG, JPEG, WebP or GIF of at most {MAX_BYTES // 1_000_000} MB"
+_NOT_TAKEN = f"A picture must be a PNG, JPEG, WebP or GIF of at most {MAX_BYTES // 1_000_000} MB."
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def _picture(block: schema.ImageContentBlock) -> ImagePart:
     given = {"media_type": block.mime_type, "data": block.data}
     try:
         return NewPicture.model_validate(given).part()
-    except ValidationError as error:
-        (problem, *_) = error.errors()
-        why = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else _NOT_TAKEN
-        raise RequestError(_INVALID, f"A picture in this prompt {why}.") from None
+    except InvalidInput as error:
+        raise RequestError(_INVALID, error.message) from None
+    except ValidationError:
+        raise RequestError(_INVALID, _NOT_TAKEN) from None
