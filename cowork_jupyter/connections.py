@@ -284,7 +284,7 @@ class CurrentModel:
 def state_of(connection: Connection) -> ModelState:
     """How a connection stands, by one look at it that starts nothing."""
     if connection.local:
-        from .local.server import LocalServer
+        from .local.model import LocalServer
 
         return LocalServer(connection.local).state()
     return look(connection)

@@ -1,5 +1,4 @@
-"""A language model of one's own: files that can be downloaded, and a process that serves one.
+"""Language models on this machine: download (`download`), store (`model_dir`) and serve them.
 
-`catalogue` knows what is recommended, `hub` and `download` bring it here, `model_dir` keeps it,
-`server` starts the process that serves it (`serve`), and `model` asks it like any other model.
+`model` starts a process (`process`, `serve`) and asks it like any other model server.
 """

@@ -1,9 +1,11 @@
-"""Brings a published file here, whole or not at all.
+"""Resumable downloads from a model hub, verified against the publisher's SHA-256.
 
-What has arrived is kept in a part beside the target, under the checksum of what it is a part
-of: whenever the download goes on, after a cut connection or days later, it goes on with the same
-file, and a file that was published anew begins anew. Only what fits the checksum gets the
-target's name.
+Partial data lives in a `.part` file named after the checksum, so a later run resumes the same
+file, and a republished file starts over. Only verified data gets the target's name. Size and
+checksum come over TLS from the hub's listing; the file itself may come from any mirror.
+
+`huggingface_hub` cannot replace this: it deletes the partial file when a download fails, and
+gives the file its name without checking the SHA-256.
 """
 
 from __future__ import annotations
@@ -12,39 +14,97 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from urllib.parse import quote
 
 import httpx
-
-from ..domain.errors import Conflict, CoworkError, Unavailable
-from .hub import Published, refused
 
 if sys.platform != "win32":
     import fcntl
 
+
+from ..domain.errors import Conflict, CoworkError, NotFound, Unavailable
+from .model_dir import Recommended
+
+DEFAULT_HUB = "https://huggingface.co"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Published:
+    address: str
+    size: int
+    sha256: str
+
+
+def describe(wanted: Recommended, client: httpx.Client, hub: str = DEFAULT_HUB) -> Published:
+    hub = hub.rstrip("/")
+    listing = _listing(f"{hub}/api/models/{wanted.repository}/tree/main", client)
+    entry = next((item for item in listing if item.get("path") == wanted.file), None)
+    if entry is None:
+        raise NotFound(f"{hub}/{wanted.repository} no longer has {wanted.file}.")
+    stored = entry.get("lfs") or {}
+    size, sha256 = stored.get("size"), str(stored.get("oid", "")).removeprefix("sha256:")
+    if not isinstance(size, int) or not _SHA256.fullmatch(sha256):
+        raise CoworkError(
+            f"{hub} gives no checksum for {wanted.file}, so it is impossible to tell whether "
+            "the download is intact. Nothing was downloaded.",
+            code="no_checksum",
+        )
+    return Published(
+        f"{hub}/{wanted.repository}/resolve/main/{quote(wanted.file)}", size=size, sha256=sha256
+    )
+
+
+def http_failure(answer: httpx.Response, what: str) -> CoworkError:
+    host, status = answer.url.host, answer.status_code
+    if status == 404:
+        return NotFound(f"{host} does not have {what} (404).")
+    if status in (401, 403):
+        return CoworkError(f"{host} refuses to send {what} ({status}).", code="refused")
+    return Unavailable(f"{host} reports an internal error (HTTP {status}). Try again later.")
+
+
+def _listing(address: str, client: httpx.Client) -> list[dict[str, Any]]:
+    try:
+        answer = client.get(address)
+    except httpx.HTTPError as error:
+        raise Unavailable(
+            f"Cannot reach the hub at {httpx.URL(address).host} ({type(error).__name__}). "
+            "Check the network, or set HF_ENDPOINT to another hub."
+        ) from error
+    if answer.status_code != 200:
+        raise http_failure(answer, "this model")
+    try:
+        listing = answer.json()
+    except ValueError:
+        listing = None
+    if not isinstance(listing, list):
+        raise Unavailable(f"{answer.url.host} does not answer like a model hub.")
+    return [entry for entry in listing if isinstance(entry, dict)]
+
+
 _PIECE = 1 << 20
-FRUITLESS = 5
-"""Attempts in a row that bring nothing new, after which we give up."""
+MAX_FRUITLESS = 5
+"""Give up after this many attempts in a row without new data."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far it is."""
-
     done: int
     total: int
     checking: bool = False
-    """Whether everything is here, and its checksum is being computed."""
+    """Everything has arrived and the checksum is being computed."""
 
 
 def part_of(target: Path, sha256: str) -> Path:
-    """Where what has arrived so far is kept."""
     return target.with_name(f"{target.name}.{sha256[:12]}.part")
 
 
@@ -57,7 +117,7 @@ def download(
     wait: Callable[[float], None] = time.sleep,
 ) -> None:
     """Download to the target. Raises `CoworkError`; what has arrived stays for the next time."""
-    with _explained(wanted, target):
+    with _storage_errors(wanted, target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with _open_part(target, wanted) as file:
             if target.exists():  # somebody else has just finished it
@@ -77,7 +137,6 @@ def _fill(
     tell: Callable[[Progress], None],
     wait: Callable[[float], None],
 ) -> None:
-    """Ask until everything is here."""
     furthest, fruitless = _length(file), 0
     while _length(file) < wanted.size:
         try:
@@ -91,7 +150,7 @@ def _fill(
             furthest, fruitless = _length(file), 0
             continue
         fruitless += 1
-        if fruitless == FRUITLESS:
+        if fruitless == MAX_FRUITLESS:
             raise _gave_up(furthest, wanted, failure)
         wait(min(2.0**fruitless, 30.0))
 
@@ -102,7 +161,6 @@ def _ask(
     client: httpx.Client,
     tell: Callable[[Progress], None],
 ) -> None:
-    """One request for all that is missing."""
     have = _length(file)
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
     with client.stream("GET", wanted.address, headers=headers) as answer:
@@ -111,7 +169,7 @@ def _ask(
         if answer.status_code == 416:
             return
         if answer.status_code not in (200, 206):
-            raise refused(answer, "the file")
+            raise http_failure(answer, "the file")
         file.seek(have)
         for piece in answer.iter_raw():
             have += len(piece)
@@ -123,7 +181,6 @@ def _ask(
 
 
 def _check(file: IO[bytes], wanted: Published, tell: Callable[[Progress], None]) -> None:
-    """Hold what is here against the publisher's checksum."""
     digest, done = hashlib.sha256(), 0
     file.seek(0)
     while piece := file.read(_PIECE):
@@ -158,7 +215,7 @@ def _check_room(wanted: Published, target: Path, have: int) -> None:
 
 
 @contextlib.contextmanager
-def _explained(wanted: Published, target: Path) -> Iterator[None]:
+def _storage_errors(wanted: Published, target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -178,7 +235,7 @@ def _length(file: IO[bytes]) -> int:
 
 @contextlib.contextmanager
 def _open_part(target: Path, wanted: Published) -> Iterator[IO[bytes]]:
-    """The part, for reading and writing, and for one process at a time."""
+    """Open the part under an exclusive lock; raises Conflict if another process holds it."""
     part = part_of(target, wanted.sha256)
     part.touch()
     with part.open("r+b") as file:

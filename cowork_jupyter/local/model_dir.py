@@ -2,34 +2,82 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..domain.errors import InvalidInput, NotFound
-from .catalogue import CATALOGUE, recommended
+
+
+@dataclass(frozen=True)
+class Recommended:
+    name: str
+    """As the user types it."""
+    repository: str
+    """`publisher/collection` on the hub."""
+    file: str
+    size: int
+    """Approximate download size in bytes; the hub's listing gives the exact one."""
+    memory: int
+    """Approximate memory use in bytes."""
+    licence: str
+    good_for: str
+
+
+_GB = 10**9
+
+CATALOGUE = (
+    Recommended(
+        name="qwen2.5-coder-1.5b",
+        repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+        file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+        size=int(1.1 * _GB),
+        memory=int(2.5 * _GB),
+        licence="Apache-2.0",
+        good_for="any laptop; small tasks, one at a time",
+    ),
+    Recommended(
+        name="qwen2.5-coder-7b",
+        repository="Qwen/Qwen2.5-Coder-7B-Instruct-GGUF",
+        file="qwen2.5-coder-7b-instruct-q4_k_m.gguf",
+        size=int(4.7 * _GB),
+        memory=int(7 * _GB),
+        licence="Apache-2.0",
+        good_for="16 GB of memory; plans with several steps",
+    ),
+    Recommended(
+        name="qwen2.5-coder-14b",
+        repository="Qwen/Qwen2.5-Coder-14B-Instruct-GGUF",
+        file="qwen2.5-coder-14b-instruct-q4_k_m.gguf",
+        size=int(9 * _GB),
+        memory=int(13 * _GB),
+        licence="Apache-2.0",
+        good_for="32 GB of memory or a graphics card; the best of these",
+    ),
+)
+"""From small to large. The family's 3B model is not here: its licence forbids commercial use."""
+
+
+def recommended(name: str) -> Recommended | None:
+    return next((model for model in CATALOGUE if model.name == name.lower()), None)
+
 
 _MAGIC = b"GGUF"
 
 
 class ModelDir:
-    """The folder with the downloaded files."""
-
     def __init__(self, data_dir: Path) -> None:
         self.folder = data_dir / "models"
 
     def place_of(self, name: str) -> Path:
-        """Where the recommended model with this name belongs, whether it is there or not."""
+        """The path of a recommended model, downloaded or not."""
         found = recommended(name)
         if found is None:
             known = ", ".join(model.name for model in CATALOGUE)
             raise NotFound(f"There is no model '{name}'. Choose one of: {known}.")
         return self.folder / found.file
 
-    def has(self, name: str) -> bool:
-        """Whether it has been downloaded."""
-        return self.place_of(name).is_file()
-
     def find(self, name_or_file: str) -> Path:
-        """The file that somebody means who types a name or a path; it is there, and a model."""
+        """Resolve a recommended name or a path to an existing GGUF file."""
         if recommended(name_or_file):
             place = self.place_of(name_or_file)
             if not place.is_file():
@@ -48,12 +96,11 @@ class ModelDir:
         return file
 
     def others(self) -> list[Path]:
-        """Model files in the folder that are not among the recommended ones."""
         ours = {model.file for model in CATALOGUE}
         return sorted(file for file in self.folder.glob("*.gguf") if file.name not in ours)
 
     def remove(self, name: str) -> int:
-        """Delete a downloaded model and all parts of it; gives how many bytes that freed."""
+        """Delete a downloaded model and its partial downloads; return the bytes freed."""
         place = self.place_of(name)
         found = [file for file in (place, *self.parts_of(name)) if file.is_file()]
         if not found:
@@ -64,11 +111,10 @@ class ModelDir:
         return freed
 
     def parts_of(self, name: str) -> list[Path]:
-        """What has arrived of downloads that were not finished."""
+        """Unfinished downloads."""
         return sorted(self.folder.glob(f"{self.place_of(name).name}.*.part"))
 
 
 def is_model(file: Path) -> bool:
-    """Whether a file begins as models do."""
     with file.open("rb") as opened:
         return opened.read(len(_MAGIC)) == _MAGIC

@@ -1,7 +1,7 @@
 """One run of the process that serves a model.
 
-It listens on this machine only, at a port and with a key that are made anew for each run; the
-key goes to it through a pipe, and is known to the two processes and nobody else.
+It listens on the loopback interface only, at a port and with a key created per run. The key is
+passed through a pipe, so that no third process sees it.
 """
 
 from __future__ import annotations
@@ -27,46 +27,43 @@ _MAX_LINE_LENGTH = 1 << 16
 _KEPT_OF_LINE = 400
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _PROBLEM = re.compile(r"^\S+ E (.+)")
-"""As the library writes it: when, how bad, what."""
+"""xllamacpp log format: time, level, message."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model answers."""
-
     base_url: str
     api_key: str = field(repr=False)
     model: str
 
 
 class ServingProcess:
-    """Starts at once, and lives until it is ended or we are gone."""
+    """Starts immediately and lives until `end()` or until this process exits."""
 
     def __init__(self, file: Path, name: str, orders: dict[str, Any]) -> None:
         self._name = name
         self._key = secrets.token_urlsafe(32)
         self.loaded: Future[Endpoint] = Future()
         self.share_read = 0.0
-        """How much of the file has been read, until it is loaded."""
         self.log: deque[str] = deque(maxlen=LOG_LINES)
         self._error = "its process ended without a message"
         self._process = _start(file.parent)
-        # In this order: who listens waits at the end for who keeps, who must have begun by then.
+        # The status reader joins the log reader at the end, so the log reader must start first.
         self._threads = [
-            threading.Thread(target=target, daemon=True) for target in (self._keep, self._listen)
+            threading.Thread(target=self._read_log, daemon=True),
+            threading.Thread(target=self._read_status, daemon=True),
         ]
         for thread in self._threads:
             thread.start()
-        self._order({**orders, "file": str(file), "name": name, "key": self._key})
+        self._send({**orders, "file": str(file), "name": name, "key": self._key})
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where it answers, once it does."""
         loaded = self.loaded
         return loaded.result() if loaded.done() and not loaded.exception() else None
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether it has ended, or does so now."""
+        """Whether it has exited, or does so within this time."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -74,25 +71,25 @@ class ServingProcess:
         return True
 
     def end(self) -> None:
-        """End it; there is nothing that it would have to save. Waits, so it is for threads."""
+        """Kill the process (it has no state to save) and wait: call it from a thread."""
         self._process.kill()
         self._process.wait()
         for thread in self._threads:
             thread.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):  # what it was to be told does not matter any more
-                _there(pipe).close()
+                _pipe(pipe).close()
 
-    def _order(self, orders: dict[str, Any]) -> None:
-        pipe = _there(self._process.stdin)
+    def _send(self, orders: dict[str, Any]) -> None:
+        pipe = _pipe(self._process.stdin)
         with contextlib.suppress(OSError):  # it has ended already, which is noticed elsewhere
             pipe.write(f"{json.dumps(orders)}\n".encode())
             pipe.flush()
 
-    def _listen(self) -> None:
-        """Follow what it tells, until it is loaded or never will be."""
-        for line in _there(self._process.stdout):
-            news = _news(line)
+    def _read_status(self) -> None:
+        """Read status lines until the model is loaded or the process ends."""
+        for line in _pipe(self._process.stdout):
+            news = _parse_status(line)
             self.share_read = news.get("read", self.share_read)
             self._error = news.get("error", self._error)
             if "address" in news:
@@ -103,15 +100,14 @@ class ServingProcess:
         self._threads[0].join()  # until the log is complete
         self.loaded.set_exception(self._failure())
 
-    def _keep(self) -> None:
-        """Keep the end of what it logs."""
-        pipe = _there(self._process.stderr)
+    def _read_log(self) -> None:
+        pipe = _pipe(self._process.stderr)
         while line := pipe.readline(_MAX_LINE_LENGTH):
             words = line.decode(errors="replace").rstrip().replace(self._key, "…")
             self.log.append(words[:_KEPT_OF_LINE])
 
     def _failure(self) -> Unavailable:
-        """The first problem in the log is what went wrong; the others follow from it."""
+        """The first problem in the log is the cause; the others follow from it."""
         problems = (_PROBLEM.match(line) for line in self.log)
         cause = next((problem[1] for problem in problems if problem), self._error)
         return Unavailable(
@@ -119,8 +115,8 @@ class ServingProcess:
         )
 
 
-def _news(line: bytes) -> dict[str, Any]:
-    """What it told; some installations of Python say something of their own at the start."""
+def _parse_status(line: bytes) -> dict[str, Any]:
+    """Some Python installations print lines of their own at startup; ignore them."""
     try:
         answer = json.loads(line)
     except ValueError:
@@ -146,6 +142,6 @@ def _is_secret(name: str) -> bool:
     return any(word in name.upper() for word in _SECRET)
 
 
-def _there(pipe: IO[bytes] | None) -> IO[bytes]:
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     assert pipe
     return pipe

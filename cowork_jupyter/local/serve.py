@@ -1,8 +1,8 @@
 """The process that serves a model: `python -m cowork_jupyter.local.serve`.
 
-It reads its orders as one line of JSON from its standard input, so that the key stands neither
-in its arguments nor in its environment. It tells how it fares in lines of JSON on what was its
-standard output, and ends when its input ends, so at the latest with whoever started it.
+It reads its orders as one line of JSON from standard input, which keeps the key out of arguments
+and environment; reports status as lines of JSON on its original standard output; and exits on end
+of input, at the latest when the parent exits.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from typing import Any
 _PR_SET_PDEATHSIG = 1
 _PIECE = 16 << 20
 _MAX_REPLY_LENGTH = 4_096
-"""Tokens. Small models sometimes repeat themselves without end."""
+"""Tokens. Small models sometimes loop forever."""
 _TEMPERATURE = 0.2
-"""Small models keep to the agreed form better when they do not gamble."""
+"""Small models follow the reply format better at a low temperature."""
 _PROMPT_CACHE_MIB = 512
-"""For prompts read earlier, so that parallel tasks need not read the same one again."""
+"""Lets parallel tasks reuse a prompt that was already evaluated."""
 
 
 def main() -> None:
-    """Serve until there is no more input."""
     tell = _teller()
     _end_with_our_parent()
     line = sys.stdin.readline()
@@ -49,13 +48,13 @@ def main() -> None:
 
 
 def _end_with_our_parent() -> None:
-    """While the model is loaded nothing of Python runs, so the system must watch over us."""
+    """No Python code runs while the library loads the model, so let the kernel kill us."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _teller() -> Callable[..., None]:
-    """Writes to our standard output, which from now on is closed to the library."""
+    """Keep standard output for status lines and redirect the library's prints to standard error."""
     output = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
 
@@ -66,7 +65,7 @@ def _teller() -> Callable[..., None]:
 
 
 def _read_ahead(file: Path, tell: Callable[[float], None]) -> None:
-    """Read the file once, so that loading finds it in memory. Only this can tell how far it is."""
+    """Read the file into the page cache: the only way to report loading progress."""
     size, done = file.stat().st_size, 0
     with file.open("rb", buffering=0) as opened:
         while piece := opened.read(_PIECE):
@@ -75,7 +74,7 @@ def _read_ahead(file: Path, tell: Callable[[float], None]) -> None:
 
 
 def _serving(orders: dict[str, Any]) -> Any:
-    """Load the model; from then on threads of the library's own answer."""
+    """Load the model; the library then serves it from its own threads."""
     import xllamacpp  # type: ignore[import-untyped]
 
     params = xllamacpp.CommonParams()
@@ -98,9 +97,9 @@ def _serving(orders: dict[str, Any]) -> Any:
 
 
 def threads_within(machine: int, granted: int, quota: str) -> int | None:
-    """How many threads to use where we may not use the whole machine, as in a container.
+    """Number of threads if we may use only a part of the machine, as in a container, else None.
 
-    The library sees only the machine. On the whole of one it knows best.
+    The library sees only the whole machine, where its own default is best.
     """
     allowed = float(granted)
     with contextlib.suppress(ValueError):  # no quota reads "max 100000"
@@ -110,14 +109,13 @@ def threads_within(machine: int, granted: int, quota: str) -> int | None:
 
 
 def _granted() -> int:
-    """The processors that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _quota() -> str:
-    """How much of them a container gets, as Linux writes it."""
+    """The CPU quota of the container's cgroup."""
     with contextlib.suppress(OSError):
         return Path("/sys/fs/cgroup/cpu.max").read_text()
     return ""

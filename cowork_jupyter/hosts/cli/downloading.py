@@ -9,9 +9,8 @@ from pathlib import Path
 import httpx
 
 from ..._version import __version__
-from ...local.catalogue import Recommended
-from ...local.download import Progress, download
-from ...local.hub import published
+from ...local.download import Progress, describe, download
+from ...local.model_dir import Recommended
 from .screen import Screen
 
 _LINES = 10
@@ -27,7 +26,7 @@ def get(wanted: Recommended, place: Path, hub: str) -> None:
     story = Story(screen)
     agent = {"User-Agent": f"cowork-jupyter/{__version__}"}
     with httpx.Client(headers=agent, timeout=_TIMEOUT, follow_redirects=True) as client:
-        described = published(wanted, client, hub)
+        described = describe(wanted, client, hub)
         screen.line(f"{wanted.file}, {described.size / 1e9:.1f} GB, from {described.address}")
         try:
             download(described, place, client, story.tell)

@@ -56,7 +56,7 @@ def add_to(commands: Commands) -> None:
 
 def list_models(config: Cowork, _arguments: Namespace) -> int:
     """One line for each."""
-    from ...local.catalogue import CATALOGUE
+    from ...local.model_dir import CATALOGUE
 
     model_dir, choice = _model_dir(config), _Choice(config)
     used = choice.file()
@@ -79,8 +79,8 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
 
 def get_model(config: Cowork, arguments: Namespace) -> int:
     """Download it, with progress; what has arrived is kept if it is interrupted."""
-    from ...local.catalogue import recommended
-    from ...local.hub import DEFAULT_HUB
+    from ...local.download import DEFAULT_HUB
+    from ...local.model_dir import recommended
     from .downloading import get
 
     model_dir = _model_dir(config)

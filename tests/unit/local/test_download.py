@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,53 @@ import pytest
 
 from cowork_jupyter.domain.errors import Conflict, CoworkError, NotFound, Unavailable
 from cowork_jupyter.local import download as module
-from cowork_jupyter.local.download import FRUITLESS, Progress, download, part_of
-from cowork_jupyter.local.hub import Published, published
+from cowork_jupyter.local.download import (
+    MAX_FRUITLESS,
+    Progress,
+    Published,
+    describe,
+    download,
+    part_of,
+)
+from cowork_jupyter.local.model_dir import CATALOGUE
 
 from .publisher import CONTENT, WANTED, Publisher
+
+
+def test_size_and_checksum_are_the_publishers(publisher: Publisher, client: httpx.Client) -> None:
+    found = describe(WANTED, client, f"{publisher.address}/")
+    assert (found.size, found.sha256) == (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+    assert found.address.startswith(f"{publisher.address}/{WANTED.repository}/resolve/main/")
+
+
+def test_a_file_without_a_checksum_is_not_downloaded(
+    publisher: Publisher, client: httpx.Client
+) -> None:
+    publisher.sha256 = ""
+    with pytest.raises(CoworkError, match="no checksum") as failed:
+        describe(WANTED, client, publisher.address)
+    assert failed.value.code == "no_checksum"
+
+
+def test_a_hub_without_the_model(publisher: Publisher, client: httpx.Client) -> None:
+    with pytest.raises(NotFound, match="404"):
+        describe(CATALOGUE[1], client, publisher.address)
+
+
+def test_a_hub_that_cannot_be_reached_says_how_to_name_another(client: httpx.Client) -> None:
+    with socket.socket() as deaf:  # bound, so that nobody else is there; but it does not listen
+        deaf.bind(("127.0.0.1", 0))
+        with pytest.raises(Unavailable, match="HF_ENDPOINT"):
+            describe(WANTED, client, f"http://127.0.0.1:{deaf.getsockname()[1]}")
+
+
+def test_something_else_that_answers(
+    publisher: Publisher, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publisher, "listing", lambda: {"welcome": "to the hotel's network"})
+    with pytest.raises(Unavailable, match="not answer like a model hub"):
+        describe(WANTED, client, publisher.address)
+
 
 MIDDLE = len(CONTENT) // 2
 
@@ -25,7 +69,7 @@ class Download:
     """One file that is wanted, and what became of it."""
 
     def __init__(self, publisher: Publisher, client: httpx.Client, folder: Path) -> None:
-        self.described = published(WANTED, client, publisher.address)
+        self.described = describe(WANTED, client, publisher.address)
         self.target = folder / "models" / WANTED.file
         self.part = part_of(self.target, self.described.sha256)
         self.told: list[Progress] = []
@@ -92,7 +136,7 @@ def test_a_server_that_cannot_continue_is_asked_for_everything(
 def test_a_connection_that_always_breaks_is_given_up_and_what_came_is_kept(
     wanted: Download, publisher: Publisher
 ) -> None:
-    publisher.cuts = [MIDDLE] + [0] * FRUITLESS
+    publisher.cuts = [MIDDLE] + [0] * MAX_FRUITLESS
     with pytest.raises(
         Unavailable, match=r"50% is downloaded and kept; run the same command"
     ) as failed:
@@ -100,7 +144,7 @@ def test_a_connection_that_always_breaks_is_given_up_and_what_came_is_kept(
     assert failed.value.code == "download_interrupted"
     assert wanted.part.read_bytes() == CONTENT[:MIDDLE]
     assert wanted.waits == sorted(wanted.waits)
-    assert len(wanted.waits) == FRUITLESS - 1
+    assert len(wanted.waits) == MAX_FRUITLESS - 1
     wanted.run()
     assert wanted.arrived()
 
@@ -113,7 +157,7 @@ def test_a_server_in_trouble_is_asked_again(wanted: Download, publisher: Publish
 
 
 def test_a_server_that_stays_in_trouble(wanted: Download, publisher: Publisher) -> None:
-    publisher.statuses = [503] * FRUITLESS
+    publisher.statuses = [503] * MAX_FRUITLESS
     with pytest.raises(Unavailable, match=r"HTTP 503.*0% is downloaded"):
         wanted.run()
 

@@ -11,8 +11,8 @@ import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.local import process as module
+from cowork_jupyter.local.model import LocalServer
 from cowork_jupyter.local.process import LOG_LINES
-from cowork_jupyter.local.server import LocalServer
 
 LIBRARY = """
 import sys

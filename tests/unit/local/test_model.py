@@ -10,8 +10,7 @@ import pytest
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.failures import UnknownModel
-from cowork_jupyter.local.model import LocalModel
-from cowork_jupyter.local.server import LocalServer
+from cowork_jupyter.local.model import LocalModel, LocalServer
 
 
 @pytest.fixture
