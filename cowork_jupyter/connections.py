@@ -16,8 +16,8 @@ from .domain.health import ModelState
 from .domain.operations import Observe, unobserved
 from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
+from .llm.client import observed
 from .llm.keys import Keys
-from .llm.observed import observed
 from .llm.providers import Provider, provider_at
 from .llm.reachable import NotReachable, check_key, look
 from .llm.tokens import TokenCounter

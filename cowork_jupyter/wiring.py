@@ -50,12 +50,12 @@ from .guidance.skill_switches import SkillSwitches
 from .guidance.skill_tool import SkillTools
 from .guidance.skills import Skills
 from .llm.base_prompts import BasePrompts
+from .llm.conversation import VisionSupport
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
 from .llm.providers import usual_prices
 from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
-from .llm.vision import VisionSupport
 from .mcp.client.servers import servers_of
 from .new_jobs import NewJobs
 from .operations import JobWatch, log_operation

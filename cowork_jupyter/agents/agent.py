@@ -22,10 +22,10 @@ from ..guidance.skill_tool import body_of
 from ..guidance.skills import Skills
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
+from ..llm.conversation import VisionSupport
 from ..llm.known_models import KnownModels
 from ..llm.prompt import PromptParts, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
-from ..llm.vision import VisionSupport
 from ..mcp.client.servers import McpServers
 from ..roles import RoleCatalog
 from ..tools.base import Tool

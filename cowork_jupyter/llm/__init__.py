@@ -6,11 +6,10 @@ The OpenAI library is imported with the first question, not before.
 
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk
 from .client import Model
-from .failures import ContextOverflow, ModelError
+from .failures import ContextOverflow, ModelError, RetryPolicy
 from .protocols import ToolSpec, request_arguments
 from .reader import ReplyReader
 from .reply import Delta, ReasoningDelta, Reply, TextDelta
-from .retries import RetryPolicy
 
 __all__ = [
     "Chunk",

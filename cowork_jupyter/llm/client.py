@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
@@ -18,13 +18,83 @@ from urllib.parse import unquote, urlsplit
 from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.surrogates import without_surrogates
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of, merged
-from .failures import Failure, FailureClassifier, NotAStream, Refused, ToolsRefused, Unreachable
+from .failures import (
+    Failure,
+    FailureClassifier,
+    NotAStream,
+    Refused,
+    RetryPolicy,
+    ToolsRefused,
+    Unreachable,
+)
 from .protocols import refused_option
-from .retries import RetryPolicy
-from .server_events import read_events
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+import time
+
+from ..domain.contexts import Usage
+from ..domain.errors import CoworkError
+from ..domain.operations import OK, ModelCalled, Observe
+
+_FIELD, _DONE = b"data:", b"[DONE]"
+MAX_LINE = 32 * 1024 * 1024
+"""Bytes without the end of a line after which it is no stream of events."""
+_DRAIN_SECONDS = 0.1
+"""What comes after the end is waited for so long: a connection that was read out is used again."""
+
+
+class EventDecoder:
+    """Fed with bytes, gives the data of the events that are whole."""
+
+    def __init__(self) -> None:
+        self.is_done = False
+        """Whether the server has said that nothing follows."""
+        self._begun: list[bytes] = []
+        """A line that has not ended yet."""
+        self._data: list[bytes] = []
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Raises `ValueError` where no line ever ends."""
+        self._begun.append(data)
+        if b"\n" not in data:  # a carriage return may be half of the end of a line
+            if sum(map(len, self._begun)) > MAX_LINE:
+                raise ValueError("a line without an end")
+            return []
+        lines = b"".join(self._begun).splitlines(keepends=True)
+        self._begun = [] if lines[-1].endswith(b"\n") else [lines.pop()]
+        events = filter(None, [self._take(line.rstrip(b"\r\n")) for line in lines])
+        return [event for event in events if not self._is_end(event)]
+
+    def _take(self, line: bytes) -> bytes:
+        """The data of the event that ends with this line, if one does."""
+        if line.startswith(_FIELD):
+            self._data.append(line[len(_FIELD) :].removeprefix(b" "))
+        if line or not self._data:  # other fields, and comments that keep the connection open
+            return b""
+        event, self._data = b"\n".join(self._data), []
+        return event
+
+    def _is_end(self, event: bytes) -> bool:
+        self.is_done = self.is_done or event.startswith(_DONE)
+        return self.is_done
+
+
+async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes], None]:
+    """The events of a response; each list is what one read has brought, never empty."""
+    decoder = EventDecoder()
+    async for data in reads:
+        if events := decoder.feed(data):
+            yield events
+        if len(events) > 1:  # a flood must not hold up everybody else
+            await asyncio.sleep(0)
+        if decoder.is_done:
+            break
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in reads:
+                pass
+
 
 logger = logging.getLogger(__name__)
 
@@ -274,3 +344,28 @@ def _apart(base_url: str) -> tuple[str, tuple[str, str] | None]:
         return base_url, None
     address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     return address, (unquote(parts.username), unquote(parts.password or ""))
+
+
+async def observed(
+    answer: AsyncGenerator[Chunk, None], observe: Observe, *, model: str, job_id: str
+) -> AsyncGenerator[Chunk, None]:
+    """The same answer; once it has ended, however it does, that is told."""
+    began, attempts, status = time.monotonic(), 1, "stopped"
+    usage: Usage | None = None
+    try:
+        async with aclosing(answer) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, UsageChunk):
+                    usage = chunk.usage
+                elif isinstance(chunk, Restarted):
+                    attempts = chunk.attempt
+                yield chunk
+        status = OK
+    except Exception as error:
+        status = error.code if isinstance(error, CoworkError) else "internal"
+        raise
+    finally:
+        sent = usage.prompt_tokens if usage else None
+        written = usage.completion_tokens if usage else None
+        seconds = time.monotonic() - began
+        observe(ModelCalled(model, status, seconds, attempts, sent, written, job_id))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from ..domain.replies import ToolCall, ToolCalls
-from .fences import PYTHON
+from .objects import PYTHON
 from .reply import Reply
 from .structured import MalformedReply, load_object
 

@@ -11,7 +11,7 @@ import ast
 import textwrap
 from enum import Enum, auto
 
-from .streamed_text import SurrogateJoiner
+from .reply import SurrogateJoiner
 
 NOT_THE_CELL = frozenset({"text", "txt", "output", "console", "diff", "traceback", "error"})
 """What blocks call themselves that show something else than the code which is wanted."""

@@ -22,10 +22,8 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
-from .fences import CodeScanner, FenceOpening, Inside
-from .objects import CALLS, ObjectScanner, Ownership
-from .reply import Cut, Delta, ReasoningDelta, Reply, TextDelta
-from .streamed_text import StreamedText, SurrogateJoiner
+from .objects import CALLS, CodeScanner, FenceOpening, Inside, ObjectScanner, Ownership
+from .reply import Cut, Delta, ReasoningDelta, Reply, StreamedText, SurrogateJoiner, TextDelta
 from .structured import FORMATS, MalformedReply, load_object, settle
 
 _OPEN, _CLOSE = "<think>", "</think>"

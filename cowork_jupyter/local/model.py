@@ -13,8 +13,7 @@ from ..domain.errors import Unavailable
 from ..domain.health import ModelProblem, ModelState
 from ..llm.chunks import Chunk, ModelRequest, Restarted
 from ..llm.client import Model
-from ..llm.failures import ModelError, UnknownModel
-from ..llm.retries import RetryPolicy
+from ..llm.failures import ModelError, RetryPolicy, UnknownModel
 from .process import Endpoint, ServingProcess
 
 CONTEXT = 16_384

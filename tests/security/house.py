@@ -22,7 +22,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.retries import RetryPolicy
+from cowork_jupyter.llm.failures import RetryPolicy
 from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
 from cowork_jupyter.store import Inquiry, PlanRevision
 from cowork_jupyter.wiring import build_service

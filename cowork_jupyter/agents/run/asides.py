@@ -8,8 +8,8 @@ from typing import Protocol
 from ...domain.mentions import Mention
 from ...domain.message_data import TextData
 from ...domain.messages import ImagePart, Message
+from ...llm.conversation import with_pictures
 from ...llm.frames import Frame
-from ...llm.vision import with_pictures
 from ...policy.visible import spell_hidden
 from ..log import RunLog
 

@@ -18,7 +18,7 @@ from ...domain.settings import ToolProtocol
 from ...llm.chunks import ModelRequest, ReasoningChunk, Restarted
 from ...llm.client import LanguageModel
 from ...llm.code_reply import with_code, with_tagged_calls
-from ...llm.conversation import to_api_messages, to_native_messages
+from ...llm.conversation import MAX_SENT, VisionSupport, to_api_messages, to_native_messages
 from ...llm.failures import ContextOverflow, ModelError, ToolsRefused
 from ...llm.frames import Frame
 from ...llm.history import cost_of, has_gaps, older_half
@@ -27,7 +27,6 @@ from ...llm.protocols import CODE_TEMPERATURES
 from ...llm.reader import ReplyReader
 from ...llm.reply import Reply
 from ...llm.tokens import TokenCounter
-from ...llm.vision import MAX_SENT, VisionSupport
 from ..log import RunLog
 from .accounting import Accounting
 from .answer_form import AnswerForm

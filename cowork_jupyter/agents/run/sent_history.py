@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...domain.messages import Message
+from ...llm.conversation import with_pictures
 from ...llm.frames import Frame
 from ...llm.history import cost_of, optimize_history_by_tokens
 from ...llm.tokens import TokenCounter
-from ...llm.vision import with_pictures
 from ...policy.visible import spell_hidden
 from ..log import RunLog
 from .answer_form import AnswerForm

@@ -10,9 +10,8 @@ from ...domain.suggestions import SuggestionReset, SuggestionText
 from ...llm.chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, UsageChunk
 from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
-from ...llm.reader import ReplyReader
+from ...llm.reader import ReplyReader, RunOnDetector
 from ...llm.reply import Delta, TextDelta
-from ...llm.run_on import RunOnDetector
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
 """Characters after which a model is not read any further."""

@@ -18,7 +18,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.retries import RetryPolicy
+from cowork_jupyter.llm.failures import RetryPolicy
 from tests import scripted as play
 from tests.scripted import Rule, Scripted, ScriptedServer, call, text
 from tests.unit.stalling import Stalling

@@ -37,9 +37,15 @@ from cowork_jupyter.llm.chunks import (
     merged,
 )
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.failures import ModelError, Refused, ToolsRefused, UnknownModel, Unreachable
+from cowork_jupyter.llm.failures import (
+    ModelError,
+    Refused,
+    RetryPolicy,
+    ToolsRefused,
+    UnknownModel,
+    Unreachable,
+)
 from cowork_jupyter.llm.reader import ReplyReader
-from cowork_jupyter.llm.retries import RetryPolicy
 from tests import scripted as play
 from tests.scripted import Rule, Scripted, ScriptedServer
 from tests.unit.stalling import Stalling

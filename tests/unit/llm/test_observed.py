@@ -10,8 +10,8 @@ import pytest
 from cowork_jupyter.domain.contexts import Usage
 from cowork_jupyter.domain.operations import ModelCalled, Operation
 from cowork_jupyter.llm.chunks import Chunk, Finished, Restarted, TextChunk, UsageChunk
+from cowork_jupyter.llm.client import observed
 from cowork_jupyter.llm.failures import RateLimited
-from cowork_jupyter.llm.observed import observed
 
 pytestmark = pytest.mark.asyncio
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from cowork_jupyter.llm.server_events import MAX_LINE, EventDecoder, read_events
+from cowork_jupyter.llm.client import MAX_LINE, EventDecoder, read_events
 
 STREAM = (
     b': hello\nevent: message\ndata: {"a":\ndata:1}\n\nid: 3\ndata: "\xc3\xbc"\n\ndata: [DONE]\n\n'

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from cowork_jupyter.llm.chunks import Finished, ReasoningChunk, TextChunk
-from cowork_jupyter.llm.reader import ReplyReader
-from cowork_jupyter.llm.run_on import RunOnDetector, said_once
+from cowork_jupyter.llm.reader import ReplyReader, RunOnDetector, said_once
 
 
 def noticed_after(unit: str, before: str = "Well then. ") -> int | None:

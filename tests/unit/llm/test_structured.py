@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cowork_jupyter.llm.repair import NotClear, read_nearly_json
+from cowork_jupyter.llm.structured import NotClear, read_nearly_json
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=12)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
