@@ -1,7 +1,7 @@
-"""The language model: asking it, reading what it writes, telling it what it may write.
+"""The language model: build requests, stream replies, parse what the model writes.
 
-`client` streams chunks, `reader` makes a `Reply` of them, `protocols` shapes the request.
-The OpenAI library is imported with the first question, not before.
+`client` streams chunks, `reader` turns them into a `Reply`, `protocols` shapes the request. The
+OpenAI library is imported with the first request, not before.
 """
 
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk

@@ -1,9 +1,9 @@
-"""Base prompts: the words that every system prompt begins with, before role and tools.
+"""Base prompts: the first part of every system prompt, before role and tools.
 
-One comes with the package. Users put more into a folder of theirs, and a workspace into
-`.cowork/prompts`; the latter are shown, but reach a model only once the user trusts them,
-because they speak with the user's voice. A prompt is found by its name in the listing; what
-a caller says is never made into a path.
+One comes with the package; users add more in a folder of theirs, and a workspace in
+`.cowork/prompts`. Those of a workspace are listed, but reach a model only once the user trusts
+them, because they speak with the user's voice. A prompt is looked up by name in the listing: input
+never becomes a path.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .prompt import read_prompt
 
 DEFAULT_PROMPT = "default"
 MAX_SIZE = 64 * 1024
-"""Bytes of a prompt file; more would leave a model little room for the conversation."""
+"""Bytes of a prompt file; more would leave little room for the conversation."""
 WORKSPACE_FOLDER = ".cowork/prompts"
 
 Source = Literal["package", "user", "workspace"]
@@ -34,14 +34,12 @@ _ID = re.compile(r"\w[\w.-]{0,99}")
 
 
 class BasePrompt(BaseModel):
-    """One base prompt."""
-
     id: str
     title: str
     source: Source
     text: str
     trusted: bool = True
-    """Whether a model gets to see it."""
+    """Whether it may be sent to a model."""
 
 
 @dataclass
@@ -54,17 +52,14 @@ class PromptListing:
 
 @dataclass
 class BasePrompts:
-    """The base prompts as they are on disk now, so that an edit counts from the next message."""
+    """Reads the prompts from disk each time, so that an edit counts from the next message."""
 
     user: Path | None = None
-    """The user's own folder of prompts."""
     workspace: Path | None = None
-    """The workspace's top folder."""
     trusts: Callable[[Offer], bool] = lambda _offer: False
-    """Whether the user trusts what a workspace brings along."""
 
     def listing(self) -> PromptListing:
-        """Ours first, then the user's, then the workspace's; a name is taken once."""
+        """The package's, then the user's, then the workspace's; the first of a name wins."""
         listing = PromptListing([_of_package()])
         for source, root, folder in self._folders():
             try:
@@ -84,18 +79,16 @@ class BasePrompts:
         return listing
 
     def find(self, prompt_id: str) -> BasePrompt | None:
-        """The prompt of that id, if there is one."""
         if prompt_id == DEFAULT_PROMPT:
             return _of_package()
         return next((item for item in self.listing().items if item.id == prompt_id), None)
 
     def usable(self, prompt_id: str) -> BasePrompt | None:
-        """The prompt of that id, if a model may see it."""
+        """The prompt, if it may be sent to a model."""
         found = self.find(prompt_id)
         return found if found and found.trusted else None
 
     def offers(self) -> Iterator[Offer]:
-        """The prompts that the workspace brings along."""
         for item in self.listing().items:
             if item.source == "workspace":
                 yield _offer(item)
@@ -112,7 +105,7 @@ def _offer(prompt: BasePrompt) -> Offer:
 
 
 def role_named(prompt_id: str) -> AgentRole | None:
-    """The role that an id means: a role's name stands for the default prompt in that role."""
+    """A role's name stands for the default prompt in that role."""
     return next((role for role in AgentRole if role.value == prompt_id), None)
 
 
@@ -149,7 +142,7 @@ def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
 
 
 def _title(prompt_id: str, text: str) -> str:
-    """The heading that the text begins with, else the name."""
+    """The heading at the start of the text, else derived from the id."""
     first = text.partition("\n")[0]
     if first.startswith("# "):
         return first[2:].strip()

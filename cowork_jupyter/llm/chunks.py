@@ -1,4 +1,4 @@
-"""What goes to the model, and the small pieces in which its answer comes back."""
+"""Requests to the model, and the chunks its answer is streamed in."""
 
 from __future__ import annotations
 
@@ -15,53 +15,48 @@ from ..domain.roles import AgentRole
 
 @dataclass(frozen=True)
 class Conversation:
-    """What the messages of a request say in words, as values: for whoever works by rules."""
+    """The content of a request as values, for models that work by rules (the guide)."""
 
     role: AgentRole
     tools: frozenset[str] = frozenset()
-    """Those that the role may use here."""
+    """Tools the role may use here."""
     notebook: str | None = None
     plan: Plan | None = None
-    """The current one."""
     messages: Sequence[Message] = ()
-    """Those of this job, or of this task of it, whole, oldest first."""
+    """Complete messages of this job or task, oldest first."""
     inserted: frozenset[str] = frozenset()
-    """The cells that this job has inserted, in any of its tasks."""
+    """Cells inserted by any task of this job."""
     code_run: Sequence[str] = ()
-    """The code that this job has run in a kernel without a cell, oldest first."""
+    """Code this job has run in a kernel without a cell, oldest first."""
     memory: str = ""
-    """What is remembered of the workspace, as Markdown."""
+    """The workspace memory, as Markdown."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question to the model."""
-
     messages: list[dict[str, Any]]
     model: str = ""
     """Another model on the same server; empty for the configured one."""
     arguments: dict[str, Any] = field(default_factory=dict)
-    """More arguments of the API, such as those of the tool protocol."""
+    """Further API arguments, such as those of the tool protocol."""
     conversation: Callable[[], Conversation] | None = None
-    """The same as values, put together only if asked for; None where there is no agent."""
+    """Built only on demand; None where no agent asks."""
     job_id: str = ""
-    """The job that asks, if one does."""
+    """Empty if no job is asking."""
 
 
 @dataclass(frozen=True)
 class TextChunk:
-    """More text, as the model wrote it."""
-
     text: str
 
 
 @dataclass(frozen=True)
 class ReasoningChunk:
-    """More reasoning, from a field of its own."""
+    """Reasoning that the server sends in a separate field."""
 
     text: str
     field: str = "reasoning_content"
-    """The field's name, by which some servers want it back."""
+    """Some servers want it back under the same name."""
 
 
 @dataclass(frozen=True)
@@ -76,25 +71,25 @@ class ToolCallChunk:
 
 @dataclass(frozen=True)
 class UsageChunk:
-    """The tokens spent, as far as the server told. Later ones replace earlier ones."""
+    """Tokens spent so far; later chunks replace earlier ones."""
 
     usage: Usage
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The model has ended its reply: `stop`, `length`, `tool_calls`, `content_filter`."""
+    """`stop`, `length`, `tool_calls` or `content_filter`."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Restarted:
-    """The attempt failed and will be repeated after the delay: forget all that came before."""
+    """The attempt failed and is repeated after `delay`: discard everything received before."""
 
     reason: str
     attempt: int
-    """The number of the attempt that comes, the first try being 1."""
+    """Number of the coming attempt, the first try being 1."""
     delay: float
 
 
@@ -102,11 +97,11 @@ Chunk = TextChunk | ReasoningChunk | ToolCallChunk | UsageChunk | Finished | Res
 
 
 class NotAChunk(ValueError):
-    """The server sent JSON that is no part of a chat completion."""
+    """The server sent JSON that is not a chat completion chunk."""
 
 
 class ErrorEvent(Exception):
-    """The server sent an error in the middle of the stream."""
+    """An error event in the middle of the stream."""
 
     def __init__(self, body: object) -> None:
         super().__init__()
@@ -115,7 +110,7 @@ class ErrorEvent(Exception):
 
 
 def merged(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """The same chunks, with text that came together in one."""
+    """Join adjacent text chunks."""
     for kind, group in groupby(chunks, type):
         if kind is TextChunk:
             yield TextChunk("".join(_text(chunk, "text") for chunk in group))
@@ -124,7 +119,7 @@ def merged(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 
 def chunks_of(event: Any) -> Iterator[Chunk]:
-    """Read one event of the stream. Servers differ, so nothing is taken for granted."""
+    """Parse one event of the stream. Servers differ, so nothing is taken for granted."""
     if error := _get(event, "error"):
         raise ErrorEvent(error)
     choices, usage = _get(event, "choices"), _get(event, "usage")
@@ -145,7 +140,7 @@ def _content(delta: Any) -> Iterator[Chunk]:
         if reasoning := _text(delta, name):
             yield ReasoningChunk(reasoning, name)
             break
-    # What a model says when it refuses is its answer, in the only words there are.
+    # A refusal is the model's answer.
     text = _text(delta, "content") or _text(delta, "refusal")
     if text:
         yield TextChunk(text)

@@ -1,7 +1,6 @@
-"""The model: one question out, its answer streamed back, come what may.
+"""Client of an OpenAI-compatible server: streams one answer, with retries.
 
-Failures that may pass are tried again here, so that nobody else has to; those that cannot
-are one typed error with one clear sentence.
+Transient failures are retried here; all others become one `ModelError` with one clear sentence.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from copy import copy
@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from ..domain.connection import CONFIGURATION, FieldNames
+from ..domain.contexts import Usage
+from ..domain.errors import CoworkError
+from ..domain.operations import OK, ModelCalled, Observe
 from ..domain.surrogates import without_surrogates
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of, merged
 from .failures import (
@@ -31,31 +34,25 @@ from .protocols import refused_option
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-import time
 
-from ..domain.contexts import Usage
-from ..domain.errors import CoworkError
-from ..domain.operations import OK, ModelCalled, Observe
 
 _FIELD, _DONE = b"data:", b"[DONE]"
 MAX_LINE = 32 * 1024 * 1024
-"""Bytes without the end of a line after which it is no stream of events."""
+"""A longer line means that this is no event stream."""
 _DRAIN_SECONDS = 0.1
-"""What comes after the end is waited for so long: a connection that was read out is used again."""
+"""How long to read past the end: only a connection that was drained can be reused."""
 
 
 class EventDecoder:
-    """Fed with bytes, gives the data of the events that are whole."""
+    """Incremental parser of server-sent events."""
 
     def __init__(self) -> None:
         self.is_done = False
-        """Whether the server has said that nothing follows."""
         self._begun: list[bytes] = []
-        """A line that has not ended yet."""
         self._data: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Raises `ValueError` where no line ever ends."""
+        """Return the complete events; raises ValueError if a line exceeds MAX_LINE."""
         self._begun.append(data)
         if b"\n" not in data:  # a carriage return may be half of the end of a line
             if sum(map(len, self._begun)) > MAX_LINE:
@@ -67,7 +64,7 @@ class EventDecoder:
         return [event for event in events if not self._is_end(event)]
 
     def _take(self, line: bytes) -> bytes:
-        """The data of the event that ends with this line, if one does."""
+        """Return the event's data if this line ends one."""
         if line.startswith(_FIELD):
             self._data.append(line[len(_FIELD) :].removeprefix(b" "))
         if line or not self._data:  # other fields, and comments that keep the connection open
@@ -81,12 +78,12 @@ class EventDecoder:
 
 
 async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes], None]:
-    """The events of a response; each list is what one read has brought, never empty."""
+    """Yield the events of each read, never an empty list."""
     decoder = EventDecoder()
     async for data in reads:
         if events := decoder.feed(data):
             yield events
-        if len(events) > 1:  # a flood must not hold up everybody else
+        if len(events) > 1:  # a flood must not block the event loop
             await asyncio.sleep(0)
         if decoder.is_done:
             break
@@ -102,36 +99,32 @@ _NO_KEY = "no-key"
 """The client library insists on a key; local servers do not."""
 
 _KEEP_ALIVE = 3.0
-"""Seconds for which an idle connection is kept: less than the five after which many servers close
-theirs, or a question could go out on one that is being closed."""
+"""Seconds an idle connection is kept: less than the five after which many servers close theirs, or
+a request could go out on a connection that is being closed."""
 
-_LAST_WORDS = 5.0
-"""Seconds that a finished reply waits for the usage, at most."""
+_USAGE_TIMEOUT = 5.0
+"""Seconds to wait for the usage after the reply has finished."""
 
 _NOT_A_STREAM = ("text/html", "application/json")
 
 
 class LanguageModel(Protocol):
-    """Whatever can be asked: a server's model, or the guide inside the package."""
+    """A server's model, or the guide inside the package."""
 
     @property
     def name(self) -> str:
-        """Who answers, as it is shown."""
+        """Display name."""
 
     @property
     def is_guide(self) -> bool:
         """Whether it answers by rules: it reads no prompt and costs nothing."""
 
-    async def aclose(self) -> None:
-        """Let go of whatever is held."""
+    async def aclose(self) -> None: ...
 
-    def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
-        """Ask, and yield the answer as it comes."""
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]: ...
 
 
 class _Failed(Exception):
-    """One attempt has failed."""
-
     def __init__(self, failure: Failure) -> None:
         super().__init__()
         self.failure = failure
@@ -152,7 +145,9 @@ class Model:
         fields: FieldNames = CONFIGURATION,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        """`fields`: what the user knows address, key and model by; `options`: of every request."""
+        """`fields`: how the user refers to address, key and model; `options`: sent with every
+        request.
+        """
         self.base_url = base_url
         self.name = model
         self._key = api_key.strip()
@@ -173,14 +168,14 @@ class Model:
             self._client = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
-        """Ask, and yield the answer as it comes. Raises `ModelError`.
+        """Stream the answer; raises `ModelError`.
 
-        Cancelling the task that waits for the next chunk closes the connection at once. Who
-        may stop in between should hold the generator in `contextlib.aclosing`.
+        Cancelling the task that waits for the next chunk closes the connection at once. A caller
+        that may stop early should hold the generator in `contextlib.aclosing`.
         """
         classifier = self._classifier(request.model)
         classifier.check()
-        await self._connected()  # Before the clock starts: the first import takes its time.
+        await self._connected()  # before the clock starts: the first import is slow
         attempt, spent = 1, 0.0
         while True:
             try:
@@ -192,7 +187,7 @@ class Model:
                 failure = failed.failure
             kind = type(failure.error).__name__
             logger.debug("model attempt=%d failed error=%s again=%s", attempt, kind, failure.again)
-            if self._can_do_without(request, failure, classifier.model):
+            if self._drop_refused_option(request, failure, classifier.model):
                 continue
             spent += failure.seconds if attempt > 1 else 0.0
             patience = self._patience(failure) - spent
@@ -205,7 +200,7 @@ class Model:
             await self._retries.sleep(delay)
 
     def _patience(self, failure: Failure) -> float:
-        """A server that was there comes back; where none ever was, none is waited for."""
+        """Wait for a server that has answered before, but not for one that never has."""
         is_unknown = isinstance(failure.error, Unreachable) and not self._has_answered
         retries = self._retries
         return min(retries.patience, retries.first_contact) if is_unknown else retries.patience
@@ -226,11 +221,11 @@ class Model:
                     wrote = wrote or not isinstance(chunk, (Finished, UsageChunk))
                     yield chunk
         except _Failed:
-            # Once the model has ended its reply, whatever breaks after it takes nothing away.
+            # Once the model has finished, a later failure does not matter.
             if not reason:
                 raise
         if not reason:
-            # The protocol promises a reason, so a stream without one was cut off.
+            # The protocol promises a finish reason, so the stream was cut off.
             raise _Failed(classifier.dropped())
         if reason == "content_filter" and not wrote:
             raise _Failed(Failure(Refused("The provider's content filter withheld the answer.")))
@@ -238,7 +233,7 @@ class Model:
     async def _chunks(
         self, reads: AsyncGenerator[list[bytes], None], classifier: FailureClassifier
     ) -> AsyncGenerator[Chunk, None]:
-        """Read events under the clock, and turn exceptions into failures."""
+        """Apply the timeouts, and turn exceptions into failures."""
         limit, ended = self._retries.first, False
         while True:
             chunks, failure = list[Chunk](), None
@@ -257,13 +252,13 @@ class Model:
                     raise
             for chunk in merged(chunks):
                 ended = ended or isinstance(chunk, Finished)
-                limit = min(self._retries.idle, _LAST_WORDS) if ended else self._retries.idle
+                limit = min(self._retries.idle, _USAGE_TIMEOUT) if ended else self._retries.idle
                 yield chunk
             if failure:
                 raise _Failed(failure)
 
     async def _reads(self, request: ModelRequest, model: str) -> AsyncGenerator[list[bytes], None]:
-        """The events of the answer; the library would make an object of each, at a high price."""
+        """Raw events: the library would build an object of each, at a high price."""
         from openai import AsyncStream
 
         client = await self._connected()
@@ -291,14 +286,14 @@ class Model:
 
     def _arguments(self, request: ModelRequest, model: str) -> dict[str, Any]:
         usage = {"stream_options": {"include_usage": True}}
-        arguments = {**usage, **request.arguments, **self._options}  # the user's word comes last
+        arguments = {**usage, **request.arguments, **self._options}  # the user's options win
         refused = self._refused.get(model, set())
         return {name: value for name, value in arguments.items() if name not in refused}
 
-    def _can_do_without(self, request: ModelRequest, failure: Failure, model: str) -> bool:
-        """Whether the server only minds an option that it can be spared, from now on.
+    def _drop_refused_option(self, request: ModelRequest, failure: Failure, model: str) -> bool:
+        """Whether the failure is about an optional argument; it is then omitted from now on.
 
-        Without tools, other words would have to be sent: that is for whoever asked.
+        Raises ToolsRefused for `tools`: without them the caller must build another prompt.
         """
         option = refused_option(failure.words, self._arguments(request, model))
         if option == "tools":
@@ -308,7 +303,7 @@ class Model:
         return option is not None
 
     async def _connected(self) -> AsyncOpenAI:
-        """The client, made in a thread: its import takes long enough to be felt."""
+        """Create the client in a thread, because its import is slow."""
         async with self._connecting:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._connect)
@@ -322,7 +317,7 @@ class Model:
             Timeout,
         )
 
-        address, sign_in = _apart(self.base_url)
+        address, sign_in = _split_credentials(self.base_url)
         limits = copy(DEFAULT_CONNECTION_LIMITS)
         limits.keepalive_expiry = _KEEP_ALIVE
         return AsyncOpenAI(
@@ -337,8 +332,8 @@ class Model:
         return FailureClassifier(self.base_url, model or self.name, self._key, self._fields)
 
 
-def _apart(base_url: str) -> tuple[str, tuple[str, str] | None]:
-    """An address, and the name and password that stood in it."""
+def _split_credentials(base_url: str) -> tuple[str, tuple[str, str] | None]:
+    """Split the credentials off a URL."""
     parts = urlsplit(base_url)
     if not parts.username:
         return base_url, None
@@ -349,7 +344,7 @@ def _apart(base_url: str) -> tuple[str, tuple[str, str] | None]:
 async def observed(
     answer: AsyncGenerator[Chunk, None], observe: Observe, *, model: str, job_id: str
 ) -> AsyncGenerator[Chunk, None]:
-    """The same answer; once it has ended, however it does, that is told."""
+    """Pass the answer through, and report duration, usage and outcome when it ends."""
     began, attempts, status = time.monotonic(), 1, "stopped"
     usage: Usage | None = None
     try:

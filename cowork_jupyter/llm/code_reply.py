@@ -1,7 +1,7 @@
 """Code as a reply: one fenced Python block stands for a call of `run_code`.
 
-Small models write code in a fence far better than inside JSON. The code is parsed before
-anything is asked or run, so that a typo costs no approval.
+Small models write code in a fence far better than inside JSON. The code is parsed before anything
+is asked or run, so that a typo costs no approval.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .structured import MalformedReply, load_object
 
 RUN_CODE = "run_code"
 MAX_LEAD = 300
-"""Characters that may introduce a block; what explains more is an answer with an example in it."""
+"""Longer text before a block means that it is an explanation with an example."""
 
 _FENCE = re.compile(r"^(?P<ticks>`{3,})[ \t]*(?P<language>[^\s`]*)[^\n`]*\n", re.MULTILINE)
 _TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|$)", re.DOTALL)
@@ -33,8 +33,6 @@ _DOING = (ast.Call, ast.Assign, ast.Import, ast.ImportFrom, ast.Subscript)
 
 @dataclass(frozen=True)
 class FencedBlock:
-    """A fenced block and the words around it."""
-
     language: str
     code: str
     before: str
@@ -43,7 +41,7 @@ class FencedBlock:
 
 
 def only_block(text: str) -> FencedBlock | None:
-    """The fenced block of a text that has exactly one; it may lack its end."""
+    """The block of a text that has exactly one; it may be unclosed."""
     opening = _FENCE.search(text)
     if opening is None:
         return None
@@ -58,10 +56,10 @@ def only_block(text: str) -> FencedBlock | None:
 
 
 def with_code(reply: Reply, *, expected: bool) -> Reply:
-    """The reply as a call of `run_code`, if its only action is a block of Python.
+    """Turn a reply whose only action is a block of Python into a call of `run_code`.
 
-    `expected`: the prompt asks for blocks, so whatever stands around one is only talk. Else the
-    block must be all of the reply but a few words before it: an answer may show code, too.
+    `expected`: the prompt asks for blocks, so the text around one is ignored. Otherwise only a
+    short lead may precede the block and nothing may follow it, since an answer may show code, too.
     """
     if reply.structured or reply.problem:
         return reply
@@ -70,7 +68,7 @@ def with_code(reply: Reply, *, expected: bool) -> Reply:
         return reply
     if not expected and (block.after or len(block.before) > MAX_LEAD):
         return reply
-    if _FILLED_FORMS.fullmatch(block.code):  # an answer, which Python could never read
+    if _FILLED_FORMS.fullmatch(block.code):  # an answer, not Python
         return replace(reply, text=block.code)
     if reply.cut and not block.closed:
         return replace(reply, problem="The code was cut off before its end, and not run.")
@@ -81,9 +79,9 @@ def with_code(reply: Reply, *, expected: bool) -> Reply:
 
 
 def with_tagged_calls(reply: Reply, tools: Collection[str]) -> Reply:
-    """The reply with calls that a server should have taken out of its text, and did not.
+    """Extract calls that the server left in the text.
 
-    Many models are trained to write them so: `<tool_call>{"name", "arguments"}</tool_call>`.
+    Many models are trained to write `<tool_call>{"name", "arguments"}</tool_call>`.
     """
     if reply.structured or reply.problem or reply.cut:
         return reply
@@ -106,7 +104,7 @@ def _tagged_call(source: str, tools: Collection[str]) -> ToolCall | None:
 
 
 def syntax_problem(code: str) -> str | None:
-    """Why Python cannot read the code, with the line; None if it can."""
+    """Why the code does not parse, with the line; None if it does."""
     try:
         _parsed(code)
     except SyntaxError as error:
@@ -119,7 +117,7 @@ def syntax_problem(code: str) -> str | None:
 
 
 def _is_python(block: FencedBlock) -> bool:
-    """Without a language, only what reads as Python that does something."""
+    """A block without a language must parse as Python that does something."""
     if block.language:
         return block.language in PYTHON
     try:
@@ -133,7 +131,7 @@ def _parsed(code: str) -> ast.Module:
     try:
         return _tree(code)
     except SyntaxError:
-        # Lines for IPython (`%magic`, `!command`) are not Python's, but may stand there.
+        # IPython lines (`%magic`, `!command`) are allowed.
         plain = _COMMAND.sub(r"\1pass", code)
         if plain == code:
             raise
@@ -141,7 +139,7 @@ def _parsed(code: str) -> ast.Module:
 
 
 def _tree(code: str) -> ast.Module:
-    with warnings.catch_warnings():  # about odd escapes, which are for whoever runs it
+    with warnings.catch_warnings():  # such as invalid escapes
         warnings.simplefilter("ignore")
         flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         tree: ast.Module = compile(code, "<reply>", "exec", flags)

@@ -1,8 +1,8 @@
-"""The code in a model's answer, while it streams in: no fence, no words around it, no thoughts.
+"""Extracts the code from a model's answer while it streams: no fence, prose or thoughts.
 
-Each character of code leaves as soon as it cannot be anything else. In a fence that is at once,
-except for what may be its end; without a fence, when the first line has turned out to be code.
-Every piece is looked at a bounded number of times, whatever a model writes.
+Each character of code is released as soon as it cannot be anything else. In a fence that is
+immediately, except for a possible closing fence; without a fence, once the first line has turned
+out to be code. Every piece is examined a bounded number of times.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from enum import Enum, auto
 from .reply import SurrogateJoiner
 
 NOT_THE_CELL = frozenset({"text", "txt", "output", "console", "diff", "traceback", "error"})
-"""What blocks call themselves that show something else than the code which is wanted."""
+"""Languages of blocks that show something else than the wanted code."""
 _SHELL = frozenset({"bash", "sh", "shell", "zsh", "powershell", "cmd"})
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _MAX_LINE = 4_000
-"""Characters after which a line that is not known to be code is taken for words."""
+"""A longer line that is not known to be code is taken for prose."""
 _MAX_PROSE = 20_000
 _THOUGHTS_ARE_LONGER = 400
-"""Characters before a block of code, below which they are no thoughts without a mark."""
+"""Shorter prose before a block cannot be reasoning without a start mark."""
 _MAX_LINES, _MAX_STARTS = 400, 20
-"""Of an answer without a fence, in which code is looked for at its end."""
+"""Bounds for finding code at the end of an answer without a fence."""
 _SIGNS_OF_CODE = frozenset("=()[]{}.:#%@!\"'+*/<>")
 _WORDS_OF_CODE = ("import ", "from ", "return", "yield", "pass", "break", "continue", "raise",
                   "del ", "global ", "nonlocal ", "async ", "await ", "else:", "try:",
@@ -40,10 +40,10 @@ class _State(Enum):
 
 
 class CodeStream:
-    """Fed with pieces of an answer, gives the code in it; after `finish`, `code` is all of it."""
+    """Feed it pieces of an answer; after `finish`, `code` is complete."""
 
     def __init__(self, *, bare: bool = False, shell: bool = False) -> None:
-        """`bare`: no fence is expected, so whatever comes is code. `shell`: so are its commands."""
+        """`bare`: no fence is expected, everything is code. `shell`: shell blocks count as code."""
         self._bare = bare
         self._skipped = NOT_THE_CELL if shell else NOT_THE_CELL | _SHELL
         self._joiner = SurrogateJoiner()
@@ -63,23 +63,23 @@ class CodeStream:
 
     @property
     def code(self) -> str:
-        """All code so far, without the space around it."""
         text = "".join(self._code)
         return textwrap.dedent(text) if self._indent else text
 
     @property
     def prose(self) -> str:
-        """The words before the code."""
         return "".join(self._prose).strip()
 
     @property
     def is_whole(self) -> bool:
-        """Whether the block of code has ended, and was no thought; what follows does not count."""
+        """Whether the code block has ended and was not part of a thought; the rest can be
+        ignored.
+        """
         is_sure = self._thought or self._prose_size < _THOUGHTS_ARE_LONGER
         return self._state is _State.AFTER and is_sure
 
     def feed(self, text: str) -> str | None:
-        """Read on; the code that can be shown now. None: all code so far was only a thought."""
+        """Return the code that can be shown now; None if all code so far was only a thought."""
         self._pending += self._joiner.join(text)
         pieces: list[str] = []
         while self._pending:
@@ -93,7 +93,7 @@ class CodeStream:
         return "".join(pieces)
 
     def finish(self) -> str:
-        """The answer has ended; the code that was held back."""
+        """Return the code that was held back."""
         rest = self.feed(self._joiner.flush()) or ""
         pending, self._pending = self._pending, ""
         if self._state is _State.FENCED:
@@ -105,7 +105,7 @@ class CodeStream:
         self._keep(pending)
         return rest + self._code_at_end()
 
-    # One step of each state; None where all before it was a thought
+    # One step per state; None if everything before it was a thought.
 
     def _before(self) -> str | None:
         start = self._pending.lstrip()
@@ -177,7 +177,7 @@ class CodeStream:
         return self._show_line(line, newline, rest)
 
     def _after(self) -> str | None:
-        """Some models leave out the mark before their thoughts: then the code was one of them."""
+        """Some models omit the start mark of their thoughts: the code was then part of them."""
         end = -1 if self._thought else self._pending.find(_CLOSE)
         if end < 0:
             self._pending = self._pending[-len(_CLOSE) + 1 :]
@@ -200,7 +200,7 @@ class CodeStream:
         return self._show(line + newline)
 
     def _show(self, piece: str) -> str:
-        """Space at the end waits for what follows it; lines without anything before it are none."""
+        """Hold back trailing space until something follows; drop leading empty lines."""
         if self._is_skipped:
             return ""
         text = self._space + piece
@@ -222,7 +222,7 @@ class CodeStream:
             self._prose_size += len(text)
 
     def _code_at_end(self) -> str:
-        """The last lines of an answer without a fence, from the first one that begins code."""
+        """The last lines of an unfenced answer, from the first that begins code."""
         lines = "".join(self._prose).split("\n")
         if len(lines) > _MAX_LINES:
             return ""
@@ -236,14 +236,13 @@ class CodeStream:
 
 
 def _fence(line: str) -> int | None:
-    """How many backticks open a block in this line; None if none do."""
     body = line.strip()
     ticks = len(body) - len(body.lstrip("`"))
     return ticks if ticks >= 3 and "`" not in body[ticks:] else None
 
 
 def is_code(line: str) -> bool:
-    """Whether a line alone shows that it is Python, or a magic, and no sentence."""
+    """Whether a line alone is recognisably Python or a magic, not a sentence."""
     text = line.strip()
     if not text or len(text) > _MAX_LINE:
         return False
@@ -262,7 +261,6 @@ def _opens(text: str) -> bool:
 
 
 def parses(text: str) -> bool:
-    """Whether it is Python."""
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,9 +1,9 @@
-"""Stored messages as the model's API wants them.
+"""Converts stored messages to the model's API.
 
-Calls go as the JSON the model wrote and results as framed user messages, which every server
-takes; with native tools as `tool_calls` and in the role `tool`, by their ids. Neighbours with
-the same role become one message, because many chat templates insist on turns. A message that
-says nothing is left out: what is noted beside a text, such as the model's reasoning, is not sent.
+Calls are sent as the JSON the model wrote and results as framed user messages, which every server
+takes; with native tools as `tool_calls` and role `tool`. Adjacent messages of a role are merged
+because many chat templates insist on alternating turns. Empty messages are left out; data beside
+the text, such as reasoning, is not sent.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _PICTURES = "[pictures of the result of {tool}]"
 def to_api_messages(
     system: str, history: Iterable[Message], frame: Frame, *, fenced: bool = False
 ) -> list[dict[str, Any]]:
-    """The request's messages: the system prompt, then the turns, all of them plain text.
+    """The request's messages for a server without native tools.
 
-    `fenced`: code that ran is told as the block of Python that the model is asked for.
+    `fenced`: render code that ran as the Python block the model is asked for.
     """
     turns: list[dict[str, Any]] = [{"role": "system", "content": system}]
     spoken = (
@@ -50,11 +50,11 @@ def to_native_messages(
     reasoning_field: str = "",
     thoughts: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """The same for a server that knows tools: each call with its result behind it.
+    """The request's messages for a server with native tools: each call followed by its result.
 
-    What was said between the two follows them. One without the other is told as plain text.
-    `thoughts`: what the model thought before a call, by the call's id. A server that tells them
-    in a field of its own wants them back in it, as long as the model works on the same request.
+    Text between call and result follows both. A call or result without its counterpart becomes
+    plain text. `thoughts`: reasoning before a call, by call id; servers with a reasoning field want
+    it back while the model works on the same request.
     """
     turns: list[dict[str, Any]] = []
     said: list[Message] = []
@@ -76,7 +76,7 @@ def to_native_messages(
 
 
 _Exchange = list[tuple[Message, Message]]
-"""Calls that were made at once, each with its result."""
+"""Parallel calls with their results."""
 
 
 def _with_results(history: Sequence[Message]) -> Iterator[Message | _Exchange]:
@@ -116,7 +116,7 @@ def _native_result(call: Message, result: Message) -> dict[str, Any]:
 
 
 def _pictures_of(result: Message) -> Message:
-    """The role `tool` takes no pictures, so they come behind it."""
+    """The role `tool` takes no pictures, so they go into a user message behind it."""
     tool = result.data.tool if isinstance(result.data, ToolResultData) else ""
     words = TextPart(text=_PICTURES.format(tool=tool or "the tool"))
     update = {"data": TextData(), "message_type": MessageType.TEXT, "role": "user"}
@@ -130,7 +130,7 @@ def _speaker(message: Message | list[Message]) -> str:
 
 
 def _joined_calls(messages: Iterable[Message]) -> Iterable[Message | list[Message]]:
-    """Calls that were made at once, as one."""
+    """Group parallel calls."""
     for is_call, group in groupby(messages, key=_is_call):
         if is_call:
             yield list(group)
@@ -152,7 +152,6 @@ def _parts(message: Message | list[Message], frame: Frame, *, fenced: bool) -> l
 
 
 def _code_of(calls: list[Message]) -> str | None:
-    """The one call that ran code, as a block."""
     data = calls[0].data
     if len(calls) > 1 or not isinstance(data, ToolCallData):
         return None
@@ -192,14 +191,14 @@ def _image(part: ImagePart) -> dict[str, Any]:
 
 
 def _joined(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Plain text where there is nothing but text: not every server takes a list."""
+    """Plain text if possible: not every server takes a list."""
     if all(part["type"] == "text" for part in parts):
         return "\n\n".join(part["text"] for part in parts)
     return parts
 
 
 MAX_SENT = 4
-"""Pictures of one request: the newest ones. Each costs as much as a page of text."""
+"""Pictures per request, newest first. Each costs as much as a page of text."""
 
 _SEEING = re.compile(
     r"vision|multimodal|omni|llava|moondream|minicpm-v|pixtral|molmo|internvl|cogvlm|smolvlm|idefics"
@@ -208,28 +207,27 @@ _SEEING = re.compile(
     r"|claude-(?!2|instant)|llama-?4|grok-[4-9]|mistral-(?:medium-3|small-3\.[1-9]|large-3)",
     re.IGNORECASE,
 )
-"""Names of models that are known to see."""
+"""Models known to accept pictures."""
 _ABOUT_PICTURES = re.compile(r"image|picture|vision|multi-?modal|mmproj", re.IGNORECASE)
 
 
 class VisionSupport:
-    """Knows which models can be shown pictures: by the user's word, by name, and by trying."""
+    """Which models accept pictures: by setting, by name, and by trying."""
 
     def __init__(self, choice: PictureChoice = "auto") -> None:
         self._choice = choice
         self._blind: set[str] = set()
 
     def sees(self, model: str) -> bool:
-        """Whether to show pictures to the model of this name."""
         if self._choice == "no" or model in self._blind:
             return False
         return self._choice == "yes" or _SEEING.search(model) is not None
 
-    def is_lost(self, model: str, error: ModelError) -> bool:
-        """Whether a request with pictures failed for them; then none are sent from now on.
+    def record_refusal(self, model: str, error: ModelError) -> bool:
+        """Whether a request with pictures failed because of them; none are sent from now on.
 
-        Servers say it in many words or in none. What is refused for good with pictures in it is
-        worth one attempt without them.
+        Servers say so in many ways or not at all, so a request with pictures that is refused for
+        good is worth one attempt without them.
         """
         if error.retryable and not _ABOUT_PICTURES.search(error.message):
             return False
@@ -238,16 +236,16 @@ class VisionSupport:
 
 
 def with_pictures(newest_first: Iterable[Message], most: int) -> Iterator[Message]:
-    """The messages with this many of their pictures, the newest; the others are named in words."""
+    """Keep the newest `most` pictures and replace the others by a description."""
     why = "shown earlier" if most else "not shown to this model"
     for message in newest_first:
         pictures = message.pictures
         kept = pictures[max(0, len(pictures) - most) :]
         most -= len(kept)
-        yield message if len(kept) == len(pictures) else _named(message, kept, why)
+        yield message if len(kept) == len(pictures) else _describe_others(message, kept, why)
 
 
-def _named(message: Message, kept: list[ImagePart], why: str) -> Message:
+def _describe_others(message: Message, kept: list[ImagePart], why: str) -> Message:
     content: list[ContentPart] = [
         TextPart(text=f"\n[{_name(part)}, {why}]")
         if isinstance(part, ImagePart) and not any(part is picture for picture in kept)
@@ -258,6 +256,6 @@ def _named(message: Message, kept: list[ImagePart], why: str) -> Message:
 
 
 def _name(picture: ImagePart) -> str:
-    """`image 640×480 PNG`."""
+    """For example `image 640×480 PNG`."""
     size = f" {picture.size[0]}×{picture.size[1]}" if picture.size else ""
     return f"image{size} {picture.media_type.rpartition('/')[2].upper()}"

@@ -1,7 +1,7 @@
-"""Model servers that run on this machine, found by knocking at their usual ports.
+"""Finds model servers on this machine by probing their candidates ports.
 
-Only on loopback, only with requests that read, without any key; nothing found is used
-before the user says so.
+Only on loopback, only with read requests, without any key; nothing found is used before the user
+says so.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ _MAX_SIZE = 1024 * 1024
 
 @dataclass(frozen=True)
 class KnownServer:
-    """A kind of server, and where it usually is."""
-
     provider: str
     label: str
     port: int
@@ -41,22 +39,19 @@ KNOWN_SERVERS = tuple(
 
 @dataclass(frozen=True)
 class FoundServer:
-    """A server that answered."""
-
     provider: str
     label: str
     base_url: str
     models: tuple[ServedModel, ...]
 
 
-def find_servers(usual: Sequence[KnownServer] | None = None) -> list[FoundServer]:
-    """All that answer now, in the order in which they are known."""
-    usual = KNOWN_SERVERS if usual is None else usual
-    with ThreadPoolExecutor(len(usual)) as http_sessions:
-        return [found for found in http_sessions.map(_knock, usual) if found]
+def find_servers(candidates: Sequence[KnownServer] | None = None) -> list[FoundServer]:
+    candidates = KNOWN_SERVERS if candidates is None else candidates
+    with ThreadPoolExecutor(len(candidates)) as threads:
+        return [found for found in threads.map(_probe, candidates) if found]
 
 
-def _knock(at: KnownServer) -> FoundServer | None:
+def _probe(at: KnownServer) -> FoundServer | None:
     root = f"http://127.0.0.1:{at.port}"
     try:
         served = read_models(Connection(f"{root}/v1"), _PATIENCE)[:_MAX_MODELS]
@@ -64,12 +59,12 @@ def _knock(at: KnownServer) -> FoundServer | None:
         return None
     if not served:
         return None
-    models = [sized(at.provider, root, model) for model in served]
+    models = [with_context_size(at.provider, root, model) for model in served]
     return FoundServer(at.provider, at.label, f"{root}/v1", tuple(models))
 
 
-def sized(provider: str, root: str, model: ServedModel) -> ServedModel:
-    """With its context size, where the server has a place of its own for that."""
+def with_context_size(provider: str, root: str, model: ServedModel) -> ServedModel:
+    """Add the context size, for servers that report it at another address."""
     size = model.context_size
     if size is None and provider == "ollama":
         info = _ask(f"{root}/api/show", {"model": model.name}).get("model_info", {})
@@ -83,7 +78,7 @@ def sized(provider: str, root: str, model: ServedModel) -> ServedModel:
 
 
 def _ask(url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A JSON object from there; empty if there is none to be had."""
+    """Return the JSON object at a URL, or {}."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"} if data else {}
     request = urllib.request.Request(url, data, headers)  # noqa: S310

@@ -1,6 +1,6 @@
-"""What can go wrong with a model: one clear sentence each, and whether to try again.
+"""Failures of a model server: one clear sentence each, and whether to try again.
 
-Nothing of the original exception is kept, because its text may repeat the API key.
+The original exception is never kept, because its text may repeat the API key.
 """
 
 from __future__ import annotations
@@ -23,47 +23,35 @@ from .chunks import ErrorEvent
 
 
 class ModelError(CoworkError):
-    """The model could not answer."""
-
     code = "model_failed"
 
 
 class WrongKey(ModelError):
-    """The server does not accept the API key."""
-
     code = "model_auth"
 
 
 class UnknownModel(ModelError):
-    """The server has no such model."""
-
     code = "model_unknown"
 
 
 class Unreachable(ModelError):
-    """Nobody answers at the base URL."""
-
     code = "model_unreachable"
 
 
 class ContextOverflow(ModelError):
-    """The conversation is longer than the model can read; shorten it and ask again."""
+    """The conversation exceeds the model's context; shorten it and ask again."""
 
     code = "context_overflow"
     window: int | None = None
-    """How many tokens it takes, where the server says so."""
+    """The model's context size in tokens, if the server says so."""
 
 
 class RateLimited(ModelError):
-    """The server lets us ask no more for now."""
-
     code = "model_rate_limited"
     retryable = True
 
 
 class Rejected(ModelError):
-    """The server does not take the request as it is."""
-
     code = "model_rejected"
 
 
@@ -74,40 +62,32 @@ class ToolsRefused(ModelError):
 
 
 class Refused(ModelError):
-    """The provider's filter withheld the answer."""
-
     code = "model_refused"
 
 
 class Stalled(ModelError):
-    """The answer stopped coming."""
-
     code = "model_stalled"
     retryable = True
 
 
 class Garbled(ModelError):
-    """What came was not a chat completion."""
-
     code = "model_garbled"
 
 
 class NotAStream(Exception):
-    """The answer is of a type that holds no stream: a web page, most often."""
+    """The response has a content type that is no stream, usually a web page."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One failed attempt."""
-
     error: ModelError
     again: bool = False
     """Whether the same request may succeed a little later."""
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
-    """How long nothing came, where that is what failed."""
+    """Time spent waiting, for stalls."""
     words: str = ""
-    """All that the server said about it, to look for options that it does not know."""
+    """Everything the server said, to find options that it does not know."""
 
 
 _OVERFLOW = re.compile(
@@ -122,7 +102,7 @@ _WINDOW = re.compile(
     r"|must be <=|prompt length is|context length \(|cannot exceed)\s*(\d{3,8})\b",
     re.IGNORECASE,
 )
-"""Where servers say how many tokens they would have taken."""
+"""How servers state their context size."""
 _NO_MODEL = re.compile(
     r"model_not_found|(unknown|invalid|no such) model|not a valid model"
     r"|model\b.{0,120}(not found|not exist|not available|no endpoints)",
@@ -132,24 +112,24 @@ _NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing"
 _FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
 _NOT_CONNECTED = ("ConnectError", "ConnectTimeout", "UnsupportedProtocol")
 _LOST = ("ServerDisconnectedError", "ClientOSError", "ClientConnectionResetError")
-"""What aiohttp says of a connection that was there, and its transport calls one that was not."""
+"""Connection lost, which the aiohttp transport reports as one never made."""
 _MAX_QUOTE_LENGTH = 300
 _MIN_SECRET_LENGTH = 4
-"""Made-up keys for local servers can be a letter or two, which words contain as well."""
+"""Keys made up for local servers can be a letter or two, which ordinary words contain."""
 
 
 @dataclass(frozen=True)
 class FailureClassifier:
-    """Turns exceptions into failures, knowing where we called and what to keep secret."""
+    """Turns exceptions into failures, with the key redacted."""
 
     address: str
     model: str
     secret: str = field(default="", repr=False)
     fields: FieldNames = CONFIGURATION
-    """What the user knows these three by."""
+    """How the user refers to address, key and model."""
 
     def check(self) -> None:
-        """Say what is wrong before anything is sent."""
+        """Raise what is wrong before anything is sent."""
         if not self.address:
             raise Unreachable(f"No model server is set: set {self.fields.address}.")
         if not _is_web_address(self.address):
@@ -165,7 +145,7 @@ class FailureClassifier:
             )
 
     def explain(self, error: Exception) -> Failure | None:
-        """What happened, or nothing if the exception is a mistake of ours."""
+        """Return None if the exception is a bug of ours."""
         from openai import APIConnectionError, APIError, APIStatusError
 
         if isinstance(error, APIStatusError):
@@ -173,28 +153,25 @@ class FailureClassifier:
         if isinstance(error, APIConnectionError) or _is_transport(error):
             return self._connection(error.__cause__ or error)
         if isinstance(error, (APIError, ErrorEvent)):
-            # An error in the middle of the stream has a code in its body, or none at all.
+            # Mid-stream errors have a code in their body, or none.
             code = str(error.code)
             return self._status(int(code) if code.isdecimal() else 500, _words(error), {})
         if isinstance(error, NotAStream):
             return self.garbled(again=False)
         if isinstance(error, (ValueError, RecursionError)):
-            # Nothing but the reading of events can raise these: bytes or JSON out of order.
+            # Only the parsing of events raises these: malformed bytes or JSON.
             return self.garbled(again=True)
         return None
 
     def stalled(self, seconds: float) -> Failure:
-        """Nothing came for too long."""
         message = f"The model at {self.place} sent nothing for {seconds:g} seconds."
         return Failure(Stalled(message), again=True, seconds=seconds)
 
     def dropped(self) -> Failure:
-        """The answer broke off."""
         message = f"The connection to the model at {self.place} was lost."
         return Failure(ModelError(message, retryable=True), again=True)
 
     def garbled(self, *, again: bool) -> Failure:
-        """The answer made no sense."""
         message = (
             f"The server at {self.place} did not answer with a chat completion: "
             f"check that {self.fields.address} is the address of an OpenAI-compatible API."
@@ -203,7 +180,7 @@ class FailureClassifier:
 
     @property
     def place(self) -> str:
-        """The base URL without any credentials in it."""
+        """The base URL without credentials."""
         return without_credentials(self.address)
 
     def _status(self, status: int, words: str, headers: Mapping[str, str]) -> Failure:
@@ -221,7 +198,7 @@ class FailureClassifier:
         return Failure(known, again, headers, words=words)
 
     def _by_words(self, status: int, words: str) -> ModelError | None:
-        """What cannot succeed on a second try. Words say more than the status does."""
+        """Errors that a retry cannot fix. The text says more than the status does."""
         if status in (401, 403):
             return self._wrong_key(words)
         if status == 413 or _OVERFLOW.search(words):
@@ -247,7 +224,6 @@ class FailureClassifier:
         )
 
     def unknown_model(self) -> ModelError:
-        """There is no such model here."""
         if not self.model:
             return UnknownModel(f"No model is set: set {self.fields.model}.")
         return UnknownModel(
@@ -274,7 +250,7 @@ class FailureClassifier:
         )
 
     def _quote(self, words: str) -> str:
-        """The server's words in one line, without the key."""
+        """The server's words in one line, with the key redacted."""
         line = " ".join(words.split())
         if len(self.secret) >= _MIN_SECRET_LENGTH:
             line = line.replace(self.secret, "…")
@@ -302,7 +278,6 @@ def _window_in(words: str) -> int | None:
 
 
 def _words(error: Any) -> str:
-    """What a server said: its message if it has one, else all there is."""
     body = error.body
     if isinstance(body, dict):
         window = f"(n_ctx: {body['n_ctx']})" if body.get("n_ctx") else None  # llama.cpp's
@@ -312,45 +287,44 @@ def _words(error: Any) -> str:
 
 
 def _is_transport(error: Exception) -> bool:
-    """Whether the HTTP library raised it; which library that is depends on openai's version."""
+    """By name, because the HTTP library depends on the version of openai."""
     return any(base.__name__ == "RequestError" for base in type(error).__mro__)
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """The patience of one model: limits in seconds, and the clock they run by."""
+    """Time limits in seconds, and the clock they run by."""
 
     patience: float = 120.0
-    """For one request whose attempts fail, waits and stalls together."""
+    """Total for one request whose attempts fail, waits and stalls included."""
     first_contact: float = 4.0
-    """The same where nobody has ever answered: the address may be wrong."""
+    """The same if the server has never answered: the address may be wrong."""
     connect: float = 10.0
-    """For reaching the server."""
     first: float = 180.0
-    """For the first piece of an answer; a small machine reads a long prompt slowly."""
+    """Until the first chunk; a small machine reads a long prompt slowly."""
     idle: float = 60.0
-    """Between two pieces."""
+    """Between two chunks."""
     backoff: float = 0.5
     """Before the second try; doubles with each one, up to `longest`."""
     longest: float = 60.0
-    """The longest wait, whatever the server asks for."""
+    """Upper bound for a single wait, whatever the server asks for."""
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     clock: Callable[[], float] = time.time
     random: Callable[[], float] = random.random
 
     def delay(self, attempt: int, retry_after: float | None) -> float:
-        """Seconds to wait after this attempt failed: what the server says, else our own guess.
+        """Seconds to wait after this attempt: what the server says, else exponential backoff.
 
-        A server that fails again sooner than it said is not believed to the letter.
+        If the server fails again sooner than it said, the larger of both counts.
         """
-        # Jitter keeps parallel tasks from coming back all at once.
+        # Jitter keeps parallel tasks from retrying in step.
         grown = min(self.backoff * 2.0 ** (attempt - 1), self.longest) * (0.5 + self.random() / 2)
         if retry_after is None:
             return grown
         return min(max(retry_after, 0.0 if attempt == 1 else grown), self.longest)
 
     def retry_after(self, headers: Mapping[str, str]) -> float | None:
-        """What the server's headers ask for, in seconds or as a date."""
+        """The delay requested by the headers, in seconds or as a date."""
         milliseconds = _number(headers.get("retry-after-ms", ""))
         if milliseconds is not None:
             return milliseconds / 1000

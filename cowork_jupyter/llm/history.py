@@ -1,7 +1,7 @@
-"""What of a long conversation is sent to the model.
+"""Selects the part of a long conversation that is sent to the model.
 
-The store keeps everything; here the newest is chosen that fits a number of tokens. Pure
-functions: messages come newest first and are read only as far as they fit.
+The store keeps everything; these pure functions choose the newest messages that fit a token budget.
+Messages come newest first and are read only as far as they fit.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from ..domain.messages import Message, MessageType, TextPart
 from .tokens import Count, cut_middle
 
 MESSAGE_TOKENS = 4
-"""What a message costs beside its text: its role and separators."""
+"""Overhead per message: role and separators."""
 FRAME_TOKENS = 24
-"""What the name of its tool and the marks around it add to a result."""
+"""Overhead of a tool result: tool name and marks."""
 IMAGE_TOKENS = 1_000
-"""What a picture costs, more or less, wherever it is sent."""
+"""Approximate cost of a picture."""
 _RESULT_SHARE = 4
-"""No single tool result takes more than one part in this many of the budget."""
+"""A single tool result takes at most budget / _RESULT_SHARE."""
 
 
 _GAP = "note_gap_"
-"""How the ids of notes begin that stand where messages are missing."""
+"""Id prefix of notes that stand for missing messages."""
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A message, what it costs, and how many newer ones there are."""
+    """A message, its cost, and the number of newer ones."""
 
     message: Message
     cost: int
@@ -37,7 +37,7 @@ class _Piece:
 
 
 _Unit = list[_Piece]
-"""Messages that are kept or left out together, newest first."""
+"""Messages that are kept or dropped together, newest first."""
 
 
 def optimize_history_by_tokens(
@@ -52,11 +52,11 @@ def optimize_history_by_tokens(
 ) -> list[Message]:
     """The newest messages that fit the budget, oldest first, after plan, goal and summary.
 
-    A tool call and its result stay together, and so do calls made in one turn; one without
-    the other is left out. Where something is left out a note says so, with the number if
-    `total` (how many messages there are) or the reading told it. What the model reads of a
-    message is its text or, where it has none, its data as JSON; too long a tool result is
-    cut in the middle. If the goal, the plan and the newest alone are too much, they are cut.
+    A tool call and its result stay together, and so do calls of one turn; one without the other is
+    dropped. A note marks each gap, with the number of messages if known (from `total` or from
+    reading to the end). A message without text is read as its data in JSON; a tool result that is
+    too long is cut in the middle. If goal, plan and the newest message alone exceed the budget,
+    they are cut.
     """
     reading = _Reading(newest_first, budget // _RESULT_SHARE, count)
     top = _Top(goal, plan, summary, count)
@@ -72,9 +72,9 @@ def optimize_history_by_tokens(
 
 
 def older_half(newest_first: Sequence[Message], budget: int, count: Count) -> list[Message]:
-    """Oldest first, all but the newest that take half of the budget: what could be summarised.
+    """The messages that could be summarised: all but the newest that take half of the budget.
 
-    No call is parted from its result.
+    Oldest first. No call is separated from its result.
     """
     waiting: set[str] = set()
     cost = kept = 0
@@ -91,7 +91,7 @@ def older_half(newest_first: Sequence[Message], budget: int, count: Count) -> li
 
 
 class _Reading:
-    """The messages as they are read: measured, placed, and long results cut."""
+    """Iterates over the messages: measures them and cuts long results."""
 
     def __init__(self, newest_first: Iterable[Message], result_limit: int, count: Count) -> None:
         self._messages = newest_first
@@ -118,7 +118,7 @@ class _Reading:
 
 
 class _Top:
-    """What is always kept: the plan, the goal, and what stands for messages further back."""
+    """What is always kept: plan, goal and summary."""
 
     def __init__(
         self, goal: Message | None, plan: str | None, summary: str | None, count: Count
@@ -134,13 +134,12 @@ class _Top:
 
     @property
     def cost(self) -> int:
-        """What they cost together."""
         return sum(piece.cost for piece in (self.goal, self.plan, self.summary) if piece)
 
     def above(self, pieces: list[_Piece]) -> list[_Piece]:
-        """Those of them that the pieces do not hold already.
+        """Those that are not among the pieces.
 
-        The plan comes first: many prompts share it, and a server can cache what they begin with.
+        The plan comes first: many prompts share it, and servers cache common prefixes.
         """
         known = {piece.message.id for piece in pieces}
         top = (self.plan, self.goal, self.summary)
@@ -148,7 +147,7 @@ class _Top:
 
 
 def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
-    """Group tool results with their calls, and calls that stand together with each other.
+    """Group tool results with their calls, and adjacent calls with each other.
 
     Going back in time a result comes before its call, so it waits until the call is found.
     """
@@ -183,7 +182,7 @@ def _choose(reading: _Reading, room: int, goal: Message | None) -> list[_Unit]:
             room -= cost
         else:
             full = True
-        # The newest result counts most: its call is looked for even behind what does not fit.
+        # The newest result counts most: look for its call even beyond what fits.
         if full and not _awaits_call(reading.newest, kept):
             break
     return kept
@@ -200,7 +199,7 @@ def _awaits_call(newest: _Piece | None, kept: list[_Unit]) -> bool:
 
 
 def _drop_oldest(kept: list[_Unit], goal: Message | None) -> bool:
-    """Make room, if anything can go: the newest and the goal cannot."""
+    """Drop the oldest unit other than the newest and the goal; False if there is none."""
     older = [unit for unit in kept if unit[0].place > 0 and not _is(unit[0], goal)]
     if older:
         kept.remove(max(older, key=lambda unit: unit[0].place))
@@ -208,28 +207,26 @@ def _drop_oldest(kept: list[_Unit], goal: Message | None) -> bool:
 
 
 def _assemble(kept: list[_Unit], top: _Top, reading: _Reading, total: int | None) -> list[_Piece]:
-    """Everything that is kept, oldest first, with a note at each gap."""
+    """Everything kept, oldest first, with a note at each gap."""
     pieces = sorted((piece for unit in kept for piece in unit), key=lambda each: -each.place)
     history = top.above(pieces)
     known = reading.places if reading.ended else total
-    # The goal stands on top, so it is not missing among the earlier ones.
+    # The goal is on top, so it does not count as missing.
     older = None if known is None else known - int(top.goal in history)
     for piece in pieces:
         gap = None if older is None else older - piece.place - 1
         if gap is None or gap > 0:
-            history.append(_left_out(gap, piece, reading))
+            history.append(_gap_note(gap, piece, reading))
         history.append(piece)
         older = piece.place
     return history
 
 
 def has_gaps(history: Iterable[Message]) -> bool:
-    """Whether something was left out of it."""
     return any(message.id.startswith(_GAP) for message in history)
 
 
-def _left_out(number: int | None, before: _Piece, reading: _Reading) -> _Piece:
-    """The note that stands where messages are missing."""
+def _gap_note(number: int | None, before: _Piece, reading: _Reading) -> _Piece:
     noun = "message" if number == 1 else "messages"
     text = f"[{number} earlier {noun} left out]" if number else "[earlier messages left out]"
     note = _note(f"{_GAP}{before.message.id}", text, before.message)
@@ -239,7 +236,7 @@ def _left_out(number: int | None, before: _Piece, reading: _Reading) -> _Piece:
 def _note(
     name: str, text: str, near: Message | None, kind: MessageType = MessageType.TEXT
 ) -> Message:
-    """A message that is only sent, never stored. As `user`, which every chat template takes."""
+    """A message that is sent but never stored; `user`, because every chat template takes it."""
     return Message(
         id=name,
         context_id=near.context_id if near else "",
@@ -251,7 +248,7 @@ def _note(
 
 
 def cost_of(message: Message, count: Count) -> int:
-    """What a message costs in tokens when it is sent."""
+    """Cost in tokens when sent."""
     return _cost_around(message) + count(_readable(message)) + len(message.pictures) * IMAGE_TOKENS
 
 
@@ -265,7 +262,7 @@ def _readable(message: Message) -> str:
 
 
 def _shorten(message: Message, limit: int, count: Count) -> Message:
-    """The message with its text cut in the middle, and without pictures that take most of it."""
+    """Cut the text in the middle, and drop pictures that would take most of the limit."""
     pictures = message.pictures
     readable = _readable(message)
     if len(pictures) * IMAGE_TOKENS > limit // 2:
@@ -280,7 +277,7 @@ def _shorten(message: Message, limit: int, count: Count) -> Message:
 
 
 def fair_share(costs: list[int], budget: int) -> int:
-    """The most that each may cost so that all fit, small ones leaving their rest to the others."""
+    """The limit per item so that all fit; small items leave their rest to the others."""
     for number, cost in enumerate(sorted(costs)):
         share = budget // (len(costs) - number)
         if cost > share:

@@ -1,6 +1,6 @@
-"""Keys that were typed in: kept by the system's keyring where there is one, else in memory.
+"""API keys that were typed in: stored in the system's keyring if there is one, else in memory.
 
-They are never written into a file of ours.
+They are never written to a file of ours.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ _SERVICE = "cowork-jupyter"
 
 
 class Keys:
-    """One key for each address."""
-
     def __init__(self) -> None:
         self._here: dict[str, str] = {}
 
     def get(self, address: str) -> str:
-        """The key for an address; empty if none is known."""
         if address in self._here:
             return self._here[address]
         ring = _keyring()
@@ -29,7 +26,7 @@ class Keys:
         return self._here[address]
 
     def keep(self, address: str, key: str) -> bool:
-        """Remember a key; says whether it outlasts this session."""
+        """Return whether the key outlasts this session."""
         self._here[address] = key
         ring = _keyring()
         if not ring:
@@ -50,12 +47,12 @@ class Keys:
             return
 
     def all(self) -> list[str]:
-        """All that are known, to be kept out of whatever is shown."""
+        """All known keys, for redaction."""
         return [key for key in self._here.values() if key]
 
 
 def has_keyring() -> bool:
-    """Whether keys outlast this session, as far as can be told without keeping one."""
+    """Whether keys outlast this session, as far as can be told without storing one."""
     ring = _keyring()
     try:
         return bool(ring) and ring.get_keyring().priority > 0
@@ -64,7 +61,6 @@ def has_keyring() -> bool:
 
 
 def _keyring() -> Any:
-    """The `keyring` package, if it is installed."""
     try:
         import keyring
     except ImportError:

@@ -1,7 +1,7 @@
-"""What is known of each model: what its server says, what the user set, what was learnt.
+"""What is known about each model: from its server, the user's settings, and experience.
 
-What was learnt is kept in one file, by server and model, so that the next conversation need not
-learn it again. A server may be started anew with a larger window, so after a day it is forgotten.
+Experience is stored in one file, by server and model. It expires after a day, because a server may
+be restarted with a larger window.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pydantic import BaseModel, TypeAdapter
 
 from ..domain.connection import BUILT_IN, Connection
 from ..domain.settings import ProtocolChoice, ToolProtocol
-from .discovery import sized
+from .discovery import with_context_size
 from .protocols import protocol_for
 from .providers import SuggestedModel, suggested
 from .reachable import NotReachable, ServedModel, provider_of, read_models
 
 _LISTING = 1.0
-"""Seconds that a first question waits for the server's list of models."""
+"""Seconds that the first question waits for the server's list of models."""
 _DAY = 86_400.0
 
 
 class Learnt(BaseModel):
-    """What trying has shown of one model."""
+    """Experience with one model."""
 
     window: int | None = None
-    """Tokens that it takes, question and answer together."""
+    """Context size in tokens, question and answer together."""
     protocol: ToolProtocol | None = None
-    """How it calls tools, where the API's own way did not work."""
+    """Set where native tool calls did not work."""
     at: float = 0.0
-    """When that was, in seconds since 1970."""
+    """Unix time."""
 
 
 _KEPT = TypeAdapter(dict[str, Learnt])
@@ -51,7 +51,7 @@ class KnownModels:
         context_size: int = 0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`context_size` is what the user set; without a file, nothing outlives the process."""
+        """`context_size` is the user's setting; without a file, nothing outlives the process."""
         self._file = file
         self._connection = connection
         self._context_size = context_size
@@ -61,7 +61,7 @@ class KnownModels:
         self._learnt: dict[str, Learnt] | None = None
 
     async def look(self) -> None:
-        """Ask the server for its models, once; one that does not say soon is as good as unknown."""
+        """Ask the server for its models once, and do not wait long for it."""
         connection = self._connection()
         if not connection.base_url:
             return
@@ -77,33 +77,31 @@ class KnownModels:
         self._listed[connection] = listed
 
     def names(self) -> list[str]:
-        """The models that the server has listed so far."""
         listed = self._listed.get(self._connection(), {})
         return list(dict.fromkeys(model.name for model in listed.values()))
 
     def window(self, model: str) -> int | None:
-        """How many tokens the model takes, as far as anybody knows."""
+        """The context size in tokens, None if unknown."""
         said = self._said(model).context_size or self._suggested(model).context_size
         known = [self._context_size or said, self._of(model).window]
         return min((size for size in known if size), default=None)
 
     def protocol(self, choice: ProtocolChoice, model: str) -> ToolProtocol:
-        """How to let it call tools: as was chosen, as worked before, else as is known of it."""
+        """The protocol for tool calls: as configured, as learnt, else by what is known of the
+        model.
+        """
         known = self._of(model).protocol or self._suggested(model).protocol
         if choice == "auto" and known:
             return known
         return protocol_for(choice, model, calls_tools=self._said(model).calls_tools)
 
     def learn_window(self, model: str, window: int) -> None:
-        """Trying has shown that it takes no more than this."""
         self._keep(model, window=window)
 
     def learn_protocol(self, model: str, protocol: ToolProtocol) -> None:
-        """Trying has shown that it calls tools better in this way."""
         self._keep(model, protocol=protocol)
 
     def _said(self, model: str) -> ServedModel:
-        """What its server says of it."""
         listed = self._listed.get(self._connection(), {})
         return listed.get(model.removesuffix(":latest")) or ServedModel(model)
 
@@ -120,7 +118,7 @@ class KnownModels:
         return f"{self._connection().place} {model}".strip()
 
     def _keep(self, model: str, **news: object) -> None:
-        """Other processes write there too, so the file is read again before."""
+        """Re-reads the file first, because other processes write there too."""
         learnt = self._of(model).model_copy(update={**news, "at": self._clock()})
         self._learnt = {**(self._learnt or {}), **self._read(), self._key(model): learnt}
         if self._file is None or model == BUILT_IN:
@@ -138,7 +136,7 @@ class KnownModels:
 
 
 def _served(connection: Connection) -> list[ServedModel]:
-    """The server's models; each with its size where there is a place of its own for that."""
+    """The server's models; the connected one with its context size."""
     try:
         served = read_models(connection, _LISTING)
     except NotReachable:
@@ -146,6 +144,6 @@ def _served(connection: Connection) -> list[ServedModel]:
     root = connection.base_url.removesuffix("/v1")
     provider = provider_of(connection)
     return [
-        sized(provider, root, model) if model.name == connection.model else model
+        with_context_size(provider, root, model) if model.name == connection.model else model
         for model in served
     ]

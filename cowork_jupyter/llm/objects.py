@@ -1,8 +1,7 @@
-"""Following one `{…}` through the stream: where it ends, and whether it is meant for us.
+"""Scanners for fenced code and `{…}` objects in a streamed reply.
 
-Only objects that name a tool, or say they are a plan, a question, a review, a step's result
-or a text, are ours. Everything else is part of the text and should reach the reader without delay,
-so the scanner decides at the first key that tells.
+An object is ours only if it names a tool or its `type` is one of KINDS. Everything else is text
+that should be shown without delay, so `ObjectScanner` decides at the first conclusive key.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from enum import Enum, auto
 
 PYTHON = frozenset({"python", "py", "python3", "ipython"})
-"""What a block of Python may call its language."""
+"""Language names of Python blocks."""
 
 _TICKS = re.compile(r"`*")
 _INFO = re.compile(r"[^\s`{]*")
@@ -20,16 +19,16 @@ _CODE = re.compile(r"\s+|[^\s`][^\n`]*")
 
 
 class Inside(Enum):
-    """What an opening fence leads to."""
+    """What follows an opening fence."""
 
     UNKNOWN = auto()
     OBJECT = auto()
-    """A brace comes next."""
+    """A brace."""
     CODE = auto()
 
 
 class FenceOpening:
-    """Reads the backticks, the language and the space after them, up to the first character."""
+    """Reads backticks, language and white space up to the first character of the content."""
 
     def __init__(self) -> None:
         self.inside = Inside.UNKNOWN
@@ -37,7 +36,9 @@ class FenceOpening:
         self._parts = [_TICKS, _INFO, _SPACE]
 
     def scan(self, text: str, start: int) -> int:
-        """Read on from `start`; returns where it stopped, at the first character or for more."""
+        """Scan from `start`; return the position of the first character, or of the end of the
+        text.
+        """
         position = start
         while position < len(text) and self._parts:
             match = self._parts[0].match(text, position)
@@ -55,7 +56,7 @@ class FenceOpening:
 class CodeScanner:
     """Follows fenced code to the end of its closing fence.
 
-    A backtick on the opening line means that it was no fence at all, but code within a line.
+    A backtick on the opening line means that it was inline code, not a fence.
     """
 
     def __init__(self, ticks: int, before: str) -> None:
@@ -68,11 +69,10 @@ class CodeScanner:
 
     @property
     def is_python(self) -> bool:
-        """Whether it is a block, and says that it is Python."""
         return not self._first_line and self._language in PYTHON
 
     def scan(self, text: str, start: int) -> int:
-        """Read on from `start`; returns where it stopped, after the fence or for more."""
+        """Scan from `start`; return the position after the fence, or of the end of the text."""
         position = start
         while position < len(text) and not self.ended:
             if text[position] == "`":
@@ -115,10 +115,10 @@ _LIKELY = frozenset(
         "verdict",
     }
 )
-"""Keys that say nothing yet, but promise enough to wait however long the value is."""
+"""Inconclusive keys, but promising enough to wait for however long the value is."""
 
 _HOLD = 2000
-"""Characters after which an object with only unknown keys is no longer waited for."""
+"""Give up on an object with only unknown keys after this many characters."""
 
 _MAX_KEY_LENGTH = 40
 _HEAD = 48
@@ -127,24 +127,22 @@ _OUTSIDE = re.compile(r'[^"{}:,`]*')
 _ALMOST_JSON = re.compile(
     r"['\"]?(?:tools?['\"]?\s*:|type['\"]?\s*:\s*['\"]?(?:plan|question|review|result|text)\b)"
 )
-"""How a call or a plan starts that is written as Python or JavaScript."""
+"""Start of a call or a plan written as Python or JavaScript."""
 
 
 class Ownership(Enum):
-    """Whose object it is."""
-
     UNDECIDED = auto()
     OURS = auto()
     FOREIGN = auto()
     PROSE = auto()
-    """Not an object at all, only a brace."""
+    """Only a brace, not an object."""
 
 
 class ObjectScanner:
     """Reads an object piece by piece, each character once, starting at its `{`.
 
-    Decisions fall at a character, never at the end of a piece, so that it makes
-    no difference how the stream was cut.
+    Decisions fall at a character, never at the end of a piece, so that the result does not depend
+    on how the stream was split.
     """
 
     def __init__(self) -> None:
@@ -159,7 +157,9 @@ class ObjectScanner:
         self._key = ""
 
     def scan(self, text: str, start: int) -> int:
-        """Read on from `start`. Returns where it stopped: at a decision, the end, or for more."""
+        """Scan from `start`; return the position of a decision, of the object's end or the
+        text's.
+        """
         before = self.verdict
         stop = len(text)
         if before is Ownership.UNDECIDED and self._patience is not None:
@@ -181,7 +181,7 @@ class ObjectScanner:
         return self._read_outside(text, position, stop)
 
     def _spend(self, characters: int) -> None:
-        """Lose patience with what gives no sign of being ours."""
+        """Classify as foreign if there is no sign of being ours for too long."""
         if self.verdict is not Ownership.UNDECIDED:
             return
         if self._patience is not None:
@@ -190,7 +190,7 @@ class ObjectScanner:
             self.verdict = Ownership.FOREIGN
 
     def _read_head(self, text: str, position: int) -> int:
-        """What follows the opening brace must be a key, or this is a brace in prose."""
+        """A key must follow the opening brace; otherwise it is a brace in prose."""
         char, head = text[position], self._head or ""
         if not head and char.isspace():
             return position + 1
@@ -229,7 +229,7 @@ class ObjectScanner:
             return position
         char = text[position]
         if char == "`":
-            # No JSON has one outside a string: a code fence ends, and the object with it.
+            # JSON has no backtick outside strings: a code fence ends here, and the object with it.
             self.ended = True
             return position
         self._see_mark(char)

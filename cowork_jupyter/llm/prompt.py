@@ -1,7 +1,6 @@
 """The system prompt: base + role + permitted tools + formats + facts, rendered from files.
 
-What a role may not use is absent: the list of tools given here is already filtered. The
-same text goes to the model and to whoever wants to see it.
+The tools given here are already filtered by role: what a role may not use is not mentioned.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from .tokens import Count, estimate_tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
 THIN_TOOL_TOKENS, THIN_TOOL_TOKENS_BESIDE_CODE = 250, 110
-"""What descriptions of tools may cost a small model; less where code does most of it."""
+"""Budget for tool descriptions of the thin prompt; less where code does most of the work."""
 PROMPT_TOKENS, PERMISSION_TOKENS = 1_800, 250
-"""How long the prompt of a role that only reads may be, and what each further permission adds.
+"""Budget of a read-only role's prompt, and what each further permission adds.
 
-Tools that would make it longer are not described; they are found with `find_tools`."""
+Tools beyond it are not described; they are found with `find_tools`."""
 MAX_FOUND = 8
-"""Tools that one search gives."""
+"""Results of one search."""
 
 _ALLOWED = {
     Permission.READ_FILES: "read files, notebooks and variables",
@@ -48,52 +47,46 @@ _GUIDANCE: dict[GuidanceKind, str] = {
 
 @dataclass(frozen=True)
 class DescribedTool:
-    """A tool with the heading it stands under in the prompt."""
+    """A tool with its category, which becomes a heading in the prompt."""
 
     category: str
     spec: ToolSpec
 
     @cached_property
     def line(self) -> str:
-        """How it is called and what it does."""
         called = f"{self.spec.name}({_signature(self.spec.parameters)})"
         return f"- {called}: {' '.join(self.spec.description.split())}"
 
 
 @dataclass(frozen=True)
 class PromptParts:
-    """All that a system prompt is made of."""
-
     role: AgentRole
     tools: Sequence[DescribedTool]
-    """Those to describe: permitted, and chosen by `choose_tools`."""
+    """Permitted tools, selected by `choose_tools`."""
     others: int = 0
-    """How many more there are, to be found with `find_tools`."""
+    """How many more can be found with `find_tools`."""
     base: str = ""
     protocol: ToolProtocol = "json"
     profile: PromptProfile = "full"
     runs_code: bool = False
-    """Whether the role can run code here."""
     facts: dict[str, str] = field(default_factory=dict)
-    """What is known of the workspace: its name, the notebook, the date."""
+    """Facts about the workspace: its name, the notebook, the date."""
     templates: Sequence[str] = ()
     """Outlines of saved plans that fit the request."""
     guidance: Sequence[GuidanceText] = ()
-    """How this user and workspace work."""
     frame: Frame | None = None
-    """What stands around text that others wrote."""
+    """Marks around untrusted text."""
 
 
 def render_prompt(parts: PromptParts) -> str:
-    """The system prompt, whole."""
     sections = _thin_sections(parts) if parts.profile == "thin" else _sections(parts)
     return "\n\n".join(section.strip() for section in sections if section) + "\n"
 
 
 def _thin_sections(parts: PromptParts) -> list[str]:
-    """Only what helps a small model: every sentence more is one to stumble over.
+    """Only what helps a small model: every further sentence may confuse it.
 
-    The role is told where it has something to deliver, such as a plan.
+    The role is described only where it delivers something, such as a plan.
     """
     spec = parts.role.spec
     delivers = [name for name in spec.formats if name != "question"]
@@ -122,13 +115,13 @@ def _sections(parts: PromptParts) -> list[str]:
         f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
         *_guidance(parts),
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
-        # Last, because it differs between conversations, and servers cache what is the same.
+        # Last, because it differs between conversations, and servers cache common prefixes.
         parts.frame.explained if parts.frame else "",
     ]
 
 
 def _beside(spec: RoleSpec) -> list[str]:
-    """What plans may say of tables and how cells are written: more than a small model can use."""
+    """Formats for tables in plans and for cells, too much for a small model."""
     writes_cells = {Permission.WRITE_FILES, Permission.EXECUTE_COMMANDS} <= spec.permissions
     plans = "plan" in spec.formats
     leads = plans and bool(spec.delegates_to)
@@ -136,9 +129,9 @@ def _beside(spec: RoleSpec) -> list[str]:
 
 
 def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
-    """What descriptions of tools may cost beside all that is in this frame of a prompt.
+    """Token budget for tool descriptions beside the rest of the prompt.
 
-    A long base prompt of the user's own takes no room from the tools, nor does guidance.
+    The user's own base prompt and guidance take no room from the tools.
     """
     if frame.profile == "thin":
         return THIN_TOOL_TOKENS_BESIDE_CODE if frame.protocol == "code" else THIN_TOOL_TOKENS
@@ -148,7 +141,7 @@ def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
 
 @cache
 def read_prompt(folder: str, name: str) -> str:
-    """A prompt file of the package; empty where there is none."""
+    """A prompt file of the package; empty if there is none."""
     path = PROMPTS / folder / name
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
@@ -156,10 +149,10 @@ def read_prompt(folder: str, name: str) -> str:
 def choose_tools(
     tools: Sequence[DescribedTool], request: str, budget: int, count: Count = estimate_tokens
 ) -> tuple[list[DescribedTool], int]:
-    """Those that fit the budget, the most relevant first to stay, and how many do not.
+    """Select the most relevant tools within the budget; also return how many were left out.
 
-    Our own tools come before foreign ones, then what shares words with the request. The
-    order in which they were given is kept, so that the prompt changes as little as possible.
+    Our own tools come before foreign ones, then those that share words with the request. The given
+    order is kept, so that the prompt changes as little as possible.
     """
     fits = _fitness(tools, request)
 
@@ -180,7 +173,7 @@ def choose_tools(
 
 
 def search_tools(tools: Sequence[DescribedTool], query: str) -> list[DescribedTool]:
-    """The few that share most with the query, best first."""
+    """The tools that share most with the query, best first."""
     fits = _fitness(tools, query)
     best = sorted(range(len(tools)), key=lambda place: -fits[place])
     return [tools[place] for place in best[:MAX_FOUND] if fits[place]]
@@ -200,7 +193,7 @@ def _permissions(role: AgentRole) -> str:
 
 
 def _describes_tools(parts: PromptParts) -> bool:
-    """With native calls the request itself does, and the prompt tells only of what it lacks."""
+    """With native calls the request describes the tools, and the prompt only mentions others."""
     return bool(parts.others if parts.protocol == "native" else parts.tools)
 
 
@@ -236,7 +229,7 @@ def _role_text(spec: RoleSpec) -> str:
 
 
 def _examples(parts: PromptParts) -> str:
-    """Small models need a few; with native calls they would show the wrong form."""
+    """Small models need examples; with native calls they would show the wrong form."""
     if parts.protocol in ("native", "code"):
         return ""
     name = parts.role.spec.prompt_file
@@ -246,12 +239,11 @@ def _examples(parts: PromptParts) -> str:
 
 
 def _templates(outlines: Sequence[str]) -> str:
-    """Said with care: what was good once may not fit now, and the braces are not to be copied."""
     return "\n".join([read_prompt("formats", "templates.md"), *outlines])
 
 
 def _guidance(parts: PromptParts) -> Iterator[str]:
-    """A section for each kind, which says how far to follow it."""
+    """One section per kind, which says how far to follow it."""
     for kind, heading in _GUIDANCE.items():
         texts = [guidance.text for guidance in parts.guidance if guidance.about.kind == kind]
         if texts:
@@ -259,7 +251,7 @@ def _guidance(parts: PromptParts) -> Iterator[str]:
 
 
 def _facts(facts: dict[str, str]) -> str:
-    """Each on one line, whatever a folder or a notebook is called."""
+    """One line each, whatever a folder or a notebook is called."""
     return "\n".join(
         f"- {name}: {visible(' '.join(value.split()))}" for name, value in facts.items()
     )
@@ -274,7 +266,7 @@ def _signature(schema: dict[str, Any]) -> str:
 
 
 def _hint(schema: dict[str, Any]) -> str:
-    """The type where it is not text, which most parameters are."""
+    """The type, unless it is string, which most parameters are."""
     kinds = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     kind = kinds[0] if kinds else {}
     if "enum" in kind:

@@ -1,15 +1,14 @@
-"""The ways to agree with a server on the form of a reply.
+"""Protocols for tool calls and structured replies.
 
-`json`: the prompt alone says it. `json_schema`: a `response_format` also makes the server
-decode under a grammar of exactly the replies allowed now. `native`: tools go as `tools`, and
-calls come back as `tool_calls`. `code`: a short prompt asks for one block of Python, which is a
-call of `run_code` (see `code_reply`). Whatever comes back ends as the same `Reply`.
+`json`: only the prompt describes the format. `json_schema`: a `response_format` also constrains the
+server's decoding to the replies allowed now. `native`: tools are sent as `tools`, and calls come
+back as `tool_calls`. `code`: a short prompt asks for one block of Python, which is a call of
+`run_code` (see `code_reply`). All of them end as the same `Reply`.
 
-The history is plain text in all but one: the assistant's calls as the JSON or the code it wrote,
-tool results as framed user messages. With `native`, calls and results go by their ids in the API's
-own form. Both are made from the same stored messages, so a conversation survives a change of
-protocol: where native calls turn out not to work, the run goes on with another one, which is
-remembered for the model (see `known_models`).
+The history is plain text except for `native`: calls as the JSON or code the model wrote, results as
+framed user messages. Both forms are built from the same stored messages, so a conversation survives
+a change of protocol: where native calls turn out not to work, the run switches to another one,
+which is remembered for the model (see `known_models`).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ SMALL = 9.0
 """Billions of parameters up to which a model writes code better than code inside JSON."""
 
 CODE_TEMPERATURES = (0.0, 0.6, 1.0)
-"""Of models that write code: the likeliest is the best, until it has failed once, or again."""
+"""By attempt: the likeliest answer first, more variety after failures."""
 
 _BILLIONS = re.compile(r"(?<![a-z\d.])(\d+x)?(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
 
@@ -36,15 +35,15 @@ _CALLING = re.compile(
     r"|(?:mistral|devstral|magistral)-(?:large|medium|small)",
     re.IGNORECASE,
 )
-"""Names of models that are known to call tools well with the API's own means."""
+"""Models known to be good at native tool calls."""
 
 
 def protocol_for(
     choice: ProtocolChoice, model: str, *, calls_tools: bool | None = None
 ) -> ToolProtocol:
-    """The protocol to use with a model of this name, unless one was chosen.
+    """The protocol for a model, by its name unless one was chosen.
 
-    `calls_tools`: what its server says, where it says so.
+    `calls_tools`: what its server says, if it does.
     """
     if choice != "auto":
         return choice
@@ -56,18 +55,16 @@ def protocol_for(
 
 
 class ToolSpec(NamedTuple):
-    """A tool as the model sees it."""
-
     name: str
     description: str
     parameters: dict[str, Any]
-    """The JSON schema of its parameters."""
+    """JSON schema."""
 
 
 def request_arguments(
     protocol: ToolProtocol, tools: Sequence[ToolSpec], formats: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """What the protocol adds to a request with these tools and these formats allowed."""
+    """Request arguments for a protocol with these tools and formats allowed."""
     if protocol == "json_schema":
         schema = reply_schema(tools, formats)
         return {
@@ -84,7 +81,7 @@ def request_arguments(
 
 
 def reply_schema(tools: Sequence[ToolSpec], formats: Iterable[str] = ()) -> dict[str, Any]:
-    """The JSON schema of exactly the replies allowed now: calls, formats, and text."""
+    """JSON schema of exactly the replies allowed now: calls, formats, and text."""
     shared: dict[str, Any] = {}
     calls = [_call(tool, shared) for tool in tools]
     replies = [*calls, *_several(calls), *(_format(name, shared) for name in formats), _TEXT]
@@ -94,7 +91,7 @@ def reply_schema(tools: Sequence[ToolSpec], formats: Iterable[str] = ()) -> dict
 
 _FLAG = {"type": "boolean"}
 _OWN_FIELDS = {"PlanStep": ("status",), "Assumption": ("status", "correction")}
-"""What we or the user fill in, so that the model need not."""
+"""Filled in by us or by the user, not by the model."""
 
 
 def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
@@ -130,7 +127,7 @@ def _format(name: str, shared: dict[str, Any]) -> dict[str, Any]:
         for own in fields:
             schema.get("$defs", {}).get(title, {}).get("properties", {}).pop(own, None)
     schema = _lift(schema, name, shared)
-    # Without its type nobody could tell what it is; the model has a default, a reply has not.
+    # The `type` has a default in our model, but a reply without it could not be recognised.
     return {
         **schema,
         "required": ["type", *schema.get("required", [])],
@@ -148,7 +145,7 @@ def _lift(schema: dict[str, Any], owner: str, shared: dict[str, Any]) -> dict[st
 
 
 def _renamed(value: Any, owner: str) -> Any:
-    """Point references there, and leave out titles, which only repeat the names."""
+    """Adjust references, and drop titles, which only repeat the names."""
     if isinstance(value, list):
         return [_renamed(item, owner) for item in value]
     if not isinstance(value, dict):
@@ -176,7 +173,7 @@ _OPTIONAL = {
 
 
 def refused_option(words: str, arguments: Mapping[str, Any]) -> str | None:
-    """Which option of a rejected request the server's words are about, if we can go without."""
+    """The optional argument that the server's error is about, if any."""
     return next(
         (name for name, known in _OPTIONAL.items() if name in arguments and known.search(words)),
         None,

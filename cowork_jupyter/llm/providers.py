@@ -1,7 +1,7 @@
-"""Well-known providers of models, as `providers.json` says: where they are and what they take.
+"""Well-known model providers, read from `providers.json`.
 
-What is not known for sure is left out there. A price has the day on which it was looked up; what
-users and administrators set comes before it.
+What is uncertain is left out there. Prices carry the day they were looked up; settings of users and
+administrators override them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from ..domain.settings import Price, ToolProtocol
 
 CURRENCY = "USD"
-"""Of all prices here."""
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 _PLACEHOLDER = re.compile(r"\\\{\w+\\\}")
 _LABEL = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
-"""What stands for a placeholder: one label of a host's name, so that the host stays theirs."""
+"""A placeholder matches one label of a host name, so that the host stays the provider's."""
 
 
 class SuggestedModel(BaseModel):
-    """A model of a provider, with what is known of it."""
-
     model_config = ConfigDict(extra="forbid")
 
     name: str
@@ -37,30 +34,30 @@ class SuggestedModel(BaseModel):
 
 
 class Provider(BaseModel):
-    """Where a provider's models are asked."""
+    """A provider's API address and models."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     label: str
     base_url: str
-    """With `{placeholders}` for what is the user's own."""
+    """With `{placeholders}` for the user's own parts."""
     key_variable: str = ""
-    """The environment variable that usually holds the key; empty where none is needed."""
+    """The environment variable that usually holds the key; empty if none is needed."""
     models: list[SuggestedModel] = []
     names_deployments: bool = False
-    """Whether models go by names that users give them, which its list does not have."""
+    """Whether users name their models, so that its list does not contain them."""
     list_headers: dict[str, str] = {}
-    """What a request for its models says instead of `Authorization`; `{key}` is the key."""
+    """Headers for listing models instead of `Authorization`; `{key}` is the key."""
 
     @property
     def port(self) -> int | None:
-        """Where it listens, if it runs on this machine."""
+        """Port, if it runs on this machine."""
         parts = urlsplit(self.base_url)
         return parts.port if parts.hostname in LOCAL_HOSTS else None
 
     def is_at(self, address: str) -> bool:
-        """Whether the address is this provider's, whatever its placeholders stand for."""
+        """Whether the address is this provider's, with any placeholders filled in."""
         return self._address.fullmatch(address.rstrip("/")) is not None
 
     @cached_property
@@ -77,12 +74,11 @@ def all_providers() -> tuple[Provider, ...]:
 
 
 def provider_at(address: str) -> Provider | None:
-    """Whose address this is."""
     return next((provider for provider in all_providers() if provider.is_at(address)), None)
 
 
 def suggested(address: str, model: str) -> SuggestedModel:
-    """What is known of a model at an address; nothing, for most."""
+    """What is known of a model at an address; usually nothing."""
     provider, name = provider_at(address), model.removeprefix("models/")
     known = provider.models if provider else []
     return next(
@@ -92,6 +88,6 @@ def suggested(address: str, model: str) -> SuggestedModel:
 
 
 def usual_prices(currency: str) -> dict[str, Price]:
-    """What models usually cost, by name; nothing where another currency is used."""
+    """Usual prices by model name; none for another currency."""
     known = [model for provider in all_providers() for model in provider.models]
     return {model.name: model.price for model in known if model.price and currency == CURRENCY}

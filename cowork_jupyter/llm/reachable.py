@@ -1,7 +1,6 @@
-"""Does the connected model answer? One cheap look at `{base_url}/models`.
+"""Probes a model server with one cheap request for `{base_url}/models`.
 
-Uses the standard library, not the OpenAI client: health must stay light, and the
-question is only whether somebody is there and knows the model.
+Uses the standard library instead of the OpenAI client, because health must stay light.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _CONTEXT_NAMES = (
     *("loaded_context_length", "n_ctx", "max_model_len", "context_length", "context_window"),
     *("max_context_length", "n_ctx_train"),
 )
-"""What is in use comes before what the model was made for."""
+"""What is in use comes before what the model was trained for."""
 _MAX_ANSWER = 4 * 1024 * 1024
 _ANSWER_IS_FRESH_FOR = 30.0
 _TIMEOUT = 3.0
@@ -41,17 +40,14 @@ _MAX_LISTED = 1_000
 
 @dataclass(frozen=True)
 class ServedModel:
-    """One model of a server."""
-
     name: str
     context_size: int | None = None
-    """How many tokens it takes, where the server tells."""
     calls_tools: bool | None = None
-    """Whether it takes `tools`, where the server tells."""
+    """None if the server does not say."""
 
 
 class ModelProbe:
-    """Remembers for a while what the last look found, and never looks twice at once."""
+    """Caches the last probe for a while, and never probes twice at once."""
 
     def __init__(self, connection: Callable[[], Connection]) -> None:
         self._connection = connection
@@ -61,7 +57,6 @@ class ModelProbe:
         self._looked_at = float("-inf")
 
     async def state(self, *, fresh: bool = False) -> ModelState:
-        """The model's state, from memory unless it is old or a fresh look is asked for."""
         asked_at = time.monotonic()
         async with self._lock:
             newest_useful = asked_at if fresh else asked_at - _ANSWER_IS_FRESH_FOR
@@ -74,7 +69,6 @@ class ModelProbe:
 
 
 def look(connection: Connection) -> ModelState:
-    """Ask the server once which models it has."""
     state = ModelState(
         provider=provider_of(connection),
         name=connection.name or None,
@@ -97,7 +91,7 @@ def look(connection: Connection) -> ModelState:
 
 
 def served_models(connection: Connection) -> list[ServedModel]:
-    """All models that the server has; raises `Unavailable` when it cannot be asked."""
+    """All models of the server; raises `Unavailable` if it cannot be asked."""
     if connection.is_guide:
         return [ServedModel(BUILT_IN)]
     if connection.local:
@@ -109,7 +103,6 @@ def served_models(connection: Connection) -> list[ServedModel]:
 
 
 def provider_of(connection: Connection) -> str:
-    """Whose server this probably is; only ever shown, never acted on."""
     if connection.is_guide:
         return "built-in"
     if connection.local:
@@ -122,7 +115,7 @@ def provider_of(connection: Connection) -> str:
 
 def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
     where, wanted = connection.place, connection.model
-    # Ollama may leave out the one, and Google the other.
+    # Ollama may omit the suffix, and Google the prefix.
     short = {name.removesuffix(":latest").removeprefix("models/") for name in served}
     provider = provider_at(connection.base_url)
     if wanted in {*served, *short} or (wanted and provider and provider.names_deployments):
@@ -139,19 +132,17 @@ def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
 
 
 class NotReachable(Exception):
-    """Carries the sentence to show, and what of the connection it is about."""
-
     def __init__(self, message: str, problem: ModelProblem = "address") -> None:
         super().__init__(message)
         self.problem = problem
 
 
 class Busy(NotReachable):
-    """Somebody is there and takes their time: many servers on laptops do one thing at a time."""
+    """The server accepts connections but is slow: on laptops many do one thing at a time."""
 
 
 def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[ServedModel]:
-    """What a server says it serves; raises `NotReachable` with the sentence to show."""
+    """Raises `NotReachable` with the sentence to show."""
     url, fields = connection.base_url, connection.fields
     if not url:
         why = f"No server is set for the model '{connection.model}'. Set {fields.address}."
@@ -179,10 +170,10 @@ def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[Serve
 
 
 def check_key(connection: Connection) -> None:
-    """Raises `NotReachable` where chatting needs another key.
+    """Raise `NotReachable` if chatting needs another key.
 
-    Many servers list their models to anybody. A chat without messages is refused by all of
-    them, at no cost, and with 401 only when it is the key that they mind.
+    Many servers list their models to anybody. A chat without messages is refused by all of them, at
+    no cost, and with 401 only because of the key.
     """
     empty = json.dumps({"model": connection.model, "messages": []}).encode()
     try:
@@ -193,7 +184,7 @@ def check_key(connection: Connection) -> None:
             if error.code in _KEY_REFUSED:
                 raise _refusal(connection, error.code) from None
     except (OSError, HTTPException, ValueError):
-        return  # slow or odd, but its models were listed: the first question will tell
+        return  # its models were listed: leave it to the first question
 
 
 def _request(
@@ -205,20 +196,20 @@ def _request(
     own = provider.list_headers if provider and path == "models" else {}
     for name, value in (own or {"Authorization": "Bearer {key}"}).items():
         if key or "{key}" not in value:
-            # Not where a redirect leads: that may be somebody else's host.
+            # Not sent along with redirects, which may lead to another host.
             request.add_unredirected_header(name, value.replace("{key}", key))
     return request
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """What was asked on this machine is not answered elsewhere."""
+    """A request to this machine must not be redirected elsewhere."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Nowhere."""
+        pass
 
 
 def open_url(request: urllib.request.Request, timeout: float) -> Any:
-    """The answer to a request; one to this machine stays on it."""
+    """Requests to this machine bypass proxies and follow no redirects."""
     handlers: list[urllib.request.BaseHandler] = []
     if urlsplit(request.full_url).hostname in LOCAL_HOSTS:
         handlers = [urllib.request.ProxyHandler({}), _NoRedirects()]
@@ -226,7 +217,7 @@ def open_url(request: urllib.request.Request, timeout: float) -> Any:
 
 
 def context_size(entry: dict[str, Any]) -> int | None:
-    """How many tokens a model takes, by the names that servers have for it."""
+    """The context size in tokens, by the names that servers use for it."""
     inner = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
     for facts in (entry, inner or {}):
         for name in _CONTEXT_NAMES:
@@ -236,7 +227,7 @@ def context_size(entry: dict[str, Any]) -> int | None:
 
 
 def _calls_tools(entry: dict[str, Any]) -> bool | None:
-    """As OpenRouter, Mistral and LM Studio say it."""
+    """As OpenRouter, Mistral and LM Studio report it."""
     parameters, abilities = entry.get("supported_parameters"), entry.get("capabilities")
     if isinstance(parameters, list):
         return "tools" in parameters

@@ -1,4 +1,4 @@
-"""From the chunks of a stream to what is shown, and to one `Reply`, whatever the protocol."""
+"""Turns the chunks of a stream into deltas to show and one `Reply`, for every protocol."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .reply import Delta, Reply
 from .reply_parser import ReplyParser
 
 WINDOW, WINDOW_IN_DATA = 600, 4_000
-"""Characters that must repeat themselves; files and code may do so for longer, and mean it."""
+"""Characters that must be repetitions; files and code may legitimately repeat for longer."""
 MAX_UNIT = 150
 _EVERY = 50
 
 
 class RunOnDetector:
-    """Fed with what a model writes, says once it is only copies of the same."""
+    """Detects a model that repeats itself without end."""
 
     def __init__(self) -> None:
         self.found = False
@@ -32,7 +32,6 @@ class RunOnDetector:
         self._unchecked = 0
 
     def add(self, text: str, *, in_data: bool = False) -> None:
-        """Take in the next piece; every so many characters it is compared with itself."""
         self._tail = (self._tail + text)[-WINDOW_IN_DATA:]
         self._unchecked += len(text)
         if self._unchecked < _EVERY:
@@ -40,12 +39,12 @@ class RunOnDetector:
         self._unchecked = 0
         window = WINDOW_IN_DATA if in_data else WINDOW
         tail = self._tail[-window:]
-        self.found = self.found or (len(tail) == window and unit_of(tail) is not None)
+        self.found = self.found or (len(tail) == window and repeated_unit(tail) is not None)
 
 
-def unit_of(text: str) -> int | None:
-    """The length of what a text consists of copies of, the last one maybe cut; None if of none."""
-    # Whatever repeats itself holds its own beginning again, one unit later.
+def repeated_unit(text: str) -> int | None:
+    """Length of the unit that a text repeats, the last copy possibly cut; None if it does not."""
+    # A repetitive text contains its own beginning again, one unit later.
     beginning = text[:-MAX_UNIT]
     size = text.find(beginning, 1)
     while 0 < size <= MAX_UNIT:
@@ -55,9 +54,9 @@ def unit_of(text: str) -> int | None:
     return None
 
 
-def said_once(text: str) -> str:
-    """A text that ends in copies of the same, with the first of them only."""
-    size = unit_of(text[-WINDOW // 2 :])
+def without_repetition(text: str) -> str:
+    """Reduce trailing repetitions to the first copy."""
+    size = repeated_unit(text[-WINDOW // 2 :])
     if size is None:
         return text
     start = len(text) - size
@@ -75,22 +74,16 @@ class _NativeCall:
 
 
 class ReplyReader:
-    """Fed with chunks, gives what to show now; after `finish`, `reply` is the whole.
+    """Feed it chunks and show what it returns; after `finish`, `reply` is complete.
 
-        reader = ReplyReader()
-        async for chunk in model.stream(request):
-            show(reader.feed(chunk))
-        show(reader.finish())
-        act_on(reader.reply)
-
-    A `Restarted` chunk makes it start over: what was shown of this reply is to be taken back.
+    A `Restarted` chunk starts over: what was shown of this reply must be taken back.
     """
 
     def __init__(self, *, ends_with_code: bool = False) -> None:
-        """`ends_with_code`: a block of Python is all that is wanted."""
+        """`ends_with_code`: the reply is complete with its first Python block."""
         self._ends_with_code = ends_with_code
         self.usage = Usage()
-        """Tokens spent, failed attempts included as far as the server told."""
+        """Includes failed attempts, as far as the server reported them."""
         self._spent = Usage()
         self._begin()
 
@@ -102,24 +95,24 @@ class ReplyReader:
 
     @property
     def reply(self) -> Reply:
-        """The reply so far; complete after `finish`."""
         reply = self._parser.reply
         if reply.cut == "repetition":
-            return replace(reply, text=said_once(reply.text), raw=said_once(reply.raw))
+            text, raw = without_repetition(reply.text), without_repetition(reply.raw)
+            return replace(reply, text=text, raw=raw)
         return reply
 
     @property
     def is_whole(self) -> bool:
-        """Whether the rest of the stream can be spared: all is said, or said over and over."""
+        """Whether the rest of the stream can be skipped: the reply is complete or repeats
+        itself.
+        """
         return self._parser.is_whole or self._run_on.found
 
     @property
     def has_native_calls(self) -> bool:
-        """Whether the model called tools by the API's own means."""
         return bool(self._calls)
 
     def feed(self, chunk: Chunk) -> list[Delta]:
-        """Take in a chunk; returns what can be shown now."""
         match chunk:
             case TextChunk(text):
                 self._run_on.add(text, in_data=self._parser.is_in_data)
@@ -139,7 +132,7 @@ class ReplyReader:
         return []
 
     def finish(self) -> list[Delta]:
-        """The stream has ended; returns what was still held back."""
+        """End of the stream; return what was held back."""
         if self._run_on.found:
             self._parser.cut = "repetition"
         elif self.finish_reason == "length":

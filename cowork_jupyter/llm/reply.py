@@ -1,4 +1,4 @@
-"""A reply of the model, piece by piece and whole."""
+"""A model's reply: the deltas that are shown while it streams, and the whole."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ from ..domain.surrogates import without_surrogates
 
 @dataclass(frozen=True)
 class TextDelta:
-    """More of the text, to show now."""
-
     text: str
 
 
 @dataclass(frozen=True)
 class ReasoningDelta:
-    """More of the reasoning, to show now."""
-
     text: str
 
 
@@ -32,21 +28,19 @@ Cut = Literal["", "length", "repetition"]
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole reply: what to show, and what to do."""
-
     text: str = ""
     reasoning: str = ""
     structured: Structured | None = None
     problem: str | None = None
     """What was wrong with JSON that looked meant for us, in words for the model."""
     raw: str = ""
-    """All the model wrote, its reasoning excepted: what is kept of a reply that has a problem."""
+    """Everything the model wrote except its reasoning; kept if the reply has a problem."""
     cut: Cut = ""
     """Why it ends before the model was done."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show and nothing to do (reasoning alone is nothing)."""
+        """Reasoning alone counts as empty."""
         return not self.text and self.structured is None and self.problem is None
 
     def beside_text(
@@ -55,9 +49,7 @@ class Reply:
         figures: Sequence[Figure] = (),
         assumptions: Sequence[Assumption] = (),
     ) -> TextData:
-        """What a message keeps that is never content: the reasoning, why it is of no use, and
-        what its words rest on.
-        """
+        """The data of a message that is never sent as content."""
         data = TextData()
         if figures:
             data.figures = list(figures)
@@ -71,7 +63,7 @@ class Reply:
 
 
 class StreamedText:
-    """Collects text that is shown as it comes, without the white space around it."""
+    """Collects text shown as it comes, without surrounding white space."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -79,16 +71,14 @@ class StreamedText:
 
     @property
     def value(self) -> str:
-        """All that was shown."""
         return "".join(self._parts)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was shown yet."""
         return not self._parts
 
     def write(self, piece: str) -> str:
-        """Add a piece; returns what can be shown now. Space waits for what follows it."""
+        """Add a piece; return what can be shown now. Trailing space waits for what follows."""
         body = piece.rstrip()
         if not body:
             if self._parts:
@@ -100,7 +90,6 @@ class StreamedText:
         return start
 
     def drop_space(self) -> None:
-        """Forget space that still waits."""
         self._space.clear()
 
     def ends_with(self, char: str) -> bool:
@@ -109,16 +98,16 @@ class StreamedText:
 
 
 class SurrogateJoiner:
-    """Joins character pairs that a server cut in two, and replaces halves that stay alone.
+    """Joins surrogate pairs that a server split, and replaces lone halves.
 
-    Half a pair can be neither stored nor sent, so none may get past the parser.
+    Lone surrogates can be neither stored nor sent, so none may get past the parser.
     """
 
     def __init__(self) -> None:
         self._half = ""
 
     def join(self, text: str) -> str:
-        """The whole characters so far; a first half waits for the next piece."""
+        """Return the complete characters; a first half waits for the next piece."""
         if not self._half and text.isascii():
             return text
         text, self._half = self._half + text, ""
@@ -127,6 +116,5 @@ class SurrogateJoiner:
         return without_surrogates(text)
 
     def flush(self) -> str:
-        """What still waits, at the end."""
         half, self._half = self._half, ""
         return without_surrogates(half)

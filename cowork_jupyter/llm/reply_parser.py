@@ -31,11 +31,11 @@ _PLAIN = re.compile(r"\s+|[^<{\n]+")
 _OF_RESULTS = frozenset({"status", "summary"})
 _BEFORE_OBJECT = (" ", "\t", ":")
 _MAY_BE_THOUGHT = 2_000
-"""Characters after a call in which a lone `</think>` still tells that it was only thought of."""
+"""Within this many characters after a call, a lone `</think>` still turns it into a thought."""
 
 
 def read_reply(text: str) -> Reply:
-    """The reply in a text that is there as a whole."""
+    """Parse a complete text."""
     parser = ReplyParser()
     parser.feed(text)
     parser.finish()
@@ -43,7 +43,7 @@ def read_reply(text: str) -> Reply:
 
 
 def _is_format(value: dict[str, Any]) -> bool:
-    """Whether it is one of the formats. Much that is not ours calls itself a result, too."""
+    """Many foreign objects have type `result`, too."""
     kind = value.get("type")
     if kind == "result" and _OF_RESULTS.isdisjoint(value):
         return False
@@ -51,17 +51,16 @@ def _is_format(value: dict[str, Any]) -> bool:
 
 
 class ReplyParser:
-    """Fed with pieces of a reply, gives what to show now; after `finish`, `reply` is the whole.
+    """Incremental parser; after `finish`, `reply` is complete.
 
-    Each state is a method that reads from a position and returns how far it got. What it
-    cannot read without more text it leaves in `_carry`, never more than a tag's length.
+    Each state is a method that reads from a position and returns how far it got. What it cannot
+    decide without more text it leaves in `_carry`, never more than a tag's length.
     """
 
     def __init__(self, *, ends_with_code: bool = False) -> None:
-        """`ends_with_code`: a block of Python is all that is wanted."""
+        """`ends_with_code`: the reply is complete with its first Python block."""
         self._ends_with_code = ends_with_code
         self.cut: Cut = ""
-        """Why it ends, if not because the model was done."""
         self._patience = 0
         self._raw: list[str] = []
         self._text, self._reasoning = StreamedText(), StreamedText()
@@ -74,7 +73,7 @@ class ReplyParser:
         self._held: list[str] = []
         self._line_start = True
         self._last = ""
-        """The character shown last: it tells whether an object may begin."""
+        """The character shown last: it decides whether an object may begin."""
         self._after_object = False
         self._in_our_fence = False
         self._object = ObjectScanner()
@@ -82,20 +81,19 @@ class ReplyParser:
         self._code = CodeScanner(0, "")
 
     def feed(self, text: str) -> list[Delta]:
-        """Read on; returns what can be shown now."""
         self._read(self._text_joiner.join(text))
         return self._take_deltas()
 
     def feed_reasoning(self, text: str) -> list[Delta]:
-        """Take in reasoning that the API delivers apart from the text."""
+        """Add reasoning that the API delivers separately."""
         self._reason(self._reasoning_joiner.join(text))
         return self._take_deltas()
 
     def add_call(self, name: str, arguments: str) -> None:
-        """Take in a native tool call, as if the model had written it in JSON."""
+        """Add a native tool call."""
         self._raw.append(f"\n{name}({arguments})")
         try:
-            # An API closes what it sends: arguments without their end were cut off.
+            # An API closes what it sends: unclosed arguments were cut off.
             parameters = load_object(arguments, may_close=False) if arguments.strip() else {}
         except MalformedReply as error:
             self._problem = self._problem or f"The arguments of {name}: {error}"
@@ -109,11 +107,11 @@ class ReplyParser:
 
     @property
     def is_in_data(self) -> bool:
-        """Whether it is reading an object or code, which may rightly repeat itself."""
+        """Whether it is inside an object or code, which may legitimately be repetitive."""
         return self._state in (self._in_object, self._in_code)
 
     def finish(self) -> list[Delta]:
-        """The reply has ended: whatever still waited is text, or a problem."""
+        """End of the reply: what was held back is text, or a problem."""
         self._read(self._text_joiner.flush())
         self._reason(self._reasoning_joiner.flush())
         if self._state == self._in_thought:
@@ -131,7 +129,6 @@ class ReplyParser:
 
     @property
     def reply(self) -> Reply:
-        """The reply so far; complete after `finish`."""
         structured, problem = None, self._problem
         if self._found and problem is None:
             try:
@@ -223,7 +220,7 @@ class ReplyParser:
         return len(text)
 
     def _in_rest(self, text: str, position: int) -> int:
-        """Dropped, unless it shows within a while that the call before it was only a thought."""
+        """Drop the rest, unless a `</think>` soon shows that the call was only a thought."""
         end = text.find(_CLOSE, position, position + max(self._patience, 0))
         if end >= 0:
             self._found.clear()
@@ -256,7 +253,7 @@ class ReplyParser:
         return end
 
     def _take_object(self) -> None:
-        """Ours: out of the text, along with the fence and the space before it."""
+        """Remove our object from the text, with its fence and the space before it."""
         source = "".join(self._held)
         self._held.clear()
         if self._opening:
@@ -282,7 +279,7 @@ class ReplyParser:
             self._show(source)
 
     def _release(self) -> None:
-        """Not ours: show what was held. In a fence, the rest of it is code."""
+        """Not ours: show what was held. The rest of a fence is code."""
         held = "".join(self._held)
         self._held.clear()
         self._show(held)
@@ -330,6 +327,6 @@ class ReplyParser:
 
 
 def _before_tag(text: str, position: int) -> int:
-    """Where a closing tag may begin at the end of the text."""
+    """Position where a closing tag may begin at the end of the text."""
     kept = next(n for n in range(len(_CLOSE) - 1, -1, -1) if text.endswith(_CLOSE[:n]))
     return max(position, len(text) - kept)

@@ -1,4 +1,8 @@
-"""From JSON text to a structured reply, or to a few words the model can learn from."""
+"""Parses JSON, or what is nearly JSON, into structured replies.
+
+Slips are repaired only where one reading is possible, see `read_nearly_json`. Errors are worded for
+the model.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +42,9 @@ class NotClear(ValueError):
 
 
 def read_nearly_json(text: str, *, may_close: bool = True) -> Any:
-    """The value that a text means. Raises `NotClear`.
+    """Parse JSON with common slips of models; raises `NotClear`.
 
-    `may_close`: brackets that are missing at the end were forgotten, not cut off.
+    `may_close`: closing brackets missing at the end were forgotten, not cut off.
     """
     if _PYTHON.match(text):
         with suppress(NotClear):
@@ -48,12 +52,12 @@ def read_nearly_json(text: str, *, may_close: bool = True) -> Any:
     try:
         return _Reader(text, may_close, inner_quotes=False).whole()
     except NotClear:
-        # Two slips at once are too many to be sure.
+        # Two kinds of slips at once are too ambiguous.
         return _Reader(text, may_close=False, inner_quotes=True).whole()
 
 
 def _python_value(text: str) -> Any:
-    """What Python means by it, if JSON can say the same."""
+    """Parse a Python literal, if JSON can express the same."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -73,14 +77,13 @@ class _Reader:
         self.inner_quotes = inner_quotes
 
     def whole(self) -> Any:
-        """The value, with nothing behind it."""
         value = self.value(0, "")
         if self.skip_space():
             raise NotClear
         return value
 
     def skip_space(self) -> str:
-        """Go on to the next character that counts, and give it; empty at the end."""
+        """Advance to the next non-space character and return it; empty at the end."""
         match = _SPACE.match(self.text, self.at)
         self.at = match.end() if match else self.at
         return self.text[self.at : self.at + 1]
@@ -132,7 +135,7 @@ class _Reader:
         return True
 
     def _goes_on(self, closing: str) -> bool:
-        """Behind a member: whether that was the last one."""
+        """After a member: whether it was the last one."""
         char = self.skip_space()
         if char == ",":
             self.at += 1
@@ -152,9 +155,10 @@ class _Reader:
         return match[0]
 
     def _string(self, within: str) -> str:
-        """What stands between quotes.
+        """Read a string.
 
-        Within a member's value there may be more of them: in pairs, with nothing that fits behind.
+        Within a member's value there may be unescaped inner quotes: in pairs, and only where
+        nothing that could follow a string follows them.
         """
         quote, start = self.text[self.at], self.at + 1
         parts: list[str] = []
@@ -169,7 +173,7 @@ class _Reader:
             if self._is_apostrophe(quote, place):
                 continue
             if parts and not self.text[start : place - 1].strip():
-                raise NotClear  # two texts with a comma lost between them
+                raise NotClear  # two strings without a comma between them
             parts.append(self.text[start : place - 1])
             start, is_pair = place, len(parts) % 2 == 1
             may_be_inner = self.inner_quotes and within == "object"
@@ -189,7 +193,7 @@ class _Reader:
 
 
 def _one_text(quote: str, parts: list[str]) -> str:
-    """The text with its inner quotes, unless it looks as if members were lost in it."""
+    """Rejoin a string with inner quotes, unless it looks as if members got lost in it."""
     text = quote.join(parts)
     if len(parts) > 1 and _MEMBER.search(text):
         raise NotClear
@@ -197,7 +201,7 @@ def _one_text(quote: str, parts: list[str]) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """As JSON means it; a backslash before anything else is one, as in a regular expression."""
+    """Decode escapes as JSON does; any other backslash is literal, as in a regular expression."""
 
     def known(match: re.Match[str]) -> str:
         if match[1] in _KNOWN_ESCAPES:
@@ -219,17 +223,17 @@ FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
     "review": Review,
     "result": StepResult,
 }
-"""The structured replies beside tool calls, by the value of their `type`."""
+"""Structured replies other than tool calls, by the value of their `type`."""
 
 
 class MalformedReply(ValueError):
-    """Text that is not the JSON it wants to be; the message says where and why."""
+    """The message tells the model where and why the JSON is malformed."""
 
 
 def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
-    """Read one JSON object, or what can only mean one (see `repair`).
+    """Parse one JSON object, repairing unambiguous slips.
 
-    `may_close`: brackets that are missing at the end were forgotten, not cut off.
+    `may_close`: closing brackets missing at the end were forgotten, not cut off.
     """
     try:
         value = json.loads(source, strict=False, parse_constant=_refuse, parse_float=_finite)
@@ -250,7 +254,7 @@ def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
 
 
 def settle(found: Sequence[dict[str, Any]]) -> Structured:
-    """Make one structured reply of the objects found, else raise `MalformedReply`."""
+    """Build one structured reply from the objects found; raises `MalformedReply`."""
     calls = [value for value in found if not CALLS.isdisjoint(value)]
     others = [value for value in found if CALLS.isdisjoint(value)]
     if others and len(found) > 1:
@@ -267,9 +271,7 @@ def settle(found: Sequence[dict[str, Any]]) -> Structured:
 
 
 def _format(value: dict[str, Any]) -> Plan | Question | Review | StepResult:
-    """A plan is not lost over an expectation or a role that makes no sense: it is left out, and
-    said so.
-    """
+    """A senseless expectation or role does not invalidate a plan: it is dropped, with a note."""
     kind = FORMATS[value["type"]]
     if kind is not Plan:
         return kind.model_validate(value)
@@ -279,7 +281,7 @@ def _format(value: dict[str, Any]) -> Plan | Question | Review | StepResult:
 
 
 def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:
-    """Several calls answer together; the last one says whether that was all."""
+    """Join several calls; the last one decides about `terminate`."""
     groups = [_calls(value) for value in values]
     calls = [call for group in groups for call in group.tools]
     return ToolCalls(tools=calls, terminate=groups[-1].terminate)
@@ -317,7 +319,7 @@ def _finite(digits: str) -> float:
 
 
 def _is_shallow(value: Any) -> bool:
-    """Whether nobody who walks it later, by recursion, runs into trouble."""
+    """Later code walks the value recursively."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [child for parent in level for child in _children(parent)]

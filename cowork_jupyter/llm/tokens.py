@@ -1,8 +1,8 @@
-"""Counting tokens without the model's own tables, which would have to be downloaded.
+"""Token estimates without the model's own vocabulary, which would have to be downloaded.
 
-A rough tokenizer: each match of one pattern is about one token. It leans to counting too
-many, most of all for what tokenizers are bad at (Chinese, base64, digits). What the API
-reports as used then tells how far off that is for the model at hand.
+A rough tokenizer: each match of one pattern is about one token. It tends to overestimate, above all
+what tokenizers are bad at (Chinese, base64, digits). The usage reported by the API then corrects
+the estimate for the model at hand.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable
 
 Count = Callable[[str], int]
-"""Anything that counts tokens, such as a `TokenCounter`."""
 
 _PIECE = re.compile(
     r"[a-z]{2}(?=[a-z]{14})"  # no word is that long: a sequence, a hash
@@ -26,9 +25,9 @@ _PIECE = re.compile(
     r"|[\x00-\x1f\x7f]"
 )
 _BETWEEN_PARAGRAPHS = re.compile(r"(?<=\S)\n\n(?=\S)")
-"""One token by the pattern, so that paragraphs can be counted one by one."""
+"""One token by the pattern, so paragraphs can be counted (and cached) separately."""
 _RARE = re.compile(r"[\U00010000-\U0010ffff]")
-"""Emoji and the like: models spell them with two tokens or more."""
+"""Emoji and the like take two tokens or more."""
 
 _WHOLE = 64_000
 _SAMPLE = 2_000
@@ -38,11 +37,11 @@ _TOO_SHORT_TO_LEARN = 100
 
 _REMEMBERED = 16_384
 _counts: dict[tuple[int, int], int] = {}
-"""By hash and length: the same history is counted at every turn, and no text is held here."""
+"""By hash and length: the same history is counted at every turn, and no text is kept alive."""
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a model makes of a text."""
+    """Approximate number of tokens; long texts are sampled."""
     key = (hash(text), len(text))
     count = _counts.get(key)
     if count is None:
@@ -54,12 +53,11 @@ def estimate_tokens(text: str) -> int:
 
 
 def _estimate(text: str) -> int:
-    """Count a short text, judge a long one by samples."""
     if len(text) <= _WHOLE:
         paragraphs = _BETWEEN_PARAGRAPHS.split(text)
         if len(paragraphs) == 1:
             return _pieces(text)
-        # Prompts differ in a paragraph or two.
+        # Successive prompts differ in a paragraph or two.
         return sum(map(estimate_tokens, paragraphs)) + len(paragraphs) - 1
     step = len(text) // (_WHOLE // _SAMPLE)
     samples = [text[start : start + _SAMPLE] for start in range(0, len(text), step)]
@@ -73,25 +71,24 @@ def _pieces(text: str) -> int:
 
 
 class TokenCounter:
-    """Estimates that get better with each answer of the model in use."""
+    """Estimates that improve with each answer of the model in use."""
 
     def __init__(self) -> None:
         self._ratio = 1.0
 
     @property
     def ratio(self) -> float:
-        """How many tokens this model makes of one that we estimate."""
+        """Actual tokens per estimated token."""
         return self._ratio
 
     def __call__(self, text: str) -> int:
-        """About how many tokens this text is for the model in use."""
         return math.ceil(estimate_tokens(text) * self._ratio)
 
     def learn(self, sent: Iterable[str], reported: int) -> None:
         """Compare with the `prompt_tokens` that the API reported for a request.
 
-        Too low an estimate makes a request fail, so the ratio rises quickly and falls slowly.
-        It is bounded because some servers report only what they had not cached.
+        Too low an estimate makes requests fail, so the ratio rises quickly and falls slowly. It is
+        bounded because some servers report only uncached tokens.
         """
         estimate = sum(map(estimate_tokens, sent))
         if estimate < _TOO_SHORT_TO_LEARN or reported <= 0:
@@ -102,12 +99,12 @@ class TokenCounter:
 
 
 def cut_middle(text: str, limit: int, count: Count, hint: str = "") -> str:
-    """The beginning and the end of a text, saying in between what was cut, within the limit."""
+    """Keep beginning and end of a text within the limit, with a note about what was cut."""
     cost = count(text)
     keep = len(text)
     shorter = text
     while cost > limit and keep > 0:
-        # A bit less than in proportion, so that two or three rounds do.
+        # Slightly less than proportional, so that two or three rounds suffice.
         keep = min(keep - 1, int(keep * max(limit, 0) / cost * 0.95))
         shorter = _without_middle(text, keep, hint)
         cost = count(shorter)

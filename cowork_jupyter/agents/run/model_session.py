@@ -195,7 +195,7 @@ class ModelSession:
         except ModelError as error:
             name = self._name
             shows_pictures = any(message.pictures for message in history)
-            if not shows_pictures or not self.vision.is_lost(name, error):
+            if not shows_pictures or not self.vision.record_refusal(name, error):
                 raise
             said = f"{error.message} Retrying without pictures; {name} gets none from now on."
             self.log.event(Notice(code="no_pictures", message=said))

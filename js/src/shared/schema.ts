@@ -178,10 +178,7 @@ export interface components {
              */
             waiting: "approval";
         };
-        /**
-         * BasePrompt
-         * @description One base prompt.
-         */
+        /** BasePrompt */
         BasePrompt: {
             id: string;
             /** @enum {string} */
@@ -3662,10 +3659,7 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
-        /**
-         * SuggestedModel
-         * @description A model of a provider, with what is known of it.
-         */
+        /** SuggestedModel */
         SuggestedModel: {
             /** @default null */
             context_size: number | null;

@@ -280,7 +280,7 @@ async def test_what_may_pass_is_tried_again(bench: Bench, fault: Scripted) -> No
 async def test_a_reply_that_has_ended_is_whole_whatever_comes_then(
     bench: Bench, end: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.llm.client._LAST_WORDS", 0.1)
+    monkeypatch.setattr("cowork_jupyter.llm.client._USAGE_TIMEOUT", 0.1)
     bench.server.add(end)
     chunks = await bench.chunks()
     assert (texts(chunks), chunks[-1]) == ("Let me see", Finished(end.finish))

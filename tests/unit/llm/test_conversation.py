@@ -362,10 +362,10 @@ def test_others_are_shown_pictures_only_if_the_user_says_so(name: str) -> None:
 
 def test_a_model_whose_server_refuses_pictures_gets_none_any_more() -> None:
     vision = VisionSupport("yes")
-    assert not vision.is_lost("m", RateLimited("Asked too often."))
+    assert not vision.record_refusal("m", RateLimited("Asked too often."))
     assert vision.sees("m")
-    assert vision.is_lost("m", Rejected("error 400: content must be a string"))
+    assert vision.record_refusal("m", Rejected("error 400: content must be a string"))
     assert not vision.sees("m")
     assert vision.sees("other")
     mmproj = ModelError("error 500: image input is not supported", retryable=True)
-    assert vision.is_lost("other", mmproj)
+    assert vision.record_refusal("other", mmproj)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from cowork_jupyter.llm.chunks import Finished, ReasoningChunk, TextChunk
-from cowork_jupyter.llm.reader import ReplyReader, RunOnDetector, said_once
+from cowork_jupyter.llm.reader import ReplyReader, RunOnDetector, without_repetition
 
 
 def noticed_after(unit: str, before: str = "Well then. ") -> int | None:
@@ -50,9 +50,9 @@ def test_a_file_may_repeat_itself_for_longer() -> None:
 
 @pytest.mark.parametrize("unit", ["It is 3.\n", "ha ", "abc"])
 def test_what_was_said_over_and_over_is_kept_once(unit: str) -> None:
-    assert said_once(f"So: {unit * 200}") == f"So: {unit}".rstrip()
-    assert said_once(f"So: {unit * 200}{unit[:2]}") == f"So: {unit}".rstrip()
-    assert said_once("So: it is three.") == "So: it is three."
+    assert without_repetition(f"So: {unit * 200}") == f"So: {unit}".rstrip()
+    assert without_repetition(f"So: {unit * 200}{unit[:2]}") == f"So: {unit}".rstrip()
+    assert without_repetition("So: it is three.") == "So: it is three."
 
 
 def test_a_reply_that_runs_on_ends_with_what_it_said() -> None:
