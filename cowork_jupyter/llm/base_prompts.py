@@ -39,7 +39,6 @@ class BasePrompt(BaseModel):
     source: Source
     text: str
     trusted: bool = True
-    """Whether it may be sent to a model."""
 
 
 @dataclass
@@ -84,7 +83,6 @@ class BasePrompts:
         return next((item for item in self.listing().items if item.id == prompt_id), None)
 
     def usable(self, prompt_id: str) -> BasePrompt | None:
-        """The prompt, if it may be sent to a model."""
         found = self.find(prompt_id)
         return found if found and found.trusted else None
 
@@ -142,7 +140,6 @@ def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
 
 
 def _title(prompt_id: str, text: str) -> str:
-    """The heading at the start of the text, else derived from the id."""
     first = text.partition("\n")[0]
     if first.startswith("# "):
         return first[2:].strip()

@@ -19,17 +19,14 @@ class Conversation:
 
     role: AgentRole
     tools: frozenset[str] = frozenset()
-    """Tools the role may use here."""
     notebook: str | None = None
     plan: Plan | None = None
     messages: Sequence[Message] = ()
     """Complete messages of this job or task, oldest first."""
     inserted: frozenset[str] = frozenset()
-    """Cells inserted by any task of this job."""
     code_run: Sequence[str] = ()
     """Code this job has run in a kernel without a cell, oldest first."""
     memory: str = ""
-    """The workspace memory, as Markdown."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,6 @@ class ModelRequest:
     conversation: Callable[[], Conversation] | None = None
     """Built only on demand; None where no agent asks."""
     job_id: str = ""
-    """Empty if no job is asking."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,6 @@ class TextChunk:
 
 @dataclass(frozen=True)
 class ReasoningChunk:
-    """Reasoning that the server sends in a separate field."""
-
     text: str
     field: str = "reasoning_content"
     """Some servers want it back under the same name."""
@@ -97,12 +91,10 @@ Chunk = TextChunk | ReasoningChunk | ToolCallChunk | UsageChunk | Finished | Res
 
 
 class NotAChunk(ValueError):
-    """The server sent JSON that is not a chat completion chunk."""
+    pass
 
 
 class ErrorEvent(Exception):
-    """An error event in the middle of the stream."""
-
     def __init__(self, body: object) -> None:
         super().__init__()
         self.body = body
@@ -110,7 +102,6 @@ class ErrorEvent(Exception):
 
 
 def merged(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Join adjacent text chunks."""
     for kind, group in groupby(chunks, type):
         if kind is TextChunk:
             yield TextChunk("".join(_text(chunk, "text") for chunk in group))

@@ -44,8 +44,6 @@ _DRAIN_SECONDS = 0.1
 
 
 class EventDecoder:
-    """Incremental parser of server-sent events."""
-
     def __init__(self) -> None:
         self.is_done = False
         self._begun: list[bytes] = []
@@ -64,7 +62,6 @@ class EventDecoder:
         return [event for event in events if not self._is_end(event)]
 
     def _take(self, line: bytes) -> bytes:
-        """Return the event's data if this line ends one."""
         if line.startswith(_FIELD):
             self._data.append(line[len(_FIELD) :].removeprefix(b" "))
         if line or not self._data:  # other fields, and comments that keep the connection open
@@ -78,7 +75,6 @@ class EventDecoder:
 
 
 async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes], None]:
-    """Yield the events of each read, never an empty list."""
     decoder = EventDecoder()
     async for data in reads:
         if events := decoder.feed(data):
@@ -103,17 +99,14 @@ _KEEP_ALIVE = 3.0
 a request could go out on a connection that is being closed."""
 
 _USAGE_TIMEOUT = 5.0
-"""Seconds to wait for the usage after the reply has finished."""
 
 _NOT_A_STREAM = ("text/html", "application/json")
 
 
 class LanguageModel(Protocol):
-    """A server's model, or the guide inside the package."""
-
     @property
     def name(self) -> str:
-        """Display name."""
+        pass
 
     @property
     def is_guide(self) -> bool:
@@ -233,7 +226,6 @@ class Model:
     async def _chunks(
         self, reads: AsyncGenerator[list[bytes], None], classifier: FailureClassifier
     ) -> AsyncGenerator[Chunk, None]:
-        """Apply the timeouts, and turn exceptions into failures."""
         limit, ended = self._retries.first, False
         while True:
             chunks, failure = list[Chunk](), None
@@ -333,7 +325,6 @@ class Model:
 
 
 def _split_credentials(base_url: str) -> tuple[str, tuple[str, str] | None]:
-    """Split the credentials off a URL."""
     parts = urlsplit(base_url)
     if not parts.username:
         return base_url, None

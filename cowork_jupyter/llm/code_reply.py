@@ -104,7 +104,6 @@ def _tagged_call(source: str, tools: Collection[str]) -> ToolCall | None:
 
 
 def syntax_problem(code: str) -> str | None:
-    """Why the code does not parse, with the line; None if it does."""
     try:
         _parsed(code)
     except SyntaxError as error:

@@ -40,8 +40,6 @@ class _State(Enum):
 
 
 class CodeStream:
-    """Feed it pieces of an answer; after `finish`, `code` is complete."""
-
     def __init__(self, *, bare: bool = False, shell: bool = False) -> None:
         """`bare`: no fence is expected, everything is code. `shell`: shell blocks count as code."""
         self._bare = bare
@@ -93,7 +91,6 @@ class CodeStream:
         return "".join(pieces)
 
     def finish(self) -> str:
-        """Return the code that was held back."""
         rest = self.feed(self._joiner.flush()) or ""
         pending, self._pending = self._pending, ""
         if self._state is _State.FENCED:
@@ -242,7 +239,6 @@ def _fence(line: str) -> int | None:
 
 
 def is_code(line: str) -> bool:
-    """Whether a line alone is recognisably Python or a magic, not a sentence."""
     text = line.strip()
     if not text or len(text) > _MAX_LINE:
         return False
@@ -254,7 +250,6 @@ def is_code(line: str) -> bool:
 
 
 def _opens(text: str) -> bool:
-    """Whether brackets stay open at the end of a line that could be code."""
     if not text.endswith(("(", "[", "{", ",")) or " " in text.split("(")[0].strip():
         return text.endswith(("(", "[", "{")) and "=" in text
     return True

@@ -76,7 +76,6 @@ def to_native_messages(
 
 
 _Exchange = list[tuple[Message, Message]]
-"""Parallel calls with their results."""
 
 
 def _with_results(history: Sequence[Message]) -> Iterator[Message | _Exchange]:
@@ -130,7 +129,6 @@ def _speaker(message: Message | list[Message]) -> str:
 
 
 def _joined_calls(messages: Iterable[Message]) -> Iterable[Message | list[Message]]:
-    """Group parallel calls."""
     for is_call, group in groupby(messages, key=_is_call):
         if is_call:
             yield list(group)
@@ -207,7 +205,6 @@ _SEEING = re.compile(
     r"|claude-(?!2|instant)|llama-?4|grok-[4-9]|mistral-(?:medium-3|small-3\.[1-9]|large-3)",
     re.IGNORECASE,
 )
-"""Models known to accept pictures."""
 _ABOUT_PICTURES = re.compile(r"image|picture|vision|multi-?modal|mmproj", re.IGNORECASE)
 
 
@@ -256,6 +253,5 @@ def _describe_others(message: Message, kept: list[ImagePart], why: str) -> Messa
 
 
 def _name(picture: ImagePart) -> str:
-    """For example `image 640×480 PNG`."""
     size = f" {picture.size[0]}×{picture.size[1]}" if picture.size else ""
     return f"image{size} {picture.media_type.rpartition('/')[2].upper()}"

@@ -1,4 +1,4 @@
-"""Finds model servers on this machine by probing their candidates ports.
+"""Finds model servers on this machine by probing their usual ports.
 
 Only on loopback, only with read requests, without any key; nothing found is used before the user
 says so.
@@ -78,7 +78,6 @@ def with_context_size(provider: str, root: str, model: ServedModel) -> ServedMod
 
 
 def _ask(url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the JSON object at a URL, or {}."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"} if data else {}
     request = urllib.request.Request(url, data, headers)  # noqa: S310

@@ -85,7 +85,6 @@ class Failure:
     """Whether the same request may succeed a little later."""
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
-    """Time spent waiting, for stalls."""
     words: str = ""
     """Everything the server said, to find options that it does not know."""
 
@@ -102,7 +101,6 @@ _WINDOW = re.compile(
     r"|must be <=|prompt length is|context length \(|cannot exceed)\s*(\d{3,8})\b",
     re.IGNORECASE,
 )
-"""How servers state their context size."""
 _NO_MODEL = re.compile(
     r"model_not_found|(unknown|invalid|no such) model|not a valid model"
     r"|model\b.{0,120}(not found|not exist|not available|no endpoints)",
@@ -120,8 +118,6 @@ _MIN_SECRET_LENGTH = 4
 
 @dataclass(frozen=True)
 class FailureClassifier:
-    """Turns exceptions into failures, with the key redacted."""
-
     address: str
     model: str
     secret: str = field(default="", repr=False)
@@ -129,7 +125,6 @@ class FailureClassifier:
     """How the user refers to address, key and model."""
 
     def check(self) -> None:
-        """Raise what is wrong before anything is sent."""
         if not self.address:
             raise Unreachable(f"No model server is set: set {self.fields.address}.")
         if not _is_web_address(self.address):
@@ -180,7 +175,6 @@ class FailureClassifier:
 
     @property
     def place(self) -> str:
-        """The base URL without credentials."""
         return without_credentials(self.address)
 
     def _status(self, status: int, words: str, headers: Mapping[str, str]) -> Failure:
@@ -200,12 +194,16 @@ class FailureClassifier:
     def _by_words(self, status: int, words: str) -> ModelError | None:
         """Errors that a retry cannot fix. The text says more than the status does."""
         if status in (401, 403):
-            return self._wrong_key(words)
+            return WrongKey(
+                f"The server at {self.place} does not accept the key: "
+                f"check {self.fields.key}. It says: {self._quote(words)}"
+            )
         if status == 413 or _OVERFLOW.search(words):
             error = ContextOverflow(
                 f"The conversation is too long for the model: {self._quote(words)}"
             )
-            error.window = _window_in(words)
+            if found := _WINDOW.search(words.replace(",", "")):
+                error.window = int(found[1])
             return error
         if _NO_QUOTA.search(words):
             return RateLimited(
@@ -215,13 +213,12 @@ class FailureClassifier:
             return Refused(f"The provider's content filter blocked it: {self._quote(words)}")
         if status in (400, 404, 422) and _NO_MODEL.search(words):
             return self.unknown_model()
-        return self._no_api() if status in (404, 405) else None
-
-    def _wrong_key(self, words: str) -> ModelError:
-        return WrongKey(
-            f"The server at {self.place} does not accept the key: "
-            f"check {self.fields.key}. It says: {self._quote(words)}"
-        )
+        if status in (404, 405):
+            return Unreachable(
+                f"There is no chat completions API at {self.place}: "
+                f"check {self.fields.address}, which often ends in /v1."
+            )
+        return None
 
     def unknown_model(self) -> ModelError:
         if not self.model:
@@ -229,12 +226,6 @@ class FailureClassifier:
         return UnknownModel(
             f"The server at {self.place} has no model '{self.model}': check "
             f"{self.fields.model}, or list the models with `%cowork models`."
-        )
-
-    def _no_api(self) -> ModelError:
-        return Unreachable(
-            f"There is no chat completions API at {self.place}: "
-            f"check {self.fields.address}, which often ends in /v1."
         )
 
     def _connection(self, cause: BaseException) -> Failure:
@@ -250,15 +241,12 @@ class FailureClassifier:
         )
 
     def _quote(self, words: str) -> str:
-        """The server's words in one line, with the key redacted."""
         line = " ".join(words.split())
         if len(self.secret) >= _MIN_SECRET_LENGTH:
             line = line.replace(self.secret, "…")
-        return (
-            (line[:_MAX_QUOTE_LENGTH] + "…")
-            if len(line) > _MAX_QUOTE_LENGTH
-            else line or "no reason"
-        )
+        if len(line) > _MAX_QUOTE_LENGTH:
+            return f"{line[:_MAX_QUOTE_LENGTH]}…"
+        return line or "no reason"
 
 
 def _is_web_address(text: str) -> bool:
@@ -270,11 +258,6 @@ def _is_web_address(text: str) -> bool:
         return parts.scheme in ("http", "https") and bool(host) and parts.port != 0
     except ValueError:
         return False
-
-
-def _window_in(words: str) -> int | None:
-    found = _WINDOW.search(words.replace(",", ""))
-    return int(found[1]) if found else None
 
 
 def _words(error: Any) -> str:
@@ -324,7 +307,6 @@ class RetryPolicy:
         return min(max(retry_after, 0.0 if attempt == 1 else grown), self.longest)
 
     def retry_after(self, headers: Mapping[str, str]) -> float | None:
-        """The delay requested by the headers, in seconds or as a date."""
         milliseconds = _number(headers.get("retry-after-ms", ""))
         if milliseconds is not None:
             return milliseconds / 1000

@@ -18,7 +18,6 @@ MESSAGE_TOKENS = 4
 FRAME_TOKENS = 24
 """Overhead of a tool result: tool name and marks."""
 IMAGE_TOKENS = 1_000
-"""Approximate cost of a picture."""
 _RESULT_SHARE = 4
 """A single tool result takes at most budget / _RESULT_SHARE."""
 
@@ -91,8 +90,6 @@ def older_half(newest_first: Sequence[Message], budget: int, count: Count) -> li
 
 
 class _Reading:
-    """Iterates over the messages: measures them and cuts long results."""
-
     def __init__(self, newest_first: Iterable[Message], result_limit: int, count: Count) -> None:
         self._messages = newest_first
         self._result_limit = result_limit
@@ -118,8 +115,6 @@ class _Reading:
 
 
 class _Top:
-    """What is always kept: plan, goal and summary."""
-
     def __init__(
         self, goal: Message | None, plan: str | None, summary: str | None, count: Count
     ) -> None:
@@ -199,7 +194,6 @@ def _awaits_call(newest: _Piece | None, kept: list[_Unit]) -> bool:
 
 
 def _drop_oldest(kept: list[_Unit], goal: Message | None) -> bool:
-    """Drop the oldest unit other than the newest and the goal; False if there is none."""
     older = [unit for unit in kept if unit[0].place > 0 and not _is(unit[0], goal)]
     if older:
         kept.remove(max(older, key=lambda unit: unit[0].place))
@@ -248,7 +242,6 @@ def _note(
 
 
 def cost_of(message: Message, count: Count) -> int:
-    """Cost in tokens when sent."""
     return _cost_around(message) + count(_readable(message)) + len(message.pictures) * IMAGE_TOKENS
 
 
@@ -262,7 +255,6 @@ def _readable(message: Message) -> str:
 
 
 def _shorten(message: Message, limit: int, count: Count) -> Message:
-    """Cut the text in the middle, and drop pictures that would take most of the limit."""
     pictures = message.pictures
     readable = _readable(message)
     if len(pictures) * IMAGE_TOKENS > limit // 2:

@@ -28,22 +28,17 @@ _DAY = 86_400.0
 
 
 class Learnt(BaseModel):
-    """Experience with one model."""
-
     window: int | None = None
     """Context size in tokens, question and answer together."""
     protocol: ToolProtocol | None = None
     """Set where native tool calls did not work."""
     at: float = 0.0
-    """Unix time."""
 
 
 _KEPT = TypeAdapter(dict[str, Learnt])
 
 
 class KnownModels:
-    """One file for all workspaces."""
-
     def __init__(
         self,
         file: Path | None = None,
@@ -81,7 +76,6 @@ class KnownModels:
         return list(dict.fromkeys(model.name for model in listed.values()))
 
     def window(self, model: str) -> int | None:
-        """The context size in tokens, None if unknown."""
         said = self._said(model).context_size or self._suggested(model).context_size
         known = [self._context_size or said, self._of(model).window]
         return min((size for size in known if size), default=None)
@@ -136,7 +130,6 @@ class KnownModels:
 
 
 def _served(connection: Connection) -> list[ServedModel]:
-    """The server's models; the connected one with its context size."""
     try:
         served = read_models(connection, _LISTING)
     except NotReachable:

@@ -10,7 +10,6 @@ import re
 from enum import Enum, auto
 
 PYTHON = frozenset({"python", "py", "python3", "ipython"})
-"""Language names of Python blocks."""
 
 _TICKS = re.compile(r"`*")
 _INFO = re.compile(r"[^\s`{]*")
@@ -19,26 +18,18 @@ _CODE = re.compile(r"\s+|[^\s`][^\n`]*")
 
 
 class Inside(Enum):
-    """What follows an opening fence."""
-
     UNKNOWN = auto()
     OBJECT = auto()
-    """A brace."""
     CODE = auto()
 
 
 class FenceOpening:
-    """Reads backticks, language and white space up to the first character of the content."""
-
     def __init__(self) -> None:
         self.inside = Inside.UNKNOWN
         self.ticks = 0
         self._parts = [_TICKS, _INFO, _SPACE]
 
     def scan(self, text: str, start: int) -> int:
-        """Scan from `start`; return the position of the first character, or of the end of the
-        text.
-        """
         position = start
         while position < len(text) and self._parts:
             match = self._parts[0].match(text, position)
@@ -72,7 +63,6 @@ class CodeScanner:
         return not self._first_line and self._language in PYTHON
 
     def scan(self, text: str, start: int) -> int:
-        """Scan from `start`; return the position after the fence, or of the end of the text."""
         position = start
         while position < len(text) and not self.ended:
             if text[position] == "`":
@@ -101,7 +91,6 @@ KINDS = frozenset({"plan", "question", "review", "result", "text"})
 """Values of `type` that make an object ours."""
 
 CALLS = frozenset({"tool", "tools"})
-"""Keys that make an object ours."""
 
 _LIKELY = frozenset(
     {
@@ -127,7 +116,6 @@ _OUTSIDE = re.compile(r'[^"{}:,`]*')
 _ALMOST_JSON = re.compile(
     r"['\"]?(?:tools?['\"]?\s*:|type['\"]?\s*:\s*['\"]?(?:plan|question|review|result|text)\b)"
 )
-"""Start of a call or a plan written as Python or JavaScript."""
 
 
 class Ownership(Enum):
@@ -135,7 +123,6 @@ class Ownership(Enum):
     OURS = auto()
     FOREIGN = auto()
     PROSE = auto()
-    """Only a brace, not an object."""
 
 
 class ObjectScanner:
@@ -157,9 +144,6 @@ class ObjectScanner:
         self._key = ""
 
     def scan(self, text: str, start: int) -> int:
-        """Scan from `start`; return the position of a decision, of the object's end or the
-        text's.
-        """
         before = self.verdict
         stop = len(text)
         if before is Ownership.UNDECIDED and self._patience is not None:

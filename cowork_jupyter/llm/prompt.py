@@ -28,7 +28,6 @@ PROMPT_TOKENS, PERMISSION_TOKENS = 1_800, 250
 
 Tools beyond it are not described; they are found with `find_tools`."""
 MAX_FOUND = 8
-"""Results of one search."""
 
 _ALLOWED = {
     Permission.READ_FILES: "read files, notebooks and variables",
@@ -47,8 +46,6 @@ _GUIDANCE: dict[GuidanceKind, str] = {
 
 @dataclass(frozen=True)
 class DescribedTool:
-    """A tool with its category, which becomes a heading in the prompt."""
-
     category: str
     spec: ToolSpec
 
@@ -62,7 +59,6 @@ class DescribedTool:
 class PromptParts:
     role: AgentRole
     tools: Sequence[DescribedTool]
-    """Permitted tools, selected by `choose_tools`."""
     others: int = 0
     """How many more can be found with `find_tools`."""
     base: str = ""
@@ -70,12 +66,10 @@ class PromptParts:
     profile: PromptProfile = "full"
     runs_code: bool = False
     facts: dict[str, str] = field(default_factory=dict)
-    """Facts about the workspace: its name, the notebook, the date."""
     templates: Sequence[str] = ()
     """Outlines of saved plans that fit the request."""
     guidance: Sequence[GuidanceText] = ()
     frame: Frame | None = None
-    """Marks around untrusted text."""
 
 
 def render_prompt(parts: PromptParts) -> str:
@@ -141,7 +135,6 @@ def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
 
 @cache
 def read_prompt(folder: str, name: str) -> str:
-    """A prompt file of the package; empty if there is none."""
     path = PROMPTS / folder / name
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
@@ -173,7 +166,6 @@ def choose_tools(
 
 
 def search_tools(tools: Sequence[DescribedTool], query: str) -> list[DescribedTool]:
-    """The tools that share most with the query, best first."""
     fits = _fitness(tools, query)
     best = sorted(range(len(tools)), key=lambda place: -fits[place])
     return [tools[place] for place in best[:MAX_FOUND] if fits[place]]
@@ -243,7 +235,6 @@ def _templates(outlines: Sequence[str]) -> str:
 
 
 def _guidance(parts: PromptParts) -> Iterator[str]:
-    """One section per kind, which says how far to follow it."""
     for kind, heading in _GUIDANCE.items():
         texts = [guidance.text for guidance in parts.guidance if guidance.about.kind == kind]
         if texts:

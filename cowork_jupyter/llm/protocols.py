@@ -35,7 +35,6 @@ _CALLING = re.compile(
     r"|(?:mistral|devstral|magistral)-(?:large|medium|small)",
     re.IGNORECASE,
 )
-"""Models known to be good at native tool calls."""
 
 
 def protocol_for(
@@ -58,13 +57,11 @@ class ToolSpec(NamedTuple):
     name: str
     description: str
     parameters: dict[str, Any]
-    """JSON schema."""
 
 
 def request_arguments(
     protocol: ToolProtocol, tools: Sequence[ToolSpec], formats: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Request arguments for a protocol with these tools and formats allowed."""
     if protocol == "json_schema":
         schema = reply_schema(tools, formats)
         return {
@@ -173,7 +170,6 @@ _OPTIONAL = {
 
 
 def refused_option(words: str, arguments: Mapping[str, Any]) -> str | None:
-    """The optional argument that the server's error is about, if any."""
     return next(
         (name for name, known in _OPTIONAL.items() if name in arguments and known.search(words)),
         None,

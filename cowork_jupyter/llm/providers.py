@@ -29,13 +29,10 @@ class SuggestedModel(BaseModel):
     name: str
     context_size: int | None = None
     protocol: ToolProtocol | None = None
-    """How it calls tools over this provider's Chat Completions."""
     price: Price | None = None
 
 
 class Provider(BaseModel):
-    """A provider's API address and models."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
@@ -52,12 +49,10 @@ class Provider(BaseModel):
 
     @property
     def port(self) -> int | None:
-        """Port, if it runs on this machine."""
         parts = urlsplit(self.base_url)
         return parts.port if parts.hostname in LOCAL_HOSTS else None
 
     def is_at(self, address: str) -> bool:
-        """Whether the address is this provider's, with any placeholders filled in."""
         return self._address.fullmatch(address.rstrip("/")) is not None
 
     @cached_property
@@ -68,7 +63,6 @@ class Provider(BaseModel):
 
 @cache
 def all_providers() -> tuple[Provider, ...]:
-    """In the order in which they are offered."""
     text = files(__package__).joinpath("providers.json").read_bytes()
     return TypeAdapter(tuple[Provider, ...]).validate_json(text)
 
@@ -88,6 +82,5 @@ def suggested(address: str, model: str) -> SuggestedModel:
 
 
 def usual_prices(currency: str) -> dict[str, Price]:
-    """Usual prices by model name; none for another currency."""
     known = [model for provider in all_providers() for model in provider.models]
     return {model.name: model.price for model in known if model.price and currency == CURRENCY}

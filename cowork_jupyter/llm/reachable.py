@@ -91,7 +91,6 @@ def look(connection: Connection) -> ModelState:
 
 
 def served_models(connection: Connection) -> list[ServedModel]:
-    """All models of the server; raises `Unavailable` if it cannot be asked."""
     if connection.is_guide:
         return [ServedModel(BUILT_IN)]
     if connection.local:
@@ -217,7 +216,6 @@ def open_url(request: urllib.request.Request, timeout: float) -> Any:
 
 
 def context_size(entry: dict[str, Any]) -> int | None:
-    """The context size in tokens, by the names that servers use for it."""
     inner = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
     for facts in (entry, inner or {}):
         for name in _CONTEXT_NAMES:

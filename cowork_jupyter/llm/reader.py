@@ -24,8 +24,6 @@ _EVERY = 50
 
 
 class RunOnDetector:
-    """Detects a model that repeats itself without end."""
-
     def __init__(self) -> None:
         self.found = False
         self._tail = ""
@@ -55,7 +53,6 @@ def repeated_unit(text: str) -> int | None:
 
 
 def without_repetition(text: str) -> str:
-    """Reduce trailing repetitions to the first copy."""
     size = repeated_unit(text[-WINDOW // 2 :])
     if size is None:
         return text

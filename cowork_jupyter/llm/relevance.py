@@ -46,4 +46,3 @@ _STOP_WORDS = words(
     "new not one other out please plan show step than that the then there this use using want "
     "what when where which will with you your"
 )
-"""Words without topic."""

@@ -36,7 +36,6 @@ class Reply:
     raw: str = ""
     """Everything the model wrote except its reasoning; kept if the reply has a problem."""
     cut: Cut = ""
-    """Why it ends before the model was done."""
 
     @property
     def is_empty(self) -> bool:
@@ -49,7 +48,6 @@ class Reply:
         figures: Sequence[Figure] = (),
         assumptions: Sequence[Assumption] = (),
     ) -> TextData:
-        """The data of a message that is never sent as content."""
         data = TextData()
         if figures:
             data.figures = list(figures)
@@ -63,8 +61,6 @@ class Reply:
 
 
 class StreamedText:
-    """Collects text shown as it comes, without surrounding white space."""
-
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._space: list[str] = []
@@ -93,7 +89,6 @@ class StreamedText:
         self._space.clear()
 
     def ends_with(self, char: str) -> bool:
-        """Whether the last thing written was this character, with no space after it."""
         return bool(self._parts) and not any(self._space) and self._parts[-1].endswith(char)
 
 
@@ -107,7 +102,6 @@ class SurrogateJoiner:
         self._half = ""
 
     def join(self, text: str) -> str:
-        """Return the complete characters; a first half waits for the next piece."""
         if not self._half and text.isascii():
             return text
         text, self._half = self._half + text, ""

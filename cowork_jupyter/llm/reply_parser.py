@@ -35,7 +35,6 @@ _MAY_BE_THOUGHT = 2_000
 
 
 def read_reply(text: str) -> Reply:
-    """Parse a complete text."""
     parser = ReplyParser()
     parser.feed(text)
     parser.finish()
@@ -85,12 +84,10 @@ class ReplyParser:
         return self._take_deltas()
 
     def feed_reasoning(self, text: str) -> list[Delta]:
-        """Add reasoning that the API delivers separately."""
         self._reason(self._reasoning_joiner.join(text))
         return self._take_deltas()
 
     def add_call(self, name: str, arguments: str) -> None:
-        """Add a native tool call."""
         self._raw.append(f"\n{name}({arguments})")
         try:
             # An API closes what it sends: unclosed arguments were cut off.
@@ -327,6 +324,5 @@ class ReplyParser:
 
 
 def _before_tag(text: str, position: int) -> int:
-    """Position where a closing tag may begin at the end of the text."""
     kept = next(n for n in range(len(_CLOSE) - 1, -1, -1) if text.endswith(_CLOSE[:n]))
     return max(position, len(text) - kept)

@@ -38,7 +38,7 @@ MAX_DEPTH = 100
 
 
 class NotClear(ValueError):
-    """The text has no reading, or more than one."""
+    pass
 
 
 def read_nearly_json(text: str, *, may_close: bool = True) -> Any:
@@ -57,7 +57,6 @@ def read_nearly_json(text: str, *, may_close: bool = True) -> Any:
 
 
 def _python_value(text: str) -> Any:
-    """Parse a Python literal, if JSON can express the same."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -135,7 +134,6 @@ class _Reader:
         return True
 
     def _goes_on(self, closing: str) -> bool:
-        """After a member: whether it was the last one."""
         char = self.skip_space()
         if char == ",":
             self.at += 1
@@ -223,7 +221,6 @@ FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
     "review": Review,
     "result": StepResult,
 }
-"""Structured replies other than tool calls, by the value of their `type`."""
 
 
 class MalformedReply(ValueError):
@@ -254,7 +251,6 @@ def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
 
 
 def settle(found: Sequence[dict[str, Any]]) -> Structured:
-    """Build one structured reply from the objects found; raises `MalformedReply`."""
     calls = [value for value in found if not CALLS.isdisjoint(value)]
     others = [value for value in found if CALLS.isdisjoint(value)]
     if others and len(found) > 1:

@@ -27,7 +27,6 @@ _PIECE = re.compile(
 _BETWEEN_PARAGRAPHS = re.compile(r"(?<=\S)\n\n(?=\S)")
 """One token by the pattern, so paragraphs can be counted (and cached) separately."""
 _RARE = re.compile(r"[\U00010000-\U0010ffff]")
-"""Emoji and the like take two tokens or more."""
 
 _WHOLE = 64_000
 _SAMPLE = 2_000
@@ -41,7 +40,6 @@ _counts: dict[tuple[int, int], int] = {}
 
 
 def estimate_tokens(text: str) -> int:
-    """Approximate number of tokens; long texts are sampled."""
     key = (hash(text), len(text))
     count = _counts.get(key)
     if count is None:
@@ -71,8 +69,6 @@ def _pieces(text: str) -> int:
 
 
 class TokenCounter:
-    """Estimates that improve with each answer of the model in use."""
-
     def __init__(self) -> None:
         self._ratio = 1.0
 
