@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..store.connection import Database
-from ..store.owner import Owner
+from ..store.recovery import Owner
 from .entries import Change, changes_from_bytes, same
 
 Phase = Literal["paths", "scan", "untold"]

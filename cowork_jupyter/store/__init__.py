@@ -1,7 +1,6 @@
-"""Everything that happened, in one SQLite file, whole and in order.
+"""The record: one SQLite file with all state and events, in order.
 
-State and the events that tell of it change in one transaction, and only then is anything
-shown. Others use what is named here.
+State and the events about it change in one transaction, and only then is anything shown.
 """
 
 from .errors import StoreError

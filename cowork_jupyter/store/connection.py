@@ -13,16 +13,16 @@ from pathlib import Path
 from .errors import explain, explained
 
 BUSY_SECONDS = 10.0
-"""How long one process waits for another's commit before giving up."""
+"""How long to wait for another process's commit."""
 
 _READER_CACHE_KIB = 256
-"""Of each connection that reads; SQLite's own 2 MiB, for each of a dozen, would be felt."""
+"""Per reading connection; SQLite's default of 2 MiB would add up over a dozen of them."""
 _NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "fuse.sshfs")
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
 class Database:
-    """One connection that writes, shared by threads, and others that read meanwhile."""
+    """One writing connection, shared by threads, and others that read concurrently."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,11 +30,11 @@ class Database:
         self._connection = open_database(path)
         self._idle_readers: list[sqlite3.Connection] = []
         self._owner: int | None = None
-        """The thread that is in a transaction."""
+        """The thread inside a transaction."""
         self._closed = False
 
     def close(self) -> None:
-        """Let go of the file. Closing twice does no harm."""
+        """Idempotent."""
         with self._lock:
             self._closed = True
             self._connection.close()
@@ -49,11 +49,11 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that does not wait for who writes.
+        """A connection that does not wait for writers.
 
-        Inside of a transaction it is that of the transaction, which sees its own changes.
+        Inside a transaction it is the transaction's own, which sees its changes.
         """
-        if self._owner == threading.get_ident() or self._closed:  # which then says so
+        if self._owner == threading.get_ident() or self._closed:  # closed: let it raise
             yield self._connection
             return
         try:
@@ -69,12 +69,12 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Change things together, or not at all. Inside of one there is no other."""
+        """Commit or roll back; transactions do not nest."""
         with self._lock:
             if self._in_transaction():
                 raise RuntimeError("A transaction is open already; use it instead.")
             try:
-                # Taking the write lock first: what is read inside holds until the end.
+                # Take the write lock first, so that what is read inside stays true until the end.
                 self._connection.execute("BEGIN IMMEDIATE")
                 self._owner = threading.get_ident()
                 yield self._connection
@@ -90,7 +90,7 @@ class Database:
         return self._connection.in_transaction
 
     def is_free(self) -> bool:
-        """Whether a transaction could begin this moment. What else is wrong, it will say itself."""
+        """Whether a transaction could begin right now; errors other than "busy" are left to it."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -108,11 +108,11 @@ class Database:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """Open or create the file, with the write-ahead log where the filesystem carries one.
+    """Open or create the file, in WAL mode where the filesystem supports it.
 
-    WAL needs shared memory between the processes, which network filesystems do not give
-    (home folders of a JupyterHub often are on one): those get the rollback journal, and
-    with it a full sync, because without WAL anything less can damage the file.
+    WAL needs shared memory between processes, which network filesystems lack (JupyterHub homes are
+    often on one): those get the rollback journal with full sync, because without WAL anything less
+    can damage the file.
     """
     try:
         create_private(path)
@@ -124,10 +124,10 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def create_private(path: Path) -> None:
-    """Make folder and file readable for their owner only; SQLite's side files follow suit.
+    """Create folder and file readable for their owner only; SQLite's side files inherit this.
 
-    A file that is there is not even opened: closing it would take away the locks that other
-    connections of this process have on it, and other processes would then damage it.
+    An existing file is not even opened: closing it would drop the locks that other connections of
+    this process hold on it, and other processes could then damage it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(FileExistsError):
@@ -144,18 +144,18 @@ def _connect(path: Path, cached_statements: int = 128) -> sqlite3.Connection:
     )
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys=ON")
-    if not path.stat().st_size:  # later it would need the whole file to be written anew
+    if not path.stat().st_size:  # later it would need a full VACUUM
         connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
     return connection
 
 
 def _with_wal(path: Path) -> sqlite3.Connection | None:
-    """A connection in WAL mode, or nothing where that does not work."""
+    """A connection in WAL mode, or None where that does not work."""
     connection = _connect(path)
     try:
         if _switch_to_wal(connection):
             connection.execute("PRAGMA synchronous=NORMAL")
-            # The first read maps the shared memory: if it cannot be, this says so.
+            # The first read maps the shared memory and fails if that is impossible.
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return connection
     except sqlite3.Error as error:
@@ -167,7 +167,7 @@ def _with_wal(path: Path) -> sqlite3.Connection | None:
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> bool:
-    """Ask for WAL, patiently: SQLite does not wait by itself while another process asks too."""
+    """Retry, because SQLite does not wait here while another process switches, too."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -188,8 +188,8 @@ def _means_no_wal(error: sqlite3.Error) -> bool:
 def _with_rollback_journal(path: Path) -> sqlite3.Connection:
     connection = _connect(path)
     try:
-        # A file that was in WAL mode (copied here from a local disk) can only be read
-        # without shared memory while it is held exclusively.
+        # A file in WAL mode (copied from a local disk) can be read without shared memory only while
+        # it is locked exclusively.
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         connection.execute("PRAGMA journal_mode=DELETE")
         connection.execute("PRAGMA locking_mode=NORMAL")
@@ -202,7 +202,7 @@ def _with_rollback_journal(path: Path) -> sqlite3.Connection:
 
 
 def on_network(path: Path) -> bool:
-    """Whether Linux says that the file is on a network filesystem. Elsewhere: not known, no."""
+    """Whether Linux reports a network filesystem; False elsewhere."""
     try:
         mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -211,7 +211,6 @@ def on_network(path: Path) -> bool:
 
 
 def filesystem_of(path: Path, mounts: str) -> str:
-    """The type of the filesystem that holds the path, from the text of `mountinfo`."""
     found, kind = Path(), ""
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")

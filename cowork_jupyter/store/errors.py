@@ -1,4 +1,4 @@
-"""What can go wrong with the database file, said so that a person knows what to do."""
+"""Explains errors of the database file, and what to do about them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from ..domain.errors import Unavailable
 
 
 class StoreError(Unavailable):
-    """The record of conversations cannot be read or written."""
-
     code = "store"
     retryable = False
 
@@ -59,7 +57,7 @@ _BY_SQLITE_NAME = {
 
 
 def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
-    """The same error in words, naming the file and the way out."""
+    """Describe the error with the file and a way out."""
     if isinstance(error, OSError):
         code, text = _FULL if error.errno in (ENOSPC, EDQUOT) else _UNWRITABLE
         why = error.strerror or str(error)
@@ -79,10 +77,7 @@ def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite in this block into `StoreError`.
-
-    A `ProgrammingError` stays as it is: that is a mistake of ours, not of the file.
-    """
+    """Turn SQLite errors into `StoreError`, except ProgrammingError, which is a bug of ours."""
     try:
         yield
     except sqlite3.ProgrammingError:

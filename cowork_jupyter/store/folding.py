@@ -1,8 +1,8 @@
-"""Streamed text, once it is whole: many small rows become one that can be read from any place.
+"""Folds the many rows of streamed text into one, once the text is complete.
 
-The row stands where the last piece stood and knows how long each piece was, so whoever has seen
-some of them gets exactly the rest. Pieces join only if nothing else happened between them in the
-same task, so that what is read later comes in the order in which it happened.
+The row takes the place of the last piece and knows the length of each, so that a client which has
+seen some of them gets exactly the rest. Pieces are joined only if nothing else of the same task is
+between them, which preserves the order of events.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OF_JOB = (
 _OF_CONTEXT = f"{_COLUMNS} WHERE context_id=? ORDER BY seq"
 
 Piece = tuple[int, int]
-"""Its place in the log, and how many characters it brought."""
+"""Position in the log, and number of characters."""
 
 
 def fold_turn(
@@ -50,13 +50,13 @@ def fold_turn(
 
 
 def fold_job(connection: sqlite3.Connection, mask: Mask, context_id: str, job_id: str) -> None:
-    """Fold what never became a message, now that the job has ended."""
+    """Fold what never became a message, when the job has ended."""
     rows = connection.execute(_OF_JOB, (context_id, job_id))
     _fold(connection, context_id, rows.fetchall(), mask)
 
 
 def fold_all(connection: sqlite3.Connection) -> None:
-    """Fold what an older version has left."""
+    """Migration: fold the rows of older versions."""
     connection.execute("ALTER TABLE events ADD COLUMN pieces TEXT")  # JSON, see `_written`
     for (context_id,) in connection.execute("SELECT id FROM contexts").fetchall():
         rows = connection.execute(_OF_CONTEXT, (context_id,))
@@ -64,7 +64,7 @@ def fold_all(connection: sqlite3.Connection) -> None:
 
 
 def data_after(row: sqlite3.Row, after: int) -> Any:
-    """What an event tells somebody who has seen all events up to a place."""
+    """The event's data for a client that has seen everything up to `after`."""
     data = json.loads(row["data"])
     if row["pieces"] and after:
         seen = sum(length for seq, length in pieces_of(row) if seq <= after)
@@ -79,7 +79,7 @@ def _fold(
         whole = "".join(json.loads(row["data"])["text"] for row in run)
         text = mask(whole)
         pieces = [piece for row in run for piece in pieces_of(row)]
-        if text != whole:  # a key that came in two pieces: who saw the first has seen enough
+        if text != whole:  # a secret spanned two pieces: whoever saw the first has seen enough
             pieces = [(pieces[0][0], len(text))]
         connection.execute(
             "UPDATE events SET data=?, pieces=?, created_at=? WHERE context_id=? AND seq=?",
@@ -112,7 +112,7 @@ def _runs(rows: Iterable[sqlite3.Row]) -> Iterator[list[sqlite3.Row]]:
 
 
 def _written(pieces: Iterable[Piece]) -> list[int]:
-    """The first place, then lengths; a negative number says how many places are others'."""
+    """The first position, then lengths; a negative number skips positions of others."""
     written: list[int] = []
     expected = 0
     for seq, length in pieces:
@@ -126,7 +126,6 @@ def _written(pieces: Iterable[Piece]) -> list[int]:
 
 
 def pieces_of(row: sqlite3.Row) -> Iterator[Piece]:
-    """The pieces that a row of streamed text holds."""
     if not row["pieces"]:
         yield row["seq"], len(json.loads(row["data"])["text"])
         return

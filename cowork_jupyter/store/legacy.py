@@ -1,8 +1,8 @@
-"""Databases from before roles and events, and how they become ours.
+"""Migrations 1, 2 and 4: databases from before roles and events.
 
-They hold conversations as `messages` with a `session_id`, sometimes `tasks` and
-`contexts`; any column that later times added may be missing. A new file takes the same
-way with empty tables, so this path is walked every day.
+They hold conversations as `messages` with a `session_id`, sometimes `tasks` and `contexts`; any
+later column may be missing. A new file takes the same path with empty tables, so this code runs
+every day.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from ..domain.contexts import StepStatus
-from ..domain.identity import now
+from ..domain.identity import new_id, now
 from ..domain.messages import MessageRole, MessageType
 from ..domain.roles import AgentRole
-from .rows import to_json
+from .rows import insert, to_json
 from .schema import TABLES
 
 Row = dict[str, Any]
@@ -36,13 +36,13 @@ _LEGACY_TABLES = (
 
 
 def create_legacy_tables(connection: sqlite3.Connection) -> None:
-    """Version 1: whichever of the old tables is missing."""
+    """Version 1: create whichever of the old tables is missing."""
     for statement in _LEGACY_TABLES:
         connection.execute(statement)
 
 
 def move_legacy_rows(connection: sqlite3.Connection) -> None:
-    """Version 2: the tables of `schema.py`, with everything the old ones held."""
+    """Version 2: move everything into the tables of `schema.py`."""
     for table in ("contexts", "messages", "tasks"):
         connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
     for statement in TABLES:
@@ -56,7 +56,7 @@ def move_legacy_rows(connection: sqlite3.Connection) -> None:
 
 
 def _old(connection: sqlite3.Connection, table: str) -> list[Row]:
-    """All rows, oldest first, with times as they are written now."""
+    """All rows, oldest first, with normalised times."""
     rows = connection.execute(f"SELECT * FROM old_{table} ORDER BY rowid")  # noqa: S608
     names = [column[0] for column in rows.description]
     found = [dict(zip(names, row, strict=True)) for row in rows]
@@ -73,6 +73,10 @@ def _time(value: Any) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _insert(connection: sqlite3.Connection, table: str, **values: Any) -> None:
+    connection.execute(insert(table, [*values]), (*values.values(),))
+
+
 def _context_of(row: Row) -> str:
     return str(row.get("session_id") or row.get("context_id") or "legacy")
 
@@ -80,65 +84,53 @@ def _context_of(row: Row) -> str:
 def _move_contexts(
     connection: sqlite3.Connection, contexts: list[Row], others: Iterable[Row]
 ) -> None:
-    """The contexts, and one for each session that is only known from its messages."""
+    """Also creates a context for each session known only from its messages."""
     known = {str(row["id"]): row for row in contexts}
     for row in others:
         known.setdefault(_context_of(row), {"created_at": row["created_at"]})
     for context_id, row in known.items():
-        made = row["created_at"]
-        values = (
-            context_id,
-            row.get("title") or "",
-            row.get("notebook"),
-            row["role"] if row.get("role") in set(AgentRole) else None,
-            row.get("model"),
-            row.get("system_prompt_id") or "default",
-            made,
-            row.get("updated_at") or made,
-        )
-        connection.execute(
-            "INSERT INTO contexts (id, title, notebook, role, model, system_prompt_id, created_at,"
-            " updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            values,
+        _insert(
+            connection,
+            "contexts",
+            id=context_id,
+            title=row.get("title") or "",
+            notebook=row.get("notebook"),
+            role=row["role"] if row.get("role") in set(AgentRole) else None,
+            model=row.get("model"),
+            system_prompt_id=row.get("system_prompt_id") or "default",
+            created_at=row["created_at"],
+            updated_at=row.get("updated_at") or row["created_at"],
         )
 
 
 def _move_messages(connection: sqlite3.Connection, messages: list[Row]) -> None:
-    """The messages, each with the event that would have announced it."""
+    """Each message with the event that would have announced it."""
     places: dict[str, int] = {}
     for row in messages:
         context_id = _context_of(row)
         seq = places[context_id] = places.get(context_id, 0) + 1
-        made = row["created_at"]
-        role = row["role"] if row["role"] in get_args(MessageRole) else "system"
-        connection.execute(
-            "INSERT INTO messages (id, context_id, seq, role, message_type, content, data,"
-            " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                str(row["id"]),
-                context_id,
-                seq,
-                role,
-                _type_of(row),
-                to_json([{"type": "text", "text": str(row["content"])}]),
-                to_json(_data_of(row)),
-                made,
-            ),
+        place = {"context_id": context_id, "seq": seq, "created_at": row["created_at"]}
+        _insert(
+            connection,
+            "messages",
+            id=str(row["id"]),
+            role=row["role"] if row["role"] in get_args(MessageRole) else "system",
+            message_type=_type_of(row),
+            content=to_json([{"type": "text", "text": str(row["content"])}]),
+            data=to_json(_data_of(row)),
+            **place,
         )
-        connection.execute(
-            "INSERT INTO events (context_id, seq, type, created_at) VALUES (?, ?, 'message', ?)",
-            (context_id, seq, made),
-        )
+        _insert(connection, "events", type="message", **place)
 
 
 def _type_of(row: Row) -> str | None:
-    """The type if there still is such a one; else none, which reads as text."""
+    """None, which reads as text, if there is no such type any more."""
     kind = row.get("message_type")
     return kind if kind in set(MessageType) else None
 
 
 def _data_of(row: Row) -> Row:
-    """The metadata, and what of the old row has no place of its own any more."""
+    """The metadata, plus old columns that have no place of their own any more."""
     raw = row.get("metadata_json")
     try:
         data = json.loads(raw) if raw else {}
@@ -153,31 +145,28 @@ def _data_of(row: Row) -> Row:
 
 
 def _move_tasks(connection: sqlite3.Connection, tasks: list[Row]) -> None:
-    """The tasks, and the jobs they were part of, which had no table."""
+    """The tasks, and their jobs, which had no table."""
     for row in tasks:
         context_id = _context_of(row)
         job_id = str(row.get("job_id") or f"legacy-{context_id}")
         status = str(row["status"]).lower()
         if status not in set(StepStatus) or status in ("running", "waiting"):
             status = StepStatus.INTERRUPTED.value
-        made = row["created_at"]
-        _add_job(connection, job_id, context_id, status, made)
-        connection.execute(
-            "INSERT INTO tasks (id, job_id, context_id, step_id, description, status, dependencies,"
-            " result, error, created_at, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                str(row["id"]),
-                job_id,
-                context_id,
-                str(row["id"]),
-                row["description"],
-                status,
-                to_json(_dependencies_of(row)),
-                row.get("result"),
-                row.get("error"),
-                made,
-                row.get("completed_at"),
-            ),
+        _add_job(connection, job_id, context_id, status, row["created_at"])
+        _insert(
+            connection,
+            "tasks",
+            id=str(row["id"]),
+            job_id=job_id,
+            context_id=context_id,
+            step_id=str(row["id"]),
+            description=row["description"],
+            status=status,
+            dependencies=to_json(_dependencies_of(row)),
+            result=row.get("result"),
+            error=row.get("error"),
+            created_at=row["created_at"],
+            completed_at=row.get("completed_at"),
         )
 
 
@@ -192,10 +181,165 @@ def _dependencies_of(row: Row) -> list[str]:
 def _add_job(
     connection: sqlite3.Connection, job_id: str, context_id: str, status: str, made: str
 ) -> None:
-    """The job once; it was completed if every task of it was."""
+    """Insert the job once; it was completed if all its tasks were."""
     job_status = "completed" if status == "completed" else "interrupted"
     connection.execute(
         "INSERT INTO jobs (id, context_id, status, usage, created_at) VALUES (?, ?, ?, '{}', ?)"
         " ON CONFLICT(id) DO UPDATE SET status=excluded.status WHERE status='completed'",
         (job_id, context_id, job_status, made),
+    )
+
+
+_COLUMNS = (
+    "ALTER TABLE jobs ADD COLUMN kind TEXT NOT NULL DEFAULT 'message'",
+    "ALTER TABLE jobs ADD COLUMN role TEXT",
+    "ALTER TABLE jobs ADD COLUMN request TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE jobs ADD COLUMN plan_id TEXT",
+    "ALTER TABLE jobs ADD COLUMN plan_revision INTEGER",
+    "ALTER TABLE jobs ADD COLUMN notebook TEXT",
+    "ALTER TABLE jobs ADD COLUMN cell_id TEXT",
+    "ALTER TABLE jobs ADD COLUMN \"by\" TEXT NOT NULL DEFAULT 'person'",
+    "ALTER TABLE jobs ADD COLUMN card_id TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE tasks ADD COLUMN role TEXT NOT NULL DEFAULT 'actor'",
+    "ALTER TABLE plans RENAME TO old_plans",
+    """
+    CREATE TABLE plans (
+        context_id TEXT NOT NULL REFERENCES contexts(id) ON DELETE CASCADE,
+        plan_id TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        plan TEXT NOT NULL, -- JSON
+        made_at TEXT NOT NULL,
+        files_read TEXT NOT NULL, -- JSON: fingerprint by path
+        request TEXT NOT NULL,
+        job_id TEXT,
+        "by" TEXT NOT NULL,
+        change TEXT NOT NULL,
+        PRIMARY KEY (plan_id, revision)
+    )
+    """,
+    "CREATE INDEX plans_by_context ON plans (context_id)",
+    "CREATE INDEX jobs_by_card ON jobs (card_id)",
+    "CREATE INDEX jobs_by_plan ON jobs (plan_id) WHERE plan_id IS NOT NULL",
+)
+
+
+def add_job_facts(connection: sqlite3.Connection) -> None:
+    """Version 4: jobs get a kind and a plan, tasks a role, and a context can have many plans."""
+    for statement in _COLUMNS:
+        connection.execute(statement)
+    _describe_jobs(connection)
+    _split_plans(connection)
+    _describe_tasks(connection)
+    connection.execute("DROP TABLE old_plans")
+
+
+def _describe_jobs(connection: sqlite3.Connection) -> None:
+    sql = (
+        "SELECT jobs.id, contexts.role AS context_role, contexts.notebook FROM jobs"
+        " JOIN contexts ON contexts.id=jobs.context_id"
+    )
+    for job in connection.execute(sql).fetchall():
+        first = _first_message(connection, job["id"])
+        data = json.loads(first["data"]) if first else {}
+        revision = data.get("approved_revision")
+        kind = "guest" if "guest" in data else "plan" if revision else "message"
+        asked = first["agent_role"] if first else None
+        connection.execute(
+            "UPDATE jobs SET kind=?, role=?, request=?, plan_revision=?, notebook=?, cell_id=?,"
+            ' "by"=?, card_id=id WHERE id=?',
+            (
+                kind,
+                "actor" if kind == "plan" else asked or job["context_role"],
+                _text(first) if kind != "plan" else "",
+                revision if kind == "plan" else None,
+                job["notebook"],
+                data.get("cell_id"),
+                "guest" if kind == "guest" else "person",
+                job["id"],
+            ),
+        )
+
+
+def _first_message(connection: sqlite3.Connection, job_id: str) -> Any:
+    sql = "SELECT * FROM messages WHERE job_id=? AND role='user' ORDER BY seq LIMIT 1"
+    return connection.execute(sql, (job_id,)).fetchone()
+
+
+def _text(message: Any) -> str:
+    if message is None:
+        return ""
+    parts = json.loads(message["content"])
+    return "".join(part.get("text", "") for part in parts if part.get("type") == "text").strip()
+
+
+def _split_plans(connection: sqlite3.Connection) -> None:
+    """A plan requested by a cell is separate; edits and discussions revise it.
+
+    Revisions keep their numbers, because messages refer to them.
+    """
+    made_by = _makers(connection)
+    plan_id, context_id, request = "", "", ""
+    rows = connection.execute("SELECT * FROM old_plans ORDER BY context_id, revision").fetchall()
+    for row in rows:
+        job = made_by.get((row["context_id"], row["revision"]))
+        if row["context_id"] != context_id or (job is not None and job["cell_id"]):
+            plan_id, context_id = new_id("plan"), row["context_id"]
+            request = job["request"] if job is not None else ""
+        kept = {name: row[name] for name in ("revision", "plan", "made_at", "files_read")}
+        _insert(
+            connection,
+            "plans",
+            context_id=context_id,
+            plan_id=plan_id,
+            request=request,
+            job_id=job["id"] if job is not None else None,
+            by="planner" if job is not None else "person",
+            change="",
+            **kept,
+        )
+        _name_plan(connection, context_id, row["revision"], plan_id, request, job)
+
+
+def _name_plan(
+    connection: sqlite3.Connection,
+    context_id: str,
+    revision: int,
+    plan_id: str,
+    request: str,
+    maker: Any,
+) -> None:
+    """Tell the jobs that made or executed a revision which plan it belongs to."""
+    connection.execute(
+        "UPDATE jobs SET plan_id=?, request=?"
+        " WHERE context_id=? AND kind='plan' AND plan_revision=?",
+        (plan_id, request, context_id, revision),
+    )
+    if maker is not None:
+        connection.execute(
+            "UPDATE jobs SET plan_id=?, plan_revision=? WHERE id=? AND kind='message'",
+            (plan_id, revision, maker["id"]),
+        )
+
+
+def _makers(connection: sqlite3.Connection) -> dict[tuple[str, int], Any]:
+    """The job that first showed each revision; edits belong to no job."""
+    sql = (
+        "SELECT context_id, job_id, json_extract(data, '$.revision') AS revision FROM events"
+        " WHERE type='plan-update' ORDER BY context_id, seq"
+    )
+    makers: dict[tuple[str, int], Any] = {}
+    for event in connection.execute(sql).fetchall():
+        key = (event["context_id"], event["revision"])
+        if key not in makers:
+            found = connection.execute("SELECT * FROM jobs WHERE id=?", (event["job_id"],))
+            makers[key] = found.fetchone()
+    return makers
+
+
+def _describe_tasks(connection: sqlite3.Connection) -> None:
+    """The role of a delegated task is in its assignment."""
+    connection.execute(
+        "UPDATE tasks SET role=COALESCE((SELECT agent_role FROM messages"
+        " WHERE messages.task_id=tasks.id AND message_type='task_assignment'"
+        " AND agent_role IS NOT NULL ORDER BY seq LIMIT 1), 'actor')"
     )

@@ -1,4 +1,4 @@
-"""Questions about events and messages."""
+"""Queries for events and messages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ..domain.message_data import Answer
 from ..domain.messages import Message
 from .folding import data_after
 from .records import Page
-from .row_reader import ALL, END, MAX_PAGE_SIZE, RowReader
-from .rows import event_of, message_of
+from .rows import ALL, END, MAX_PAGE_SIZE, RowReader, event_of, message_of
 from .search import NOT_SPOKEN
 
 _FIRST_PAGE = 32
@@ -22,17 +21,16 @@ _NEWEST_JOBS = 20  # which the user may still want to learn from
 
 class LogReader(RowReader):
     def last_seq(self, context_id: str) -> int:
-        """The place of the newest event, 0 if there is none."""
+        """0 if there is none."""
         sql = "SELECT max(seq) FROM events WHERE context_id=?"
         return self._rows(sql, context_id)[0][0] or 0
 
     def events(self, context_id: str, after: int = 0, limit: int = ALL) -> list[Event]:
-        """Events after a place, oldest first."""
         sql = "SELECT * FROM events WHERE context_id=? AND seq>? ORDER BY seq LIMIT ?"
         rows = self._rows(sql, context_id, after, limit)
         places = [row["seq"] for row in rows if row["type"] == EventType.MESSAGE]
         messages = self._messages_between(context_id, places[0], places[-1]) if places else {}
-        # A message can only be missing when its context was deleted this very moment.
+        # A message is missing only if its context is being deleted right now.
         return [
             event_of(row, messages.get(row["seq"]) or data_after(row, after))
             for row in rows
@@ -40,7 +38,7 @@ class LogReader(RowReader):
         ]
 
     def newest_notice(self, context_id: str, code: str, task_id: str | None = "") -> Event | None:
-        """The newest notice of this kind; of one task, or with None of what is in no task."""
+        """The newest notice with this code; of one task, or with None of no task."""
         sql = (
             "SELECT * FROM events WHERE context_id=?1 AND type='notice'"
             " AND json_extract(data, '$.code')=?2 AND (?3='' OR task_id IS ?3)"
@@ -50,7 +48,6 @@ class LogReader(RowReader):
         return event_of(rows[0], json.loads(rows[0]["data"])) if rows else None
 
     def notices(self, context_id: str, code: str) -> list[Event]:
-        """All notices of this kind, oldest first."""
         sql = (
             "SELECT * FROM events WHERE context_id=? AND type='notice'"
             " AND json_extract(data, '$.code')=? ORDER BY seq"
@@ -58,7 +55,7 @@ class LogReader(RowReader):
         return [event_of(row, json.loads(row["data"])) for row in self._rows(sql, context_id, code)]
 
     def moves(self, context_id: str, since: str = "") -> list[FileMoved]:
-        """What a conversation was told of files that were renamed or moved, oldest first."""
+        """Renamed or moved files, oldest first."""
         sql = (
             "SELECT data FROM events WHERE context_id=? AND type='file-moved' AND created_at>=?"
             " ORDER BY seq"
@@ -67,24 +64,18 @@ class LogReader(RowReader):
         return [FileMoved.model_validate_json(row["data"]) for row in rows]
 
     def data_effects(self, context_id: str, *job_ids: str) -> list[DataEffect]:
-        """What code did to data in a conversation, or in some of its jobs, oldest first."""
+        """Effects of code on data in a conversation, or in some of its jobs, oldest first."""
         events = self._event_data("data-effect", context_id, job_ids)
         return [DataEffect.model_validate_json(data) for data in events]
 
     def guidance_used(self, context_id: str, *job_ids: str) -> list[Guidance]:
-        """What guided a conversation, or some of its jobs: each once, in the order of first use."""
+        """Guidance used in a conversation, or in some of its jobs: each once, by first use."""
         events = self._event_data("guidance-used", context_id, job_ids)
-        used = (
-            guidance for data in events for guidance in GuidanceUsed.model_validate_json(data).items
-        )
-        return list(
-            {
-                (guidance.kind, guidance.source, guidance.name): guidance for guidance in used
-            }.values()
-        )
+        used = (item for data in events for item in GuidanceUsed.model_validate_json(data).items)
+        return list({(item.kind, item.source, item.name): item for item in used}.values())
 
     def skills_used(self) -> dict[str, str]:
-        """When each skill was opened last, in any conversation."""
+        """Last use of each skill, in any conversation."""
         sql = (
             "SELECT json_extract(item.value, '$.name') AS name, max(created_at) AS at"
             " FROM events, json_each(events.data, '$.items') AS item"
@@ -94,12 +85,12 @@ class LogReader(RowReader):
         return {row["name"]: row["at"] for row in self._rows(sql)}
 
     def memory_offer_place(self, job_id: str) -> str | None:
-        """The folder in which a run may have shown something to remember."""
+        """The folder of a run that may have taught something worth remembering."""
         rows = self._rows("SELECT workspace FROM memory_offers WHERE job_id=?", job_id)
         return rows[0]["workspace"] if rows else None
 
     def jobs_to_learn_from(self, workspace: str) -> list[str]:
-        """The newest in this folder that nobody has decided about, newest first."""
+        """The newest undecided offers in this folder, newest first."""
         sql = (
             "SELECT job_id FROM memory_offers WHERE workspace=? AND status='offered'"
             " ORDER BY rowid DESC LIMIT ?"
@@ -107,7 +98,7 @@ class LogReader(RowReader):
         return [row["job_id"] for row in self._rows(sql, workspace, _NEWEST_JOBS)]
 
     def _event_data(self, kind: str, context_id: str, job_ids: tuple[str, ...]) -> list[str]:
-        """Of all jobs of the conversation where none is named."""
+        """Without job ids, of the whole conversation."""
         sql = (
             "SELECT data FROM events WHERE context_id=?1 AND type=?2"
             " AND (?3='[]' OR job_id IN (SELECT value FROM json_each(?3))) ORDER BY seq"
@@ -119,7 +110,7 @@ class LogReader(RowReader):
         return {row["seq"]: message_of(row) for row in self._rows(sql, context_id, first, last)}
 
     def messages(self, context_id: str, after: int = 0, limit: int = ALL) -> Page[Message]:
-        """Messages after a place, oldest first. Places are those of their events."""
+        """Messages after a position, oldest first. Positions are those of their events."""
         sql = "SELECT * FROM messages WHERE context_id=? AND seq>? ORDER BY seq LIMIT ?"
         rows = self._rows(sql, context_id, after, limit + 1 if limit > 0 else limit)
         more = 0 < limit < len(rows)
@@ -127,12 +118,11 @@ class LogReader(RowReader):
         return Page([message_of(row) for row in rows], rows[-1]["seq"] if more else None)
 
     def message(self, context_id: str, message_id: str) -> Message:
-        """One message of a context."""
         sql = "SELECT * FROM messages WHERE id=? AND context_id=?"
-        return Message.model_validate(self._single_row("message", sql, message_id, context_id))
+        return self._one(Message, "message", sql, message_id, context_id)
 
     def newest_messages(self, context_id: str, task_id: str | None = None) -> Iterator[Message]:
-        """Messages newest first, of one task if named, read as they are asked for."""
+        """Messages newest first, loaded lazily."""
         before, size = END, _FIRST_PAGE
         by_task = "SELECT * FROM messages WHERE task_id=? AND seq<? ORDER BY seq DESC LIMIT ?"
         sql = "SELECT * FROM messages WHERE context_id=? AND seq<? ORDER BY seq DESC LIMIT ?"
@@ -144,22 +134,21 @@ class LogReader(RowReader):
             before, size = rows[-1]["seq"], min(size * 2, MAX_PAGE_SIZE)
 
     def goal(self, context_id: str, job_id: str | None = None) -> Message | None:
-        """What the user asked for first, in the context or in one job."""
+        """The user's first request in the context or in one job."""
         sql = "SELECT * FROM messages WHERE context_id=? AND role='user' ORDER BY seq LIMIT 1"
         by_job = "SELECT * FROM messages WHERE job_id=? AND role='user' ORDER BY seq LIMIT 1"
         rows = self._rows(by_job, job_id) if job_id else self._rows(sql, context_id)
         return message_of(rows[0]) if rows else None
 
     def tool_messages(self, job_id: str) -> list[Message]:
-        """The tool calls and tool results of a job, oldest first."""
         sql = (
             "SELECT * FROM messages WHERE job_id=? AND message_type IN ('tool_call', 'tool_result')"
             " ORDER BY seq"
         )
-        return [message_of(row) for row in self._rows(sql, job_id)]
+        return self._all(Message, sql, job_id)
 
     def planning_answers(self, plan_id: str) -> list[Answer]:
-        """What the user answered while a plan was made and discussed, oldest first."""
+        """The user's answers while a plan was made and discussed, oldest first."""
         sql = (
             "SELECT json_extract(messages.data, '$.answer') AS answer FROM messages"
             " JOIN jobs ON jobs.id=messages.job_id WHERE jobs.plan_id=? AND jobs.kind<>'plan'"
@@ -168,7 +157,7 @@ class LogReader(RowReader):
         return [Answer.model_validate_json(row["answer"]) for row in self._rows(sql, plan_id)]
 
     def assignment(self, task_id: str) -> Message | None:
-        """What the agent of a task was told last to do."""
+        """The latest assignment of a task's agent."""
         sql = (
             "SELECT * FROM messages WHERE task_id=? AND message_type='task_assignment'"
             " ORDER BY seq DESC LIMIT 1"
@@ -177,7 +166,7 @@ class LogReader(RowReader):
         return message_of(rows[0]) if rows else None
 
     def spoken(self, context_id: str) -> list[tuple[Message, str | None]]:
-        """What was said in a conversation, newest first, each with its step; no tool's output."""
+        """The conversation without tool output, newest first, each message with its step."""
         sql = (
             "SELECT messages.*, tasks.step_id FROM messages"  # noqa: S608 (our words)
             " LEFT JOIN tasks ON tasks.id=messages.task_id WHERE messages.context_id=?"
@@ -186,12 +175,11 @@ class LogReader(RowReader):
         return [(message_of(row), row["step_id"]) for row in self._rows(sql, context_id)]
 
     def job_messages(self, *job_ids: str) -> list[Message]:
-        """The messages of some jobs of one context, oldest first."""
         marks = ", ".join("?" * len(job_ids))
         sql = f"SELECT * FROM messages WHERE job_id IN ({marks}) ORDER BY seq"  # noqa: S608 (marks)
-        return [message_of(row) for row in self._rows(sql, *job_ids)]
+        return self._all(Message, sql, *job_ids)
 
     def last_message_seq(self, context_id: str) -> int:
-        """The place of the newest message, 0 if there is none."""
+        """0 if there is none."""
         sql = "SELECT max(seq) FROM messages WHERE context_id=?"
         return self._rows(sql, context_id)[0][0] or 0

@@ -1,8 +1,8 @@
-"""Bringing a database to the newest version, one small step after the other.
+"""Migrates a database to the newest version.
 
-`PRAGMA user_version` says how many steps a file has had. All missing steps run in one
-transaction, so a file is never between two versions, and of two processes that open an
-old file at once the second finds the work done. Steps are only ever added.
+`PRAGMA user_version` counts the migrations a file has had. All missing ones run in one transaction,
+so a file is never between two versions, and of two processes that open an old file at once the
+second finds the work done. Migrations are only ever added.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from . import deleted
 from .connection import create_private
 from .errors import StoreError
 from .folding import fold_all
-from .job_facts import add_job_facts
-from .legacy import create_legacy_tables, move_legacy_rows
+from .legacy import add_job_facts, create_legacy_tables, move_legacy_rows
+from .retention import CREATE_DELETED_ROWS
 from .search import create_index
 
 logger = logging.getLogger(__name__)
 
 MAX_COPIED_BYTES = 200 * 1024 * 1024
-"""A record larger than this is upgraded without a copy: it would take long, and much room."""
+"""Larger files are upgraded without a backup, which would take long, and much space."""
 
 Migration = Callable[[sqlite3.Connection], None]
 
 
 def add_owners(connection: sqlite3.Connection) -> None:
-    """Whose a context is, for those who may not see everybody's. Older ones are nobody's."""
+    """The owner of a context, for users who may see only their own. Older ones are nobody's."""
     connection.execute(
         "CREATE TABLE owners (context_id TEXT NOT NULL PRIMARY KEY"
         " REFERENCES contexts(id) ON DELETE CASCADE, owner TEXT NOT NULL)"
@@ -41,7 +40,7 @@ def add_owners(connection: sqlite3.Connection) -> None:
 
 
 def mark_answers(connection: sqlite3.Connection) -> None:
-    """Answers were texts made of the question and the value; now they say which question it was."""
+    """Answers were texts made of question and value; now they refer to the question."""
     answered = connection.execute(
         "SELECT id, job_id, data, answer FROM questions WHERE status='answered'"
     ).fetchall()
@@ -67,7 +66,6 @@ def mark_answers(connection: sqlite3.Connection) -> None:
 
 
 def add_cell_changes(connection: sqlite3.Connection) -> None:
-    """Cells that agents have changed, and what the user decided about each."""
     connection.execute(
         """
         CREATE TABLE cell_changes (
@@ -93,9 +91,9 @@ def add_cell_changes(connection: sqlite3.Connection) -> None:
 
 
 def merge_inquiries(connection: sqlite3.Connection) -> None:
-    """Questions and requests for permission become one table.
+    """Merge questions and permission requests into one table.
 
-    Questions that an older version left open are closed: it did not note who could take them up.
+    Open questions of older versions are withdrawn: those did not record who could resume them.
     """
     connection.execute(
         """
@@ -136,7 +134,6 @@ def merge_inquiries(connection: sqlite3.Connection) -> None:
 
 
 def add_queue(connection: sqlite3.Connection) -> None:
-    """What users say while a job runs, until an agent reads it."""
     connection.execute(
         "CREATE TABLE queued_messages (id TEXT NOT NULL PRIMARY KEY, context_id TEXT NOT NULL"
         " REFERENCES contexts(id) ON DELETE CASCADE, content TEXT NOT NULL,"
@@ -146,20 +143,19 @@ def add_queue(connection: sqlite3.Connection) -> None:
 
 
 def add_pins_and_undo(connection: sqlite3.Connection) -> None:
-    """Conversations that stay on top, and deleted ones for as long as they can be brought back."""
+    """Pinned conversations, and deleted ones that can be restored."""
     connection.execute("ALTER TABLE contexts ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0")
-    for statement in deleted.CREATE:
+    for statement in CREATE_DELETED_ROWS:
         connection.execute(statement)
 
 
 def add_rounds(connection: sqlite3.Connection) -> None:
-    """How often a review has sent a step back, and what it had found."""
     connection.execute("ALTER TABLE tasks ADD COLUMN round INTEGER NOT NULL DEFAULT 0")
     connection.execute("ALTER TABLE tasks ADD COLUMN findings TEXT NOT NULL DEFAULT ''")
 
 
 def add_memory_offers(connection: sqlite3.Connection) -> None:
-    """Runs that may have shown something to remember: in which folder, and what was decided."""
+    """Runs that may have taught something worth remembering."""
     connection.execute(
         "CREATE TABLE memory_offers (job_id TEXT NOT NULL PRIMARY KEY, context_id TEXT NOT NULL"
         " REFERENCES contexts(id) ON DELETE CASCADE, workspace TEXT NOT NULL,"
@@ -169,7 +165,7 @@ def add_memory_offers(connection: sqlite3.Connection) -> None:
 
 
 def add_workspaces(connection: sqlite3.Connection) -> None:
-    """In which folder a conversation was begun. Of older ones nobody knows."""
+    """The folder in which a conversation was started; unknown for older ones."""
     connection.execute(
         "CREATE TABLE workspaces (context_id TEXT NOT NULL PRIMARY KEY"
         " REFERENCES contexts(id) ON DELETE CASCADE, folder TEXT NOT NULL)"
@@ -196,7 +192,6 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Run the steps this file has not had."""
     version = _version(connection)
     if version == len(MIGRATIONS):
         return
@@ -217,7 +212,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Keep the file of an older version beside the new one, for whoever wants to go back."""
+    """Back up the file of an older version, for downgrades."""
     copy = path.with_name(f"{path.name}.v{version}.bak")
     if copy.exists() or path.stat().st_size > MAX_COPIED_BYTES:
         return
@@ -233,12 +228,11 @@ def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
 
 
 def copies_of(path: Path) -> list[Path]:
-    """The files of older versions that were kept."""
     return sorted(path.parent.glob(f"{glob.escape(path.name)}.v*.bak"))
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """A file that a newer version of ours has written is left alone."""
+    """Raise if a newer version of ours has written the file."""
     version = _version(connection)
     if version > len(MIGRATIONS):
         raise StoreError(

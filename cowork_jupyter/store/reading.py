@@ -1,36 +1,180 @@
-"""Everything that can be asked of the store."""
+"""All queries of the store."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from ..domain.cell_changes import CellChange
-from ..domain.contexts import Job, Task
+from ..domain.contexts import Context, FoundContext, Job, Task
 from ..domain.errors import NotFound
 from ..domain.queue import QueuedMessage
-from .context_reader import ContextReader
+from ..domain.roles import AgentRole
 from .log_reader import LogReader
-from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, PlanRevision
-from .rows import decode, to_json
+from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
+from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextRoom
+from .rows import ALL, END, MAX_PAGE_SIZE, RowReader, decode, to_json
+from .search import (
+    FEW_GRAMS,
+    FEW_MESSAGES,
+    GRAMS,
+    NOT_SPOKEN,
+    PLACES,
+    SHORT,
+    excerpt,
+    fold,
+    grams_of,
+    query,
+    text_of,
+    words_of,
+)
+
+_SAID = (
+    "SELECT seq, content FROM messages WHERE context_id=? AND seq<?"  # noqa: S608 (our words)
+    f" AND COALESCE(message_type, 'text') NOT IN {NOT_SPOKEN} ORDER BY seq DESC LIMIT ?"
+)
+
+
+class ContextReader(RowReader):
+    def context(self, context_id: str) -> Context:
+        sql = "SELECT * FROM contexts WHERE id=?"
+        return self._one(Context, "context", sql, context_id)
+
+    def owner(self, context_id: str) -> str:
+        """Empty if it belongs to nobody in particular."""
+        rows = self._rows("SELECT owner FROM owners WHERE context_id=?", context_id)
+        return str(rows[0]["owner"]) if rows else ""
+
+    def workspace(self, context_id: str) -> str:
+        """Empty if unknown."""
+        rows = self._rows("SELECT folder FROM workspaces WHERE context_id=?", context_id)
+        return str(rows[0]["folder"]) if rows else ""
+
+    def addressee(self, context: Context) -> AgentRole:
+        """Who gets the next message: the role chosen since, else the one that worked last."""
+        sql = (
+            "SELECT IIF(message_type='role_change', agent_role, jobs.role) AS role FROM messages"
+            " LEFT JOIN jobs ON jobs.id=messages.job_id WHERE messages.context_id=? AND"
+            " (message_type='role_change' OR jobs.kind IN ('message', 'plan', 'workflow'))"
+            " ORDER BY seq DESC LIMIT 1"
+        )
+        rows = self._rows(sql, context.id)
+        return AgentRole(rows[0]["role"]) if rows else context.role
+
+    def contexts(
+        self,
+        after: int | None = None,
+        limit: int = 100,
+        owner: str | None = None,
+        notebook: str | None = None,
+        pinned: bool | None = None,
+        workspace: str | None = None,
+        search: str = "",
+    ) -> Page[FoundContext]:
+        """Contexts, newest first; with an owner, only theirs and nobody's.
+
+        A search matches contexts that contain all its words in the title, the notebook's path, or
+        what was said; tool output is not searched.
+        """
+        sql = (
+            "SELECT contexts.* FROM contexts"
+            " LEFT JOIN owners ON owners.context_id=contexts.id"
+            " LEFT JOIN workspaces ON workspaces.context_id=contexts.id"
+            " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
+            " AND (?4 IS NULL OR notebook=?4) AND (?5 IS NULL OR pinned=?5)"
+            " AND (?6 IS NULL OR folder=?6)"
+            " ORDER BY position DESC LIMIT ?3"
+        )
+        words = words_of(search)
+        start = END if after is None else after
+        which = (notebook, pinned, workspace)
+        rows = self._rows(sql, start, owner, ALL if words else limit + 1, *which)
+        found = self._found(rows, words) if words else ((row, "") for row in rows)
+        page = list(islice(found, limit + 1))
+        items = [
+            FoundContext.model_validate({**decode(row), "snippet": snippet})
+            for row, snippet in page[:limit]
+        ]
+        return Page(items, page[limit - 1][0]["position"] if len(page) > limit else None)
+
+    def _found(
+        self, rows: Iterable[sqlite3.Row], words: list[str]
+    ) -> Iterator[tuple[sqlite3.Row, str]]:
+        """The contexts that contain all words, each with an excerpt."""
+        places = {word: self._places(word) for word in words}
+        for row in rows:
+            named = fold(f"{row['title']} {row['notebook'] or ''}")
+            snippet = ""
+            for word in words:
+                if word in named:
+                    continue
+                text = self._said_with(word, row, places[word])
+                if text is None:
+                    break
+                snippet = snippet or excerpt(text, word)
+            else:
+                yield row, snippet
+
+    def _places(self, word: str) -> dict[int, int] | None:
+        """Newest likely message by context; None if the word is too common for the index."""
+        if len(word) > SHORT:
+            asked = query(grams_of(word), "AND")
+        else:
+            grams = self._rows(GRAMS, word)
+            if len(grams) == FEW_GRAMS or sum(row["doc"] for row in grams) > FEW_MESSAGES:
+                return None
+            asked = query((row["term"] for row in grams), "OR")
+        return {row["position"]: row["seq"] for row in self._rows(PLACES, asked)} if asked else {}
+
+    def _said_with(
+        self, word: str, context: sqlite3.Row, places: dict[int, int] | None
+    ) -> str | None:
+        """The newest message of a context that contains the word."""
+        newest = END if places is None else places.get(context["position"], 0) + 1
+        size = 1 if places is not None else 4  # a common word is in one of these
+        while rows := self._rows(_SAID, context["id"], newest, size):
+            for row in rows:
+                text = text_of(row["content"])
+                if word in fold(text):
+                    return text
+            newest, size = rows[-1]["seq"], min(size * 8, MAX_PAGE_SIZE)
+        return None
+
+    def deleted_contexts(self) -> list[tuple[Context, str]]:
+        """Contexts that can still be restored, each with its time of deletion; newest first."""
+        rows = self._rows(LIST_DELETED)
+        return [(Context.model_validate_json(row["row"]), row["deleted_at"]) for row in rows]
+
+    def unused_contexts(self, since: str, limit: int = ALL) -> list[str]:
+        """Contexts not used since then, oldest first, except those pinned, at work, or waiting."""
+        return [row["id"] for row in self._rows(UNUSED, since, limit)]
+
+    def room(self) -> list[ContextRoom]:
+        rows = self._rows(BY_CONTEXT)
+        return [ContextRoom(**{**dict(row), "pinned": bool(row["pinned"])}) for row in rows]
+
+    def free_bytes(self) -> int:
+        (pages,), (size,) = (
+            self._rows(f"PRAGMA {name}")[0] for name in ("freelist_count", "page_size")
+        )
+        return int(pages) * int(size)
 
 
 class Reader(ContextReader, LogReader):
-    """All the questions."""
-
     # Jobs and tasks
 
     def job(self, job_id: str) -> Job:
-        """One job with its tasks."""
         for job in self._jobs("SELECT * FROM jobs WHERE id=?", job_id):
             return job
         raise NotFound(f"There is no job '{job_id}'.", details={"id": job_id})
 
     def jobs(self, context_id: str) -> list[Job]:
-        """The jobs of a context with their tasks, oldest first."""
         return self._jobs("SELECT * FROM jobs WHERE context_id=? ORDER BY rowid", context_id)
 
     def _jobs(self, sql: str, *values: str) -> list[Job]:
-        """The jobs that a query finds; one more query finds the tasks of all of them."""
+        """Find jobs; one more query finds the tasks of all of them."""
         found = {row["id"]: {**decode(row), "tasks": []} for row in self._rows(sql, *values)}
         in_these = "SELECT * FROM tasks WHERE job_id IN (SELECT value FROM json_each(?))"
         for row in self._rows(f"{in_these} ORDER BY rowid", json.dumps([*found])):
@@ -40,8 +184,8 @@ class Reader(ContextReader, LogReader):
     def card_jobs(self, card_id: str) -> list[Job]:
         """The jobs that a card shows, oldest first.
 
-        Those started on it; and, for the card on which a plan was made, every execution of
-        that plan, wherever it was started.
+        Those started on it; and, for the card on which a plan was made, every execution of that
+        plan, wherever it was started.
         """
         sql = (
             "SELECT jobs.* FROM jobs JOIN jobs AS root ON root.id=?1"
@@ -51,7 +195,7 @@ class Reader(ContextReader, LogReader):
         return self._jobs(sql, card_id)
 
     def executions(self, plan_id: str) -> list[Job]:
-        """The jobs that execute, or have executed, a plan, oldest first."""
+        """The jobs that executed a plan, oldest first."""
         sql = "SELECT * FROM jobs WHERE kind='plan' AND plan_id=? ORDER BY rowid"
         return self._jobs(sql, plan_id)
 
@@ -64,65 +208,56 @@ class Reader(ContextReader, LogReader):
         return next(iter(self._jobs(sql, context_id, job_id)), None)
 
     def active_job(self, context_id: str) -> Job | None:
-        """The job that runs or waits in a context."""
         sql = "SELECT * FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"
         return next(iter(self._jobs(sql, context_id)), None)
 
     def owners(self) -> dict[str, str | None]:
-        """The mark of the process that runs it, for each job that runs or waits anywhere."""
+        """Process mark by id of every job that runs or waits."""
         sql = "SELECT id, owner FROM jobs WHERE status IN ('running', 'waiting') ORDER BY rowid"
         return {row["id"]: row["owner"] for row in self._rows(sql)}
 
     def task(self, task_id: str) -> Task:
-        return Task.model_validate(
-            self._single_row("task", "SELECT * FROM tasks WHERE id=?", task_id)
-        )
+        return self._one(Task, "task", "SELECT * FROM tasks WHERE id=?", task_id)
 
     def tasks(self, job_id: str) -> list[Task]:
-        """The tasks of a job, in the order they were made."""
-        rows = self._rows("SELECT * FROM tasks WHERE job_id=? ORDER BY rowid", job_id)
-        return [Task.model_validate(decode(row)) for row in rows]
+        return self._all(Task, "SELECT * FROM tasks WHERE job_id=? ORDER BY rowid", job_id)
 
     # What waits for the user
 
     def inquiry(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
-        """One question, or one request for permission."""
         sql = "SELECT * FROM inquiries WHERE id=? AND kind=?"
         what = "question" if kind == "question" else "permission request"
-        return Inquiry.model_validate(self._single_row(what, sql, inquiry_id, kind))
+        return self._one(Inquiry, what, sql, inquiry_id, kind)
 
     def pending_inquiries(
         self, context_id: str | None = None, kind: InquiryKind | None = None
     ) -> list[Inquiry]:
-        """What waits for the user, in one context or in all of them, oldest first."""
+        """Open inquiries in one context or in all, oldest first."""
         sql = (
             "SELECT * FROM inquiries WHERE status=?1 AND (?2 IS NULL OR context_id=?2)"
             " AND (?3 IS NULL OR kind=?3) ORDER BY rowid"
         )
-        return self._inquiries(sql, PENDING, context_id, kind)
+        return self._all(Inquiry, sql, PENDING, context_id, kind)
 
     def job_inquiries(self, job_id: str, kind: InquiryKind | None = None) -> list[Inquiry]:
-        """All that a job has asked the user, answered or not, oldest first."""
+        """Everything a job asked the user, oldest first."""
         sql = "SELECT * FROM inquiries WHERE job_id=?1 AND (?2 IS NULL OR kind=?2) ORDER BY rowid"
-        return self._inquiries(sql, job_id, kind)
-
-    def _inquiries(self, sql: str, *values: str | None) -> list[Inquiry]:
-        return [Inquiry.model_validate(decode(row)) for row in self._rows(sql, *values)]
+        return self._all(Inquiry, sql, job_id, kind)
 
     # Plans and checkpoints
 
     def plan(
         self, context_id: str, revision: int | None = None, plan_id: str | None = None
     ) -> PlanRevision | None:
-        """One revision of a plan: the newest revision of the newest plan, unless named."""
+        """By default the newest revision of the newest plan."""
         if plan_id is None:
             plan_id = next(reversed(self._plan_ids(context_id)), None)
         sql = (
             "SELECT * FROM plans WHERE context_id=? AND plan_id=? AND (? IS NULL OR revision=?)"
             " ORDER BY revision DESC LIMIT 1"
         )
-        rows = self._rows(sql, context_id, plan_id, revision, revision)
-        return PlanRevision.model_validate(decode(rows[0])) if rows else None
+        found = self._all(PlanRevision, sql, context_id, plan_id, revision, revision)
+        return found[0] if found else None
 
     def plan_id_of(self, job_id: str) -> str | None:
         """The plan that a job made, discusses or executes."""
@@ -130,7 +265,6 @@ class Reader(ContextReader, LogReader):
         return rows[0]["plan_id"] if rows else None
 
     def plans(self, context_id: str) -> list[PlanRevision]:
-        """Every plan of a context at its newest revision, oldest plan first."""
         newest = (self.plan(context_id, plan_id=plan_id) for plan_id in self._plan_ids(context_id))
         return [revision for revision in newest if revision]
 
@@ -139,48 +273,47 @@ class Reader(ContextReader, LogReader):
         return [row["plan_id"] for row in self._rows(sql, context_id)]
 
     def plan_revisions(self, plan_id: str) -> list[PlanRevision]:
-        """All revisions of a plan, oldest first."""
-        rows = self._rows("SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id)
-        return [PlanRevision.model_validate(decode(row)) for row in rows]
+        return self._all(
+            PlanRevision, "SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id
+        )
 
     def newest_revisions_naming(self, path: str) -> list[PlanRevision]:
-        """Of each plan that is about a file, or one in this folder, the newest revision."""
+        """The newest revision of each plan about a file, or about one in this folder."""
         sql = (
             "SELECT * FROM plans WHERE (instr(plan, ?1) OR instr(files_read, ?1)) AND revision="
             "(SELECT max(revision) FROM plans AS all_of_it WHERE all_of_it.plan_id=plans.plan_id)"
         )
-        rows = self._rows(sql, to_json(path).strip('"'))
-        found = [PlanRevision.model_validate(decode(row)) for row in rows]
+        found = self._all(PlanRevision, sql, to_json(path).strip('"'))
         return [revision for revision in found if revision.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
         sql = "SELECT * FROM checkpoints WHERE id=?"
-        return CheckpointRecord.model_validate(self._single_row("checkpoint", sql, checkpoint_id))
+        return self._one(CheckpointRecord, "checkpoint", sql, checkpoint_id)
 
     def cell_change(self, change_id: str) -> CellChange:
-        """One change of a cell."""
         sql = "SELECT * FROM cell_changes WHERE id=?"
-        return CellChange.model_validate(self._single_row("change of a cell", sql, change_id))
+        return self._one(CellChange, "change of a cell", sql, change_id)
 
     def pending_cell_changes(self, notebook: str) -> list[CellChange]:
-        """What the user has not decided about in a notebook, oldest first."""
+        """Undecided changes in a notebook, oldest first."""
         sql = "SELECT * FROM cell_changes WHERE notebook=? AND decision IS NULL ORDER BY rowid"
-        return [CellChange.model_validate(decode(row)) for row in self._rows(sql, notebook)]
+        return self._all(CellChange, sql, notebook)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:
-        """What the user has said and no agent has read yet, oldest first."""
-        rows = self._rows(
-            "SELECT * FROM queued_messages WHERE context_id=? ORDER BY rowid", context_id
+        """What no agent has read yet, oldest first."""
+        return self._all(
+            QueuedMessage,
+            "SELECT * FROM queued_messages WHERE context_id=? ORDER BY rowid",
+            context_id,
         )
-        return [QueuedMessage.model_validate(decode(row)) for row in rows]
 
     def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
-        """The checkpoints of a context, oldest first."""
-        rows = self._rows("SELECT * FROM checkpoints WHERE context_id=? ORDER BY rowid", context_id)
-        return [CheckpointRecord.model_validate(decode(row)) for row in rows]
+        return self._all(
+            CheckpointRecord,
+            "SELECT * FROM checkpoints WHERE context_id=? ORDER BY rowid",
+            context_id,
+        )
 
     def task_checkpoints(self, context_id: str, task_id: str) -> list[CheckpointRecord]:
-        """The checkpoints of one task, oldest first."""
         sql = "SELECT * FROM checkpoints WHERE context_id=? AND task_id=? ORDER BY rowid"
-        rows = self._rows(sql, context_id, task_id)
-        return [CheckpointRecord.model_validate(decode(row)) for row in rows]
+        return self._all(CheckpointRecord, sql, context_id, task_id)

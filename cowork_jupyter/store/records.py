@@ -1,4 +1,4 @@
-"""What is stored beside contexts, jobs, tasks and messages."""
+"""Records stored beside contexts, jobs, tasks and messages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PENDING = "pending"
 
 InquiryKind = Literal["question", "permission"]
 Asker = Literal["model", "limits", "step", ""]
-"""Who has to know its question again when a job is resumed: the model itself, the limits of a
-run, or the execution of a plan about one of its steps. Others simply ask the same again."""
+"""Who picks up the answer when a job is resumed: the model, the limits of a run, or the execution
+of a plan about one of its steps. Others simply ask again."""
 
 
 class Inquiry(BaseModel):
@@ -33,10 +33,10 @@ class Inquiry(BaseModel):
     asker: Asker = ""
     status: str = PENDING
     data: dict[str, Any] = {}
-    """What is asked, as the contract shows it."""
+    """As the API shows it."""
     answer: dict[str, Any] | None = None
     used: bool = False
-    """Whether the answer has reached the run that asked, or one that took over from it."""
+    """Whether the answer has reached the run that asked, or its successor."""
     created_at: str = Field(default_factory=now)
     resolved_at: str | None = None
 
@@ -50,21 +50,21 @@ class PlanRevision(BaseModel):
     plan: Plan
     made_at: str = Field(default_factory=now)
     files_read: dict[str, str] = {}
-    """Fingerprint by path: how one sees later that the plan is stale."""
+    """Fingerprint by path, to detect later that the plan is stale."""
     request: str = ""
-    """The user's words that the plan was first made for."""
+    """The user's original request."""
     job_id: str | None = None
-    """The job that made this revision; none if a person edited it."""
+    """None if a person edited it."""
     by: Literal["planner", "person", "workflow"] = "planner"
     change: str = ""
-    """What is different from the revision before, in a few words."""
+    """Short description of the difference to the revision before."""
 
     def model_post_init(self, _context: Any) -> None:
-        """The plan itself carries its id wherever it goes."""
+        """The plan carries its id wherever it goes."""
         self.plan.id = self.plan_id
 
     def next(self, plan: Plan, **facts: Any) -> PlanRevision:
-        """The revision after this one; what is not said stays as it is."""
+        """The revision after this one, with some facts changed."""
         kept = {"context_id": self.context_id, "files_read": self.files_read}
         return PlanRevision(
             **{**kept, **facts},
@@ -81,7 +81,7 @@ class PlanRevision(BaseModel):
         return any(is_at(path, place) for path in paths)
 
     def move_file(self, old: str, new: str) -> None:
-        """A file, or a folder, has another path: the steps are about it there from now on."""
+        """Follow a renamed file or folder."""
         for step in self.plan.steps:
             step.files = [moved_path(path, old, new) for path in step.files]
             for expectation in step.expects:
@@ -94,7 +94,6 @@ class PlanRevision(BaseModel):
         }
 
     def as_event(self) -> PlanUpdated:
-        """The whole plan as it stands now, with its revision."""
         event = PlanUpdated.of(self.plan, revision=self.revision)
         if rights := rights_of(self.plan):
             event.rights = rights
@@ -102,7 +101,7 @@ class PlanRevision(BaseModel):
 
 
 class CheckpointRecord(BaseModel):
-    """That a checkpoint was taken; what is in it is the business of its maker."""
+    """The content of `data` belongs to the checkpoints package."""
 
     id: str
     context_id: str
@@ -113,8 +112,6 @@ class CheckpointRecord(BaseModel):
 
 
 class ContextFilter(TypedDict, total=False):
-    """Which contexts are asked for: those that have all of this."""
-
     owner: str | None
     notebook: str | None
     pinned: bool | None
@@ -124,7 +121,7 @@ class ContextFilter(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """Part of a list, and the cursor that gives the next part, if there is one."""
+    """Part of a list; `next` is the cursor of the next part."""
 
     items: list[T]
     next: int | None

@@ -1,8 +1,14 @@
-"""After a crash: what was left hanging is closed, and said so in the log."""
+"""Detects jobs of dead processes, and closes them."""
 
 from __future__ import annotations
 
+import os
+import secrets
+import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from ..domain.contexts import Job, JobKind, JobStatus, StepStatus
 from ..domain.events import JobCompleted, TaskCompleted
@@ -10,6 +16,68 @@ from ..domain.identity import now
 from ..domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
 from ..domain.messages import Message, MessageType, TextPart
 from .writing import Transaction
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class Owner:
+    """A lock file beside the database that marks this process as alive."""
+
+    def __init__(self, database: Path) -> None:
+        self._folder = database.with_name(f"{database.name}-owners")
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"
+        path = self._folder / self.name
+        self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        _try_lock(self._file)
+
+    def is_alive(self, name: str | None) -> bool:
+        """Whether the process with this mark still holds it."""
+        if not name:
+            return False
+        try:
+            file = os.open(self._folder / name, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            return not _try_lock(file)
+        finally:
+            os.close(file)
+
+    def sweep(self) -> None:
+        """Remove the marks of dead processes; recent ones may not be locked yet."""
+        for path in self._folder.iterdir():
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > 60 and not self.is_alive(path.name):
+                    path.unlink()
+
+    def close(self) -> None:
+        """Give up the mark; unfinished jobs that carry it then count as orphaned."""
+        if self._file is None:
+            return
+        (self._folder / self.name).unlink(missing_ok=True)
+        os.close(self._file)
+        self._file = None
+
+
+def _try_lock(file: int) -> bool:
+    """Try to lock the file; the lock is released when the file is closed or the process ends."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A filesystem without locks: report every process as dead, because a job that looks alive
+        # forever would block its conversation forever.
+        return sys.platform != "win32"
+    return True
+
 
 _UNFINISHED = (StepStatus.RUNNING, StepStatus.WAITING)
 _JOB_ERROR = "Cowork stopped before the job ended. You can resume it."
@@ -26,14 +94,14 @@ _NOT_RUN = ErrorBody(
 
 
 def orphaned_jobs(tx: Transaction, is_alive: Callable[[str | None], bool]) -> list[Job]:
-    """Jobs that ought to run or wait, but whose process is gone."""
+    """Unfinished jobs whose process is gone."""
     return [tx.job(job_id) for job_id, owner in tx.owners().items() if not is_alive(owner)]
 
 
 def interrupt(tx: Transaction, job: Job) -> None:
     """Close everything of the job that is open, innermost first, then the job.
 
-    What it has asked the user stays: they can answer now, and the resumed job takes it up.
+    Its inquiries stay open: the user can answer them, and the resumed job takes the answer up.
     """
     interrupt_parts(tx, job)
     stopped = job.model_copy(
@@ -45,7 +113,6 @@ def interrupt(tx: Transaction, job: Job) -> None:
 
 
 def interrupt_parts(tx: Transaction, job: Job) -> None:
-    """Close the calls, tasks and steps of a job that are open."""
     _answer_open_calls(tx, job)
     _interrupt_tasks(tx, job)
     _interrupt_plan_steps(tx, job)
@@ -73,7 +140,6 @@ def _answer_open_calls(tx: Transaction, job: Job) -> None:
 
 
 def _open_calls(tx: Transaction, job: Job) -> list[tuple[Message, ToolCallData]]:
-    """Tool calls of the job that have no result."""
     open_calls: dict[str, tuple[Message, ToolCallData]] = {}
     for message in tx.tool_messages(job.id):
         match message.data:
@@ -96,7 +162,7 @@ def _interrupt_tasks(tx: Transaction, job: Job) -> None:
 
 
 def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:
-    """The plan shows how its steps stand, so it changes with the tasks that carried them out."""
+    """The plan shows the status of its steps, so it changes with their tasks."""
     if job.kind is not JobKind.PLAN:
         return
     revision = tx.plan(job.context_id, job.plan_revision, job.plan_id)

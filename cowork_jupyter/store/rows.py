@@ -1,23 +1,27 @@
-"""Rows and the values they stand for: one rule for every table."""
+"""Conversion between rows and models, one rule for all tables."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
+from ..domain.errors import NotFound
 from ..domain.events import Event
 from ..domain.messages import Message
 
 JSON_COLUMNS = frozenset(
     {"content", "data", "dependencies", "usage", "answer", "plan", "files_read", "before", "after"}
 )
-"""Columns that hold JSON, in whichever table they appear."""
+"""In every table."""
 
 
 def to_json(value: Any) -> str:
-    """JSON that SQLite takes, whatever the text: half a surrogate pair is kept as an escape."""
+    """JSON that SQLite accepts: lone surrogates stay escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text if _is_utf8(text) else json.dumps(value, separators=(",", ":"))
 
@@ -33,7 +37,6 @@ def _is_utf8(text: str) -> bool:
 
 
 def encode(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Values of a model, in the order given, as SQLite stores them."""
     return tuple(_encode(name, value) for name, value in values.items())
 
 
@@ -46,7 +49,6 @@ def _encode(name: str, value: Any) -> Any:
 
 
 def decode(row: sqlite3.Row) -> dict[str, Any]:
-    """A row as the fields of its model."""
     return {
         name: json.loads(row[name]) if name in JSON_COLUMNS and row[name] is not None else row[name]
         for name in row.keys()  # noqa: SIM118 (iterating a Row gives values)
@@ -54,25 +56,22 @@ def decode(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def insert(table: str, columns: Sequence[str]) -> str:
-    """The statement that adds a row."""
     marks, names = ", ".join("?" * len(columns)), ", ".join(f'"{name}"' for name in columns)
     return f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 (our names)
 
 
 def upsert(table: str, columns: Sequence[str], key: str = "id") -> str:
-    """The statement that adds a row, or changes the one with the same key in place."""
+    """Insert, or update the row with the same key in place."""
     fixed = key.split(",")
     changes = ", ".join(f'"{name}"=excluded."{name}"' for name in columns if name not in fixed)
     return f"{insert(table, columns)} ON CONFLICT({key}) DO UPDATE SET {changes}"
 
 
 def message_of(row: sqlite3.Row) -> Message:
-    """The message in a row."""
     return Message.model_validate(decode(row))
 
 
 def event_of(row: sqlite3.Row, data: Message | Any) -> Event:
-    """The event in a row, with what it tells."""
     return Event(
         seq=row["seq"],
         type=row["type"],
@@ -82,3 +81,28 @@ def event_of(row: sqlite3.Row, data: Message | Any) -> Event:
         created_at=row["created_at"],
         data=data,
     )
+
+
+ALL = -1
+"""SQLite's "no limit"."""
+END = 2**62
+"""Greater than every position."""
+MAX_PAGE_SIZE = 512
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class RowReader(ABC):
+    """Inside a `Transaction` it sees that transaction's changes."""
+
+    @abstractmethod
+    def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]: ...
+
+    def _all(self, model: type[M], sql: str, *values: Any) -> list[M]:
+        return [model.model_validate(decode(row)) for row in self._rows(sql, *values)]
+
+    def _one(self, model: type[M], what: str, sql: str, key: str, *more: str) -> M:
+        """Raises NotFound if there is none; `what` is its name for the user."""
+        for found in self._all(model, sql, key, *more):
+            return found
+        raise NotFound(f"There is no {what} '{key}'.", details={"id": key})

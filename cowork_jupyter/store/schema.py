@@ -1,7 +1,7 @@
-"""The tables, as the newest version has them.
+"""The tables as of version 2; migrations add the rest.
 
-`seq` is the place of an event in its context. A message has the place of the event that
-announced it, so one cursor serves both, and that event needs no second copy of the message.
+`seq` is the position of an event in its context. A message has the position of the event that
+announced it, so one cursor serves both, and that event needs no copy of the message.
 """
 
 from __future__ import annotations

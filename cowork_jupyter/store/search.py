@@ -1,10 +1,9 @@
-"""Finding words in what was said, wherever they stand, also inside of other words.
+"""Full-text search in messages, also for parts of words.
 
-The index knows of every three letters in a row (FTS5's trigrams) in which messages they are. It
-keeps neither text nor places of letters, which makes it half as large as it would be; so what it
-finds is only likely, and is looked up in the message itself.
+An FTS5 trigram index without text and positions, which halves its size; so its matches are only
+likely, and are verified in the messages.
 
-What is said is never changed, so the index changes only with conversations that come or go.
+Messages never change, so the index changes only when conversations come or go.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from collections.abc import Iterable
 
 NOT_SPOKEN = "('tool_call', 'tool_result', 'task_assignment', 'role_change', 'error')"
 SHORT = 2
-"""Letters of a word for which there are no three in a row."""
+"""Words up to this length have no trigram."""
 FEW_GRAMS, FEW_MESSAGES = 16, 5_000
-"""A short word with more of these is so common that reading finds it sooner than the index."""
+"""With more of these a short word is so common that scanning messages is faster."""
 GRAMS = (
     "SELECT term, doc FROM said_grams WHERE term>=?1 AND term<?1 || char(1114111)"  # noqa: S608
     f" LIMIT {FEW_GRAMS}"
@@ -27,15 +26,15 @@ PLACES = (
     "SELECT rowid >> 32 AS position, max(rowid) & 4294967295 AS seq FROM said WHERE said MATCH ?"
     " GROUP BY 1"
 )
-"""Where a query was found last, in each context."""
+"""The newest match in each context."""
 _MAX_GRAMS = 64
 _BEFORE, _AFTER = 30, 90
-"""Letters of an excerpt around the beginning of a word."""
+"""Excerpt length around the beginning of a word."""
 _SPOKEN = (
     "SELECT seq, content FROM messages WHERE context_id=?"  # noqa: S608 (our words)
     f" AND COALESCE(message_type, 'text') NOT IN {NOT_SPOKEN}"
 )
-# Of a table without content, rows can only be deleted by saying again what they held.
+# In a contentless table, rows are deleted by repeating their content.
 _ADD = "INSERT INTO said (rowid, words) SELECT position << 32 | ?2, ?3 FROM contexts WHERE id=?1"
 _FORGET = (
     "INSERT INTO said (said, rowid, words)"
@@ -44,7 +43,6 @@ _FORGET = (
 
 
 def create_index(connection: sqlite3.Connection) -> None:
-    """Make the index, of all that was said so far."""
     connection.execute(
         "CREATE VIRTUAL TABLE said USING fts5(words, content='', columnsize=0, detail=none,"
         " tokenize='trigram case_sensitive 1')"
@@ -55,17 +53,14 @@ def create_index(connection: sqlite3.Connection) -> None:
 
 
 def add_context(connection: sqlite3.Connection, context_id: str) -> None:
-    """All that was said in a conversation can be found."""
     _each(connection, _ADD, context_id)
 
 
 def forget_context(connection: sqlite3.Connection, context_id: str) -> None:
-    """What was said in a conversation is going to be deleted."""
     _each(connection, _FORGET, context_id)
 
 
 def add_message(connection: sqlite3.Connection, context_id: str, seq: int) -> None:
-    """A message that was stored just now can be found."""
     _each(connection, _ADD, context_id, seq)
 
 
@@ -78,16 +73,15 @@ def _each(
         else connection.execute(f"{_SPOKEN} AND seq=?", (context_id, seq))
     )
     said = ((context_id, seq, f"{fold(text_of(content))}  ") for seq, content in rows.fetchall())
-    connection.executemany(statement, said)  # the spaces make three of the last letters, too
+    connection.executemany(statement, said)  # the spaces make trigrams of the last letters, too
 
 
 def text_of(content: str) -> str:
-    """The words of a message, from its stored parts."""
     return "\n".join(part.get("text", "") for part in json.loads(content))
 
 
 def fold(text: str) -> str:
-    """The same for all ways to write a word: upper and lower case, with accents or without."""
+    """Normalise case and accents."""
     if text.isascii():
         return text.lower().replace("\0", " ")
     letters = unicodedata.normalize("NFKD", text).replace("\0", " ")
@@ -97,28 +91,26 @@ def fold(text: str) -> str:
 
 
 def words_of(search: str) -> list[str]:
-    """What has to be found, each once; the longest first, since it is the rarest."""
+    """Distinct words, longest (and thus rarest) first."""
     return sorted(set(fold(search).split()), key=len, reverse=True)
 
 
 def grams_of(word: str) -> list[str]:
-    """Three letters each; of a very long word those that it begins with."""
+    """Trigrams of the word, up to a limit."""
     ends = range(3, min(len(word), _MAX_GRAMS) + 1)
     return list(dict.fromkeys(word[end - 3 : end] for end in ends))
 
 
 def query(grams: Iterable[str], operator: str) -> str:
-    """A query for all or any of them, whatever they are made of."""
     quoted = ('"{}"'.format(gram.replace('"', '""')) for gram in grams)
     return f" {operator} ".join(quoted)
 
 
 def excerpt(text: str, word: str) -> str:
-    """The words around a word that is in the text."""
     flat = " ".join(text.split())
     folded = fold(flat)
     at = folded.find(word)
-    if len(folded) != len(flat):  # a letter that became two: count from the beginning
+    if len(folded) != len(flat):  # folding changed the length
         rest = at
         at = next(
             (place for place, letter in enumerate(flat) if (rest := rest - len(fold(letter))) < 0),

@@ -17,9 +17,8 @@ from ..domain.redaction import Mask
 from .connection import BUSY_SECONDS, Database
 from .errors import explain, explained
 from .migrations import migrate
-from .owner import Owner
 from .reading import Reader
-from .recovery import interrupt, orphaned_jobs
+from .recovery import Owner, interrupt, orphaned_jobs
 from .writing import Transaction
 
 _LOOK_AGAIN = 0.02
@@ -28,15 +27,14 @@ _LOOK_AGAIN = 0.02
 class Store(Reader):
     """One open database.
 
-    Calls are synchronous and short (a commit takes tens of microseconds), so they are made
-    from the service's own event loop directly; `until_free` waits there for other processes.
-    Threads may share a store, processes may share its file.
+    Calls are synchronous and short (a commit takes tens of microseconds), so the service makes them
+    directly on its event loop; `until_free` waits there for other processes. Threads may share a
+    store, processes may share its file.
     """
 
     def __init__(self, path: Path, mask: Mask | None = None) -> None:
         self.path = Path(path)
         self.mask = mask or Mask()
-        """Hides what must be in no row, and so in no event that is shown."""
         self._database = Database(self.path)
         try:
             with explained(self.path), self._database.alone() as connection:
@@ -50,7 +48,7 @@ class Store(Reader):
             raise
 
     def close(self) -> None:
-        """Let go of the file. Closing twice does no harm."""
+        """Idempotent."""
         self._owner.close()
         self._database.close()
 
@@ -71,44 +69,41 @@ class Store(Reader):
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Change things together with the events that tell of them: all stored, or nothing.
+        """Commit changes together with their events, or nothing.
 
-        Nothing may be awaited inside: other processes wait until the block ends.
+        Do not await inside: other processes wait until the block ends.
         """
         with explained(self.path), self._database.transaction() as connection:
             yield Transaction(connection, self._owner.name, self.mask)
 
     def is_free(self) -> bool:
-        """Whether nobody else writes this moment, so that a transaction need not wait."""
+        """Whether a transaction would not have to wait."""
         return self._database.is_free()
 
     async def until_free(self) -> None:
-        """Wait while others write, as long as a transaction would; the loop goes on meanwhile."""
+        """Wait for other writers without blocking the loop, as long as a transaction would."""
         deadline = time.monotonic() + BUSY_SECONDS
         while not self.is_free():
             if time.monotonic() > deadline:
-                return  # the transaction will say that it could not begin
+                return  # the transaction will raise
             await asyncio.sleep(_LOOK_AGAIN)
 
     def save_context(self, context: Context) -> Context:
-        """Store a new context, or change one."""
         with self.transaction() as tx:
             tx.save_context(context)
         return context
 
     def delete_context(self, context_id: str) -> None:
-        """Remove a context and everything that belongs to it."""
         with self.transaction() as tx:
             tx.delete_context(context_id)
 
     def is_running_here(self, job_id: str) -> bool:
-        """Whether it is this process that runs a job."""
         return self.owners().get(job_id) == self._owner.name
 
     def recover(self) -> list[Event]:
-        """Close what processes that are gone left open; living ones are left alone.
+        """Interrupt jobs of dead processes; living ones are left alone.
 
-        Called once by each service when it opens the store. Returns the events that tell of it.
+        Called once by each service when it opens the store. Returns the events about it.
         """
         with self.transaction() as tx:
             for job in orphaned_jobs(tx, self._owner.is_alive):

@@ -1,7 +1,7 @@
-"""Text as models write it, stored by a thread of its own: pieces of all conversations together.
+"""Buffers text streamed by models; a thread stores the pieces of all conversations together.
 
-The first words of a reply are stored and shown at once, the next in pieces of some milliseconds.
-Whatever else is stored takes along what waits here, so that the log keeps its order.
+The first words of a reply are stored and shown immediately, the rest in intervals. Every other
+transaction stores what is buffered first, so that the log keeps its order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..domain.events import ReasoningStreamed, TextStreamed
 from .writing import Transaction
 
 PIECE_SECONDS = 0.06
-"""How much of one conversation's text becomes one event: what is written in so many seconds."""
+"""Text of one conversation within this time becomes one event."""
 _APART = 0.02
 """Seconds between two commits, so that conversations share them."""
 _TRY_AGAIN = 0.5
@@ -36,21 +36,19 @@ class _Piece:
     text: str
 
     def takes(self, other: _Piece) -> bool:
-        """Whether another piece only goes on with this one."""
         mine = (self.kind, self.job_id, self.task_id)
         return mine == (other.kind, other.job_id, other.task_id)
 
 
 class StreamBuffer:
-    """What was written by models and is not stored yet."""
-
     def __init__(self, transaction: Callable[[], AbstractContextManager[Transaction]]) -> None:
-        """`transaction` stores what waits here first (`store`), then says so (`stored`)."""
+        """`transaction` first stores what is buffered (`store`), and reports it after
+        (`stored`).
+        """
         self._transaction = transaction
         self._waiting: dict[str, list[_Piece]] = {}
-        """By conversation."""
         self._last: dict[str, float] = {}
-        """When a conversation's text was last stored, if that was just now."""
+        """When a conversation's text was last stored, if recently."""
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -59,7 +57,7 @@ class StreamBuffer:
     def add(
         self, kind: Streamed, text: str, context_id: str, job_id: str | None, task_id: str | None
     ) -> None:
-        """Have a piece stored and shown soon. Raises if what came before could not be stored."""
+        """Buffer a piece. Raises if earlier pieces could not be stored."""
         piece = _Piece(kind, context_id, job_id, task_id, text)
         with self._changed:
             if failure := self._failure:
@@ -78,7 +76,7 @@ class StreamBuffer:
                 self._thread.start()
 
     def store(self, tx: Transaction) -> dict[str, int]:
-        """Store all that waits, in a transaction that has just begun; gives what `stored` gets."""
+        """Store everything buffered; return the lengths for `stored`."""
         with self._changed:
             waiting = {context_id: list(pieces) for context_id, pieces in self._waiting.items()}
             lengths = {
@@ -95,7 +93,7 @@ class StreamBuffer:
         return lengths
 
     def stored(self, lengths: dict[str, int]) -> None:
-        """The transaction is stored, and with it so many characters of each conversation."""
+        """After the commit: drop what was stored."""
         now = time.monotonic()
         with self._changed:
             for context_id, length in lengths.items():
@@ -109,7 +107,7 @@ class StreamBuffer:
             self._changed.notify_all()
 
     def _drop(self, context_id: str, length: int) -> None:
-        """What came while its conversation's text was stored stays."""
+        """Text that arrived meanwhile stays."""
         waiting = self._waiting[context_id]
         while waiting and length >= len(waiting[0].text):
             length -= len(waiting.pop(0).text)
@@ -119,7 +117,7 @@ class StreamBuffer:
             del self._waiting[context_id]
 
     def close(self) -> None:
-        """Store what is left, and end the thread."""
+        """Store the rest, and end the thread."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -127,7 +125,6 @@ class StreamBuffer:
             self._thread.join()
 
     def _write(self) -> None:
-        """The thread's work."""
         while self._wait():
             try:
                 with self._transaction():
@@ -142,13 +139,13 @@ class StreamBuffer:
                 time.sleep(_APART)
 
     def _note(self, error: CoworkError) -> None:
-        """Whoever writes on is told, unless it is only that another process is writing."""
+        """Report the error to the next writer, unless another process is only busy writing."""
         if error.code != "store_busy":
             with self._changed:
                 self._failure = error
 
     def _wait(self) -> bool:
-        """Until some text is due; false when all is done and there will be no more."""
+        """Wait until some text is due; False once closed and empty."""
         with self._changed:
             while not self._closed:
                 now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Everything that can be changed in the store, always inside a transaction."""
+"""All changes to the store, always inside a transaction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.redaction import Mask
-from . import deleted, room, search
+from . import retention, search
 from .folding import fold_job, fold_turn
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
@@ -33,7 +33,7 @@ _SAVE = {
     "queued_messages": upsert("queued_messages", list(QueuedMessage.model_fields)),
 }
 _IS_THERE = "(notebook=?1 OR substr(notebook, 1, length(?1) + 1)=?1 || '/')"
-"""A notebook is this one, or is in this folder."""
+"""The notebook itself, or one in this folder."""
 _CONCERNED = (
     f"SELECT id FROM contexts WHERE {_IS_THERE} OR id IN"  # noqa: S608 (our words)
     " (SELECT context_id FROM jobs WHERE status IN ('running', 'waiting'))"
@@ -48,17 +48,18 @@ _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
 
 D = TypeVar("D", bound=BaseModel)
+_Record = Task | Inquiry | PlanRevision | CheckpointRecord | CellChange | QueuedMessage
 
 
 class Transaction(Reader):
-    """Changes that are stored together or not at all, with the events that tell of them."""
+    """Changes that are stored together or not at all, with the events about them."""
 
     def __init__(self, connection: sqlite3.Connection, owner: str, mask: Mask) -> None:
         self._connection = connection
         self._owner = owner
         self._mask = mask
         self.events_added: list[Event] = []
-        """To be shown once, and only if, the transaction is stored."""
+        """To be shown only after the commit."""
 
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -72,16 +73,15 @@ class Transaction(Reader):
         job_id: str | None = None,
         task_id: str | None = None,
     ) -> Event:
-        """Store an event at the end of its context's log."""
+        """Append an event to its context's log."""
         data, fields = self._masked(data)
         event = self._event(context_id, data, job_id, task_id, now())
         self._add_event(event, to_json(fields))
         return event
 
     def append_message(self, message: Message) -> Event:
-        """Store a message, whole, and the event that announces it.
-
-        What streamed it is needed only by those who reconnect, and becomes one row.
+        """Store a message and the event that announces it, and fold its streamed pieces into one
+        row.
         """
         message, fields = self._masked(message)
         if message.job_id:
@@ -99,14 +99,14 @@ class Transaction(Reader):
         return event
 
     def save_message_data(self, message: Message) -> None:
-        """Store what has become known of a message, and show the message again."""
+        """Update a message's data, and show the message again."""
         message, fields = self._masked(message)
         sql = "UPDATE messages SET data=? WHERE id=?"
         self._connection.execute(sql, (to_json(fields["data"]), message.id))
         self.append_event(message.context_id, message, message.job_id, message.task_id)
 
     def _masked(self, data: D) -> tuple[D, dict[str, Any]]:
-        """What may be stored and shown of it, and the same as plain values."""
+        """Redact; also return the redacted values as plain data."""
         fields = data.model_dump()
         hidden = self._mask.everywhere(fields)
         return (data if hidden == fields else type(data).model_validate(hidden)), hidden
@@ -130,33 +130,23 @@ class Transaction(Reader):
         )
 
     def _add_event(self, event: Event, data: str | None) -> None:
-        values = (
-            event.seq,
-            event.type.value,
-            event.context_id,
-            event.job_id,
-            event.task_id,
-            event.created_at,
-            data,
-        )
+        place = (event.context_id, event.job_id, event.task_id)
+        values = (event.seq, event.type.value, *place, event.created_at, data)
         self._execute_in(event.context_id, _ADD_EVENT, values)
         self.events_added.append(event)
 
     # The state
 
     def save_context(self, context: Context) -> None:
-        """Store a new context, or change one."""
-        # In the order of the columns, also what is written only where it is true.
+        # In the order of the columns, and including fields that are dumped only if true.
         fields = {**dict.fromkeys(Context.model_fields, False), **context.model_dump()}
         self._connection.execute(_SAVE["contexts"], self._encoded(fields))
 
     def set_owner(self, context_id: str, owner: str) -> None:
-        """Say whose a context is."""
         sql = "INSERT OR REPLACE INTO owners (context_id, owner) VALUES (?, ?)"
         self._execute_in(context_id, sql, (context_id, owner))
 
     def set_workspace(self, context_id: str, folder: str) -> None:
-        """Say in which folder a context works."""
         sql = "INSERT OR REPLACE INTO workspaces (context_id, folder) VALUES (?, ?)"
         self._execute_in(context_id, sql, (context_id, folder))
 
@@ -167,29 +157,28 @@ class Transaction(Reader):
         self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
     def set_context_aside(self, context_id: str) -> None:
-        """Delete a context so that it can be brought back."""
+        """Delete a context so that it can be restored."""
         self.context(context_id)
-        deleted.set_aside(self._connection, context_id, now())
+        retention.set_aside(self._connection, context_id, now())
 
     def restore_context(self, context_id: str) -> Context:
-        """Bring back a context that was set aside, with everything that belongs to it."""
         if all(context.id != context_id for context, _ in self.deleted_contexts()):
             raise NotFound(
                 "This conversation cannot be brought back any more.", details={"id": context_id}
             )
-        deleted.put_back(self._connection, context_id)
+        retention.put_back(self._connection, context_id)
         return self.context(context_id)
 
     def give_back(self) -> bool:
-        """Give some of the file's free room back; says whether there is more."""
-        return room.give_back(self._connection)
+        """Return some free pages to the file system; True if there are more."""
+        return retention.give_back(self._connection)
 
     def remove_deleted(self, deadline: str) -> list[str]:
-        """Forget for good what was set aside before this time; gives the ids of the contexts."""
-        return deleted.remove_older(self._connection, deadline)
+        """Delete for good what was set aside before this time; return the contexts' ids."""
+        return retention.remove_older(self._connection, deadline)
 
     def save_job(self, job: Job) -> None:
-        """Store a job, as run by this process. Its tasks are stored by `save_task`."""
+        """Store a job as run by this process. Tasks are stored by `save_task`."""
         fields = job.model_dump(exclude={"tasks"})
         owner = None if job.status.is_final else self._owner
         self._execute_in(job.context_id, _SAVE_JOB, (*self._encoded(fields), owner))
@@ -197,38 +186,35 @@ class Transaction(Reader):
             fold_job(self._connection, self._mask, job.context_id, job.id)
 
     def save_usage(self, job_id: str, usage: Usage) -> None:
-        """Store what a job has spent so far."""
         sql = "UPDATE jobs SET usage=? WHERE id=?"
         self._connection.execute(sql, (to_json(usage.model_dump()), job_id))
 
     def save_task(self, task: Task) -> None:
-        self._save("tasks", task.context_id, task)
+        self._save("tasks", task)
 
     def save_memory_offer(self, job: Job, workspace: str, status: str) -> None:
-        """Note that a run may have shown something to remember, or what was decided about it."""
+        """Note that a run may have taught something worth remembering, or what was decided about
+        it.
+        """
         sql = upsert("memory_offers", ("job_id", "context_id", "workspace", "status"), key="job_id")
         self._execute_in(job.context_id, sql, (job.id, job.context_id, workspace, status))
 
     def save_inquiry(self, inquiry: Inquiry) -> None:
-        """Store a question or a request for permission, or what the user said to it."""
-        self._save("inquiries", inquiry.context_id, inquiry)
+        self._save("inquiries", inquiry)
 
     def save_plan(self, revision: PlanRevision) -> None:
-        """Store a revision of the plan, or the changed statuses of its steps."""
-        self._save("plans", revision.context_id, revision)
+        self._save("plans", revision)
 
     def save_checkpoint(self, checkpoint: CheckpointRecord) -> None:
-        """Store that a checkpoint was taken."""
-        self._save("checkpoints", checkpoint.context_id, checkpoint)
+        self._save("checkpoints", checkpoint)
 
     def save_cell_change(self, change: CellChange) -> None:
-        """Store that a cell was changed, or what the user decided about it."""
-        self._save("cell_changes", change.context_id, change)
+        self._save("cell_changes", change)
 
     def move_file(self, old: str, new: str) -> None:
-        """A file, or a folder, has another path: all that is still to be done with it goes along.
+        """Follow a renamed file or folder in everything that is still to be done with it.
 
-        A conversation of a notebook that was there before, and is gone, has none from now on.
+        A conversation about a notebook that was at the new path before loses its notebook.
         """
         revisions = self.newest_revisions_naming(old)
         concerned = {row["id"] for row in self._rows(_CONCERNED, old)}
@@ -243,21 +229,20 @@ class Transaction(Reader):
             self.append_event(revision.context_id, revision.as_event())
 
     def save_queued_message(self, message: QueuedMessage) -> None:
-        """Keep what the user says until an agent reads it."""
-        self._save("queued_messages", message.context_id, message)
+        self._save("queued_messages", message)
 
     def delete_queued_messages(self, ids: Iterable[str]) -> None:
-        """They were read, or taken back."""
-        values = [(message_id,) for message_id in ids]
-        self._connection.executemany("DELETE FROM queued_messages WHERE id=?", values)
+        self._delete("queued_messages", ids)
 
     def delete_checkpoints(self, ids: Iterable[str]) -> None:
-        """Forget checkpoints whose content is not kept any more."""
-        values = [(checkpoint_id,) for checkpoint_id in ids]
-        self._connection.executemany("DELETE FROM checkpoints WHERE id=?", values)
+        self._delete("checkpoints", ids)
 
-    def _save(self, table: str, context_id: str, record: BaseModel) -> None:
-        self._execute_in(context_id, _SAVE[table], self._encoded(record.model_dump()))
+    def _delete(self, table: str, ids: Iterable[str]) -> None:
+        values = [(row_id,) for row_id in ids]
+        self._connection.executemany(f"DELETE FROM {table} WHERE id=?", values)  # noqa: S608
+
+    def _save(self, table: str, record: _Record) -> None:
+        self._execute_in(record.context_id, _SAVE[table], self._encoded(record.model_dump()))
 
     def _encoded(self, fields: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(
@@ -265,7 +250,7 @@ class Transaction(Reader):
         )
 
     def _execute_in(self, context_id: str, sql: str, values: tuple[Any, ...]) -> None:
-        """Run a statement that needs its context to exist still."""
+        """Raise NotFound if the context does not exist any more."""
         try:
             self._connection.execute(sql, values)
         except sqlite3.IntegrityError as error:

@@ -143,7 +143,7 @@ def _size(count: float) -> str:
 
 async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> None:
     from ...store.migrations import copies_of
-    from ...store.room import rewrite
+    from ...store.retention import rewrite
     from ...wiring import build_service
 
     service = build_service(settings, interactive=False)

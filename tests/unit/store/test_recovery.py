@@ -12,7 +12,7 @@ from cowork_jupyter.domain.message_data import ToolCallData, ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.store import Inquiry, PlanRevision, Store
-from cowork_jupyter.store.owner import Owner
+from cowork_jupyter.store.recovery import Owner
 
 from .appending import append_message
 

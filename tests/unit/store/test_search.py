@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context, FoundContext
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
-from cowork_jupyter.store import Store, context_reader, migrations
+from cowork_jupyter.store import Store, migrations, reading
 from cowork_jupyter.store.search import grams_of, query
 
 from .appending import append_message
@@ -70,7 +70,7 @@ def test_a_common_short_word_is_found_in_old_messages_too(
 ) -> None:
     conversation(store, "old", "to be", *["x"] * 100)
     conversation(store, "never", *["x"] * 5)
-    monkeypatch.setattr(context_reader, "FEW_MESSAGES", 0)
+    monkeypatch.setattr(reading, "FEW_MESSAGES", 0)
     assert found(store, "to") == ["old"]
 
 
