@@ -32,15 +32,13 @@ from .bus import Journal
 from .checkpoints import Checkpoints
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
-from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
+from .domain.contexts import HERE, Context, Initiator, Job, JobKind, QueuedMessage, RequestOrigin
 from .domain.errors import CoworkError, InvalidInput, NotFound
 from .domain.figures import Assumption
 from .domain.health import Health, Problem
+from .domain.message_data import Reproduction
 from .domain.messages import ImagePart, Message
-from .domain.queue import QueuedMessage
-from .domain.reproduction import Reproduction
-from .domain.role_view import RoleView
-from .domain.roles import AgentRole
+from .domain.roles import AgentRole, RoleView
 from .domain.settings import Settings
 from .domain.suggestions import SuggestionEvent, SuggestionRequest
 from .guidance.first_instructions import first_instructions

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..domain.expectation_rules import FILE
-from ..domain.expectations import Expectation
+from ..domain.expectations import FILE, Expectation
 from ..domain.notices import Notice
 from ..effects.checking import CheckedExpectation, in_words
 from .agent import AgentFactory

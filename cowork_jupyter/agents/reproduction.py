@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..domain.contexts import Job
-from ..domain.reproduction import FailedCell, HiddenState, Reproduction
+from ..domain.message_data import FailedCell, HiddenState, Reproduction
 from ..effects.checking import CheckedExpectation, broken_in_words
 from ..effects.checking import in_words as expected
 from ..tools.kernel.state import Code, Ran

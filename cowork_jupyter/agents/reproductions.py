@@ -8,11 +8,10 @@ from contextlib import asynccontextmanager
 from ..checkpoints import ToolUse
 from ..domain.contexts import Context, Job, JobKind
 from ..domain.errors import InvalidInput
-from ..domain.expectation_rules import is_about_files
-from ..domain.message_data import TextData
+from ..domain.expectations import is_about_files
+from ..domain.message_data import Reproduction, TextData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
-from ..domain.reproduction import Reproduction
 from ..domain.roles import Permission
 from ..tools.kernel.state import Ran
 from .agent import AgentFactory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from ..domain.reproduction import Reproduction
+from ..domain.message_data import Reproduction
 from .calls import Call
 from .models import RequestBody
 from .routes import table

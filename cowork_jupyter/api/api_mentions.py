@@ -10,7 +10,7 @@ from ..agents.log import RunLog
 from ..agents.mentions.items import CompletionItems
 from ..agents.mentions.lookup import TOGETHER, look_up
 from ..agents.mentions.reach import Reach
-from ..domain.mentions import Mention
+from ..domain.message_data import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .calls import Call
 from .models import KnownRole, ListedPath, Name, RequestBody, Text

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..agents.run import steering
+from ..domain.contexts import QueuedMessage
 from ..domain.errors import Conflict
-from ..domain.queue import QueuedMessage
 from .api_messages import command_of
 from .calls import Call
 from .models import RequestBody, Text

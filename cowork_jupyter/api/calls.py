@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ..domain.base_models import describe_problems, field_problems
 from ..domain.contexts import Initiator
 from ..domain.errors import Forbidden, InvalidInput, NotFound
-from ..domain.validation import describe_problems, field_problems
 from .errors import MalformedRequest, TooLarge
 
 if TYPE_CHECKING:

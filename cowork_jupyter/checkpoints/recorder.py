@@ -23,8 +23,8 @@ from typing import Any
 from ..domain.errors import CoworkError, Unavailable
 from ..domain.identity import new_id
 from ..domain.notices import Notice
+from ..domain.redaction import without_surrogates
 from ..domain.roles import Permission
-from ..domain.surrogates import without_surrogates
 from ..workspace import Workspace
 from .documents import OpenDocuments, captured
 from .entries import Change, FileEntry, Uncovered, same

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 from .entries import Change, FileEntry, Uncovered, depth, same
 from .merge import CellConflict, Merge, is_notebook, kept_notebook, merged_notebook
 from .store import Stored, WorkspaceState

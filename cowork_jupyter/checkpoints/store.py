@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..domain.errors import NotFound
-from ..domain.moves import is_at, moved_path
+from ..domain.events import is_at, moved_path
 from .capture import Capture
 from .database import CheckpointDatabase
 from .entries import Change, FileEntry, changes_from_bytes, changes_to_bytes

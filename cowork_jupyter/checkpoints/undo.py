@@ -15,7 +15,7 @@ from ..domain.identity import new_id
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
 from ..store.errors import explained
 from .documents import DocumentChanged, OpenDocuments

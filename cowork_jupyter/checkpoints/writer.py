@@ -13,7 +13,7 @@ from ..domain.errors import NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
 from ..domain.operations import CheckpointTaken, Observe, unobserved
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
 from .entries import Change, FileEntry, Uncovered
 from .lazy_store import LazyCheckpointStore

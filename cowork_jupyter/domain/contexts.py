@@ -12,9 +12,9 @@ from pydantic import (
     Field,
 )
 
+from .base_models import SparseModel
 from .identity import new_id, now
 from .roles import DEFAULT_ROLE, AgentRole
-from .sparse import SparseModel
 
 
 class JobStatus(StrEnum):
@@ -227,3 +227,12 @@ class Job(BaseModel):
     def model_post_init(self, _context: Any) -> None:
         """A job has a card of its own unless it says otherwise."""
         self.card_id = self.card_id or self.id
+
+
+class QueuedMessage(BaseModel):
+    """A message that no agent has read yet; until then the user can take it back."""
+
+    id: str = Field(default_factory=lambda: new_id("queued"))
+    context_id: str
+    content: str
+    created_at: str = Field(default_factory=now)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 
+from .base_models import NullTolerantModel, describe_problems, field_problems
 from .identity import new_id
-from .null_tolerant import NullTolerantModel
 
 Check = Literal[
     "rows", "columns", "unique", "no_missing", "range", "values", "sum", "type", "matched"
@@ -40,3 +40,169 @@ class BrokenExpectation(NullTolerantModel):
     expectation: Expectation
     found: str
     """`it is 12,612`."""
+
+
+class Measured(BaseModel):
+    """The facts of one expectation: exact, of all rows."""
+
+    problem: Literal["", "no_table", "no_column", "wrong_type", "unchecked"] = ""
+    """Why there are none: what it is about is not there (yet), is no number, or cannot be read."""
+    why: str = ""
+    """The table or column that is not there, the type that it has, or why it cannot be read."""
+    value: JsonValue = None
+    """How many rows, the columns, the sum, the type."""
+    wrong: int = 0
+    """Rows that are not as expected."""
+    rows: int = 0
+    examples: list[str] = []
+    """Some values that are not as expected, in words."""
+    low: JsonValue = None
+    high: JsonValue = None
+
+
+def unchecked(why: str) -> Measured:
+    """Nobody can say."""
+    return Measured(problem="unchecked", why=why)
+
+
+FILE = "file:"
+"""How the name of a table begins that is a file."""
+_ON_A_COLUMN = {"range", "values", "sum", "type", "matched"}
+_WITHOUT_VALUE = {"unique", "no_missing"}
+_MAX_NAME = 40
+
+
+def table_problem(of: str) -> str:
+    """Why this names no table; empty if it does."""
+    if of.startswith(FILE):
+        return "" if of.removeprefix(FILE).strip() else f"of: '{FILE}' needs a path behind it"
+    if of.isidentifier():
+        return ""
+    return f"of: '{of[:_MAX_NAME]}' is neither a variable's name nor '{FILE}' with a path"
+
+
+def expectation_problem(expectation: Expectation) -> str:
+    """Why it cannot be checked, whatever the table is like, place first; empty if it can."""
+    check, value = expectation.check, expectation.value
+    if problem := table_problem(expectation.of):
+        return problem
+    if check in _ON_A_COLUMN and not expectation.column:
+        return f"column: the check '{check}' needs a column"
+    if check in ("rows", "columns") and expectation.column:
+        return f"column: the check '{check}' is about the whole table"
+    if check not in _WITHOUT_VALUE and value is None:
+        return f"value: the check '{check}' needs a value"
+    if check in _WITHOUT_VALUE and (value is not None or expectation.op != "="):
+        return f"value: the check '{check}' takes none"
+    if expectation.tolerance is not None and check not in ("rows", "sum"):
+        return "tolerance: only the checks 'rows' and 'sum' have one"
+    return _value_problem(expectation)
+
+
+def _value_problem(expectation: Expectation) -> str:
+    value, name = expectation.value, f"value: the check '{expectation.check}'"
+    if expectation.check in ("rows", "sum") and not _is_number(value):
+        return f"{name} needs a number"
+    if expectation.check == "columns" and not (_is_number(value) or _is_list(value, str)):
+        return f"{name} needs a number, or a list of names"
+    if (
+        expectation.check == "columns"
+        and isinstance(value, list)
+        and expectation.op not in ("=", ">=")
+    ):
+        return "op: a list of columns is either all there are (=) or among them (>=)"
+    if expectation.check == "range" and isinstance(value, list):
+        return (
+            "" if len(value) == 2 and expectation.op == "=" else f"{name} needs [least, greatest]"
+        )
+    if expectation.check == "range" and not (_is_number(value) or isinstance(value, str)):
+        return f"{name} needs a number, a date, or a list of two"
+    if expectation.check == "values" and not (isinstance(value, list) and value):
+        return f"{name} needs a list of values"
+    if expectation.check in ("type", "matched") and not isinstance(value, str):
+        return f"{name} needs a name"
+    if expectation.check in ("values", "type") and expectation.op not in ("=", "!="):
+        return f"op: the check '{expectation.check}' is either = or !="
+    if expectation.check == "matched":
+        if expectation.op != "=":
+            return "op: the check 'matched' takes none"
+        return table_problem(str(value) if str(value).startswith(FILE) else partner(expectation)[0])
+    return ""
+
+
+def partner(expectation: Expectation) -> tuple[str, str]:
+    """The table and the column that another one is matched in: `customers`, `customers.id`."""
+    value, column = str(expectation.value), expectation.column or ""
+    if value.startswith(FILE):
+        return value, column
+    table, dot, named = value.partition(".")
+    return table, named if dot else column
+
+
+def tables_of(expectation: Expectation) -> set[str]:
+    """The tables that it is about."""
+    return (
+        {expectation.of, partner(expectation)[0]}
+        if expectation.check == "matched"
+        else {expectation.of}
+    )
+
+
+def is_about_files(expectation: Expectation) -> bool:
+    """Whether a kernel alone cannot say whether it is met."""
+    return any(table.startswith(FILE) for table in tables_of(expectation))
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_list(value: JsonValue, of: type) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, of) for item in value)
+
+
+def with_sound_expectations(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A plan as a model wrote it, with only those expectations that can be checked, and what is
+    said of the others: no plan is lost over them.
+    """
+    steps = plan.get("steps")
+    if not isinstance(steps, list):
+        return plan, []
+    notes: list[str] = []
+    return {**plan, "steps": [_sound_step(step, notes) for step in steps]}, notes
+
+
+def _sound_step(step: Any, notes: list[str]) -> Any:
+    if not isinstance(step, dict) or step.get("expects") is None:
+        return step
+    written = step["expects"]
+    sound = []
+    for raw in written if isinstance(written, list) else [written]:
+        found, problem = _repaired(raw)
+        if found is not None:
+            sound.append(found)
+        else:
+            notes.append(f"An expectation was left out: {problem}.")
+    return {**step, "expects": sound}
+
+
+def _repaired(written: Any) -> tuple[dict[str, Any] | None, str]:
+    """What can only mean one thing is taken so."""
+    if not isinstance(written, dict):
+        return None, "it is no object"
+    raw = {name: value for name, value in written.items() if name not in ("id", "by")}
+    of = raw.get("of")
+    if isinstance(of, str) and not of.isidentifier() and not of.startswith(FILE) and "." in of:
+        raw["of"] = FILE + of
+    if raw.get("check") not in ("rows", "sum"):
+        raw.pop("tolerance", None)
+    if raw.get("check") in _WITHOUT_VALUE:
+        raw = {name: value for name, value in raw.items() if name not in ("op", "value")}
+    if raw.get("check") not in get_args(Check):
+        return None, f"there is no check '{str(raw.get('check'))[:_MAX_NAME]}'"
+    try:
+        expectation = Expectation.model_validate(raw)
+    except ValidationError as error:
+        return None, describe_problems(field_problems(error))
+    problem = expectation_problem(expectation)
+    return (None, problem) if problem else (expectation.model_dump(exclude={"by"}), "")

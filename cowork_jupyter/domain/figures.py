@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, model_serializer, model_validator
 
+from .base_models import NullTolerantModel
 from .data import Data
-from .null_tolerant import NullTolerantModel
 
 MAX_ASSUMPTIONS = 20
 MAX_ALTERNATIVES = 4

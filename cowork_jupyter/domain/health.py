@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from pydantic import BaseModel
@@ -47,3 +49,28 @@ class Health(BaseModel):
     sandbox: str
     workspace: str
     problems: list[Problem] = []
+
+
+Extra = Literal["mcp", "acp"]
+
+_NEEDED: dict[Extra, tuple[str, tuple[int, ...]]] = {
+    "mcp": ("mcp", (2,)),
+    "acp": ("agent-client-protocol", (0, 12)),
+}
+
+
+def lack_of(extra: Extra) -> str:
+    """What to do to have it; empty if it is here."""
+    package, least = _NEEDED[extra]
+    how = f"Run: pip install 'cowork-jupyter[{extra}]'"
+    try:
+        found = version(package)
+    except PackageNotFoundError:
+        return f"A package is missing. {how}"
+    if tuple(map(int, re.findall(r"\d+", found)[: len(least)])) >= least:
+        return ""
+    wanted = ".".join(map(str, least))
+    return (
+        f"{package} {found} is too old; {wanted} or newer is needed. {how} (if another package, "
+        "such as jupyter-ai, needs the old one, install one of the two in another environment)"
+    )

@@ -2,20 +2,99 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_serializer, model_validator
 
 from .contexts import Initiator
 from .data import Data
+from .expectations import BrokenExpectation
 from .figures import Assumption, Figure
 from .guidance import Guidance
-from .mentions import Mention
 from .plan import Plan, PlanStep
 from .replies import Question, Review
-from .reproduction import Reproduction
 from .roles import AgentRole
-from .shortfalls import Shortfall
+
+MentionKind = Literal["variable", "column", "cell", "file", "folder", "error", "output", "resource"]
+
+
+class Mention(BaseModel):
+    """One thing that a message points at, as it was when the message was sent."""
+
+    text: str
+    """As written, with the `@`."""
+    kind: MentionKind
+    title: str
+    """What it is, in a few words: `DataFrame · 6 × 3`."""
+    tokens: int = 0
+    """What it adds to the conversation."""
+    problem: str = ""
+    """Why the agent was not given it."""
+
+
+class ShortfallKind(StrEnum):
+    """How a step did less than planned."""
+
+    NOTHING_DONE = "nothing_done"
+    MISSING_FILE = "missing_file"
+    BROKEN_EXPECTATION = "broken_expectation"
+    OPEN_FINDINGS = "open_findings"
+    """A review asks for changes still, and may not send the work back any more."""
+
+
+class Shortfall(BaseModel):
+    """One thing that was planned and is not so, as the audit says it of the step."""
+
+    kind: ShortfallKind
+    what: str
+
+
+class HiddenState(BaseModel):
+    """State that you cannot see by reading the notebook."""
+
+    kind: Literal["out_of_order", "defined_later", "undefined"]
+    cell_id: str
+    cell: int
+    """Its place in the notebook, from 1."""
+    name: str
+    message: str
+
+
+class FailedCell(BaseModel):
+    """The cell at which a check of the notebook failed."""
+
+    cell_id: str
+    cell: int
+    line: int | None
+    error: str
+
+
+class Reproduction(BaseModel):
+    """A notebook that runs in a new kernel, and what comes of it.
+
+    What matters most stands first: a saved card has room for some of it only.
+    """
+
+    runs: bool | None = None
+    """Whether every cell ran, once that is known."""
+    failed: FailedCell | None = None
+    broken: list[BrokenExpectation] = []
+    """What is pinned in the notebook and was not so after the last cell."""
+    expectations: int = 0
+    """How many were checked then."""
+    cells: int
+    """Code cells that are run."""
+    hidden: list[HiddenState] = []
+    ran: int = 0
+    """Those that ran without an error so far."""
+    seconds: float = 0.0
+    notebook: str
+    left_out: int = 0
+    """Cells that ask the agent, which are not run again."""
+    context_id: str
+    job_id: str | None
+    """The job that runs it, and says how that stands."""
 
 
 class Answer(BaseModel):

@@ -14,12 +14,11 @@ from pydantic import (
     model_validator,
 )
 
+from .base_models import NullTolerantModel, SparseModel
 from .contexts import DONE, StepStatus
 from .expectations import Expectation
 from .figures import Assumptions
-from .null_tolerant import NullTolerantModel
 from .roles import DEFAULT_ROLE, AgentRole, Permission
-from .sparse import SparseModel
 
 MAX_ROUNDS = 2
 """How often a review may send the work back."""

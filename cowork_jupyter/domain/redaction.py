@@ -6,7 +6,7 @@ import base64
 import logging
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 HIDDEN = "•••"
@@ -137,3 +137,31 @@ def _forms(secret: str) -> Iterable[str]:
     return {secret, quote(secret, safe=""), secret.replace("\\", "\\\\").replace('"', '\\"')} | (
         {encoded} if len(secret) >= 2 * MIN_LENGTH else set()
     )
+
+
+T = TypeVar("T")
+
+
+def without_surrogates(value: T) -> T:
+    """The same value; in its texts halves that belong together are joined, others replaced."""
+    return _repaired(value)  # type: ignore[no-any-return]
+
+
+def _repaired(value: Any) -> Any:
+    if isinstance(value, str):
+        return _repaired_text(value)
+    if isinstance(value, dict):
+        return {_repaired(key): _repaired(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_repaired(item) for item in value]
+    return value
+
+
+def _repaired_text(text: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from .base_models import NullTolerantModel
 from .figures import Assumptions
-from .null_tolerant import NullTolerantModel
 from .plan import Plan
 
 

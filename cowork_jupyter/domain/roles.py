@@ -16,6 +16,8 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 
 class Permission(StrEnum):
     """One thing a role may be allowed to do to the workspace."""
@@ -172,3 +174,44 @@ def _revived(name: str, spec: RoleSpec | None) -> AgentRole:
 
 DEFAULT_ROLE = AgentRole.ACTOR
 """What a context without a stored role is: the behaviour from before roles existed."""
+
+
+class RoleLook(BaseModel):
+    """What draws a role."""
+
+    name: str
+    label: str
+    icon: str
+    colour: str
+    description: str
+
+    @classmethod
+    def look(cls, role: AgentRole) -> RoleLook:
+        """The look that a role has now."""
+        spec = role.spec
+        return RoleLook(
+            name=spec.name,
+            label=spec.label,
+            icon=spec.icon,
+            colour=spec.colour,
+            description=spec.description,
+        )
+
+
+class RoleView(RoleLook):
+    """One item of `GET roles`."""
+
+    permissions: list[Permission]
+    tools: list[str]
+    delegates_to: list[str]
+
+    @classmethod
+    def of(cls, role: AgentRole, tools: Iterable[str]) -> RoleView:
+        """The view of one role and the tools it may call."""
+        spec = role.spec
+        return cls(
+            **RoleLook.look(role).model_dump(),
+            permissions=[permission for permission in Permission if permission in spec.permissions],
+            tools=list(tools),
+            delegates_to=list(spec.delegates_to),
+        )

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from ..domain.expectation_rules import FILE, partner
-from ..domain.expectations import BrokenExpectation, Expectation
-from ..domain.measured import Measured
+from ..domain.expectations import FILE, BrokenExpectation, Expectation, Measured, partner
 
 _SIGNS = {"=": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥"}
 _WHOLE = ("int", "uint", "tinyint", "smallint", "bigint", "hugeint", "usmallint", "ubigint")

@@ -6,9 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..domain.errors import CoworkError
-from ..domain.expectation_rules import FILE, is_about_files, tables_of
-from ..domain.expectations import Expectation
-from ..domain.measured import Measured, unchecked
+from ..domain.expectations import FILE, Expectation, Measured, is_about_files, tables_of, unchecked
 from ..domain.roles import AgentRole
 from ..tools.base import Clearance, ToolContext
 from ..tools.kernel.state import Kernels

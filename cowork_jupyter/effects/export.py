@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..domain.expectation_rules import FILE, partner, tables_of
-from ..domain.expectations import Expectation
+from ..domain.expectations import FILE, Expectation, partner, tables_of
 from .checking import in_words
 
 _COMPARED = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}

@@ -16,9 +16,7 @@ from importlib.util import find_spec
 from pydantic import JsonValue
 
 from ..domain.errors import CoworkError, NotFound
-from ..domain.expectation_rules import FILE, partner
-from ..domain.expectations import Expectation
-from ..domain.measured import Measured, unchecked
+from ..domain.expectations import FILE, Expectation, Measured, partner, unchecked
 from ..tools.base import ToolContext
 from ..tools.table_facts import MISSING, table_facts
 from ..tools.tables.confined.order import TableReply

@@ -13,8 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..domain.errors import CoworkError, InvalidInput, NotFound
-from ..domain.expectation_rules import expectation_problem
-from ..domain.expectations import Expectation
+from ..domain.expectations import Expectation, expectation_problem
 from ..tools.notebook.state import Edit, Notebooks
 from ..workspace import Workspace
 

@@ -18,9 +18,9 @@ from ..domain.contexts import Context
 from ..domain.errors import Conflict, CoworkError, NotFound
 from ..domain.guidance import Guidance, GuidanceText
 from ..domain.health import Problem
+from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
 from ..domain.settings import PromptProfile
-from ..domain.surrogates import without_surrogates
 from ..llm.tokens import cut_middle, estimate_tokens
 from ..policy.trust import Offer
 from ..policy.visible import spell_hidden

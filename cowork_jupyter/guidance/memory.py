@@ -15,9 +15,9 @@ from ..domain.contexts import Context
 from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from ..domain.guidance import Guidance, GuidanceText
 from ..domain.memory import TITLE, lines_in, without
+from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
 from ..domain.settings import PromptProfile
-from ..domain.surrogates import without_surrogates
 from ..llm.relevance import fitness
 from ..llm.tokens import estimate_tokens
 from ..policy.trust import Offer, Trust

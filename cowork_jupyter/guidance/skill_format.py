@@ -19,8 +19,8 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from ..domain.base_models import describe_problems, field_problems
 from ..domain.errors import InvalidInput
-from ..domain.validation import describe_problems, field_problems
 
 MAX_SIZE = 64 * 1024
 """Bytes of a SKILL.md; more would leave a model little room for the conversation."""

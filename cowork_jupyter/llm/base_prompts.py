@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.health import Problem
+from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
-from ..domain.surrogates import without_surrogates
 from ..policy.trust import Offer
 from ..workspace import Workspace
 from .prompt import read_prompt

@@ -19,7 +19,7 @@ from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.operations import OK, ModelCalled, Observe
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of, merged
 from .failures import (
     Failure,

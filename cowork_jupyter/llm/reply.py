@@ -8,8 +8,8 @@ from typing import Literal
 
 from ..domain.figures import Assumption, Figure
 from ..domain.message_data import TextData
+from ..domain.redaction import without_surrogates
 from ..domain.replies import Structured
-from ..domain.surrogates import without_surrogates
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..domain.expectation_rules import with_sound_expectations
+from ..domain.base_models import describe_problems, field_problems
+from ..domain.expectations import with_sound_expectations
 from ..domain.plan import Plan
+from ..domain.redaction import without_surrogates
 from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
-from ..domain.surrogates import without_surrogates
 from ..domain.team import with_known_roles
-from ..domain.validation import describe_problems, field_problems
 from .objects import CALLS
 
 _PYTHON = re.compile(r"\s*\{\s*'")

@@ -12,8 +12,7 @@ from ..domain.effects import DataEffect, DataWarning
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
-from ..domain.role_view import RoleLook
-from ..domain.roles import AgentRole
+from ..domain.roles import AgentRole, RoleLook
 
 
 class CardMessage(Data):

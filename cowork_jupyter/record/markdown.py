@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from ..domain.figures import Assumption
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ..domain.expectation_rules import FILE
+from ..domain.expectations import FILE
 from ..domain.plan import Plan, PlanStep, describe_change
 from ..effects.checking import in_words
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..domain.contexts import DONE, StepStatus, Task
-from ..domain.events import Event
+from ..domain.events import Event, current_path
 from ..domain.message_data import TaskResultData
 from ..domain.messages import Message, MessageType
-from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..store import PlanRevision
 from .facts import Facts

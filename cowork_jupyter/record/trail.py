@@ -17,10 +17,10 @@ from ..domain.events import (
     QuestionAsked,
     TaskCompleted,
     TaskStarted,
+    current_path,
 )
 from ..domain.message_data import CallData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
-from ..domain.moves import current_path
 
 Span = tuple[float, float]
 """From when to when, in seconds."""

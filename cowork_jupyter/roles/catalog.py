@@ -16,8 +16,8 @@ from typing import Literal
 
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.health import Problem
+from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole, RoleSpec
-from ..domain.surrogates import without_surrogates
 from ..policy.trust import Offer
 from ..workspace import Workspace
 from .declaration import MAX_SIZE, RoleDeclaration

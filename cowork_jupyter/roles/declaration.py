@@ -11,9 +11,9 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from ..domain.base_models import describe_problems, field_problems
 from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole, Permission, RoleSpec
-from ..domain.validation import describe_problems, field_problems
 
 MAX_SIZE = 8 * 1024
 """Bytes of a declaration, so that users see all of what they trust."""

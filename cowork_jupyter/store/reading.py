@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ..domain.cell_changes import CellChange
-from ..domain.contexts import Context, FoundContext, Job, Task
+from ..domain.contexts import Context, FoundContext, Job, QueuedMessage, Task
 from ..domain.errors import NotFound
-from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from .log_reader import LogReader
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision

@@ -7,9 +7,8 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ..domain.events import PlanUpdated
+from ..domain.events import PlanUpdated, is_at, moved_path
 from ..domain.identity import new_id, now
-from ..domain.moves import is_at, moved_path
 from ..domain.plan import Plan, describe_change
 from ..domain.team import rights_of
 

@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ..domain.cell_changes import CellChange
-from ..domain.contexts import Context, Job, Task, Usage
+from ..domain.contexts import Context, Job, QueuedMessage, Task, Usage
 from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventData, FileMoved, type_of
 from ..domain.identity import now
 from ..domain.messages import Message
-from ..domain.queue import QueuedMessage
 from ..domain.redaction import Mask
 from . import retention, search
 from .folding import fold_job, fold_turn

@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ..domain.base_models import describe_problems, field_problems
 from ..domain.errors import InvalidInput, NotFound
+from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
-from ..domain.surrogates import without_surrogates
-from ..domain.validation import describe_problems, field_problems
 from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK, RESOURCE_TOOLS
 from . import edits, files, folders, search, shell, symbols

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from ..domain.base_models import field_problems
 from ..domain.errors import InvalidInput
 from ..domain.plan import Plan
-from ..domain.validation import field_problems
 from .template import (
     Kind,
     SavedPlan,

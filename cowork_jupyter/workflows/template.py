@@ -22,11 +22,11 @@ from pydantic import (
     model_validator,
 )
 
+from ..domain.base_models import field_problems
 from ..domain.contexts import StepStatus
 from ..domain.expectations import Expectation
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
-from ..domain.validation import field_problems
 from .fields import FilePath, Line, NotebookPath, in_one_line
 from .workflow import NAME, PLACE, Parameters, Workflow
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ..domain.base_models import field_problems
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from ..domain.health import Problem
-from ..domain.surrogates import without_surrogates
-from ..domain.validation import field_problems
+from ..domain.redaction import without_surrogates
 from ..policy.trust import Offer
 from ..workspace import Workspace
 from .template import SavedPlan, Source, Template

@@ -15,9 +15,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ..domain.base_models import MAX_PROBLEMS, describe_problems, field_problems
 from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole
-from ..domain.validation import MAX_PROBLEMS, describe_problems, field_problems
 from .fields import quoted
 
 PLACE = re.compile(r"\{(\w+)\}")

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...domain.errors import Conflict, CoworkError, Forbidden
-from ...domain.events import CallPreview, ChosenScope, ShownKind
-from ...domain.moves import current_path
+from ...domain.events import CallPreview, ChosenScope, ShownKind, current_path
 from ...domain.notices import PlanDeviation
 from ...domain.operations import Decided, Observe, Reason, unobserved
 from ...domain.plan import PlanStep

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
-from ...domain.extras import lack_of
+from ...domain.health import lack_of
 from ...domain.message_data import ReviewData
 from ...domain.notices import Notice
 from ...domain.plan import PlanStep

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ...domain.mentions import MentionKind
+from ...domain.message_data import MentionKind
 
 OfferKind = MentionKind | Literal["role", "workflow", "skill", "prompt"]
 

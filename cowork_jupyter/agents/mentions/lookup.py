@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ...domain.errors import CoworkError, Forbidden, NotFound
-from ...domain.mentions import Mention, MentionKind
+from ...domain.message_data import Mention, MentionKind
 from ...domain.messages import ImagePart
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import Count

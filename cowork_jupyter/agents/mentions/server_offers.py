@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...domain.mentions import MentionKind
+from ...domain.message_data import MentionKind
 from ...mcp.client import offers
 from ...mcp.client.connection import McpConnection
 from .commands import is_callable

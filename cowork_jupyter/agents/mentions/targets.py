@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...domain.effects import FieldState, TableState
 from ...domain.errors import NotFound
-from ...domain.mentions import MentionKind
+from ...domain.message_data import MentionKind
 from ...tools.kernel.inside.plain import is_secret_name
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import CellState, NotebookState

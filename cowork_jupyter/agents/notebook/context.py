@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...domain.surrogates import without_surrogates
+from ...domain.redaction import without_surrogates
 from ...llm.tokens import Count, cut_middle
 from ...tools.kernel.state import Variable
 from ...tools.notebook.outputs import described

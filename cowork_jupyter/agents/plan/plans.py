@@ -8,16 +8,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ...domain.base_models import describe_problems, field_problems
 from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ...domain.errors import Conflict, InvalidInput, NotFound
-from ...domain.expectation_rules import expectation_problem
+from ...domain.expectations import expectation_problem
 from ...domain.figures import Assumption
 from ...domain.guidance import Guidance, GuidanceUsed
 from ...domain.message_data import TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
-from ...domain.validation import describe_problems, field_problems
 from ...store import PlanRevision
 from ...workspace import has_changed
 from ..agent import AgentFactory

@@ -13,11 +13,10 @@ from functools import cached_property
 
 from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
-from ...domain.message_data import ToolResultData
+from ...domain.message_data import Shortfall, ShortfallKind, ToolResultData
 from ...domain.plan import PlanStep
 from ...domain.replies import Review, StepResult
 from ...domain.roles import Permission
-from ...domain.shortfalls import Shortfall, ShortfallKind
 from ...effects.checking import CheckedExpectation
 from ...policy.grant import Grant
 from ...store import Store

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from ...domain.mentions import Mention
-from ...domain.message_data import TextData
+from ...domain.message_data import Mention, TextData
 from ...domain.messages import ImagePart, Message
 from ...llm.conversation import with_pictures
 from ...llm.frames import Frame

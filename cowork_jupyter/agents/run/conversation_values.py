@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...domain.mentions import Mention
-from ...domain.message_data import TextData, ToolCallData, ToolResultData
+from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultData
 from ...domain.messages import Message, TextPart
 from ...llm.chunks import Conversation
 from ...tools.base import SCRATCH

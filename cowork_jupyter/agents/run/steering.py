@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...bus import Journal
+from ...domain.contexts import QueuedMessage
 from ...domain.errors import Conflict, NotFound
 from ...domain.events import QueueChanged
 from ...domain.messages import Message
-from ...domain.queue import QueuedMessage
 from ...store import Transaction
 from ..log import RunLog
 

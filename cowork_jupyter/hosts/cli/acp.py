@@ -22,7 +22,7 @@ def add_to(commands: Commands) -> None:
 
 def run(config: Cowork, _arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
-    from ...domain.extras import lack_of
+    from ...domain.health import lack_of
 
     if lack := lack_of("acp"):
         print_problem(lack)

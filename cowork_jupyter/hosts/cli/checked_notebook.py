@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...agents.reproduction import Trial
 from ...domain.contexts import Job
 from ...domain.errors import InvalidInput
-from ...domain.expectation_rules import FILE, is_about_files
+from ...domain.expectations import FILE, is_about_files
 from ...domain.settings import Settings
 from ...effects.checking import CheckedExpectation, in_words
 from ...effects.evaluation import ExpectationChecks

@@ -12,7 +12,7 @@ from traitlets.config import Config
 from ...connections import Connections, state_of
 from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
-from ...domain.extras import lack_of
+from ...domain.health import lack_of
 from ...domain.settings import Settings
 from ...health import folder_problems
 from ...llm.discovery import find_servers

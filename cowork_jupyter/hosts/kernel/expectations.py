@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...domain.expectation_rules import FILE, is_about_files
-from ...domain.expectations import Expectation
+from ...domain.expectations import FILE, Expectation, is_about_files
 from ...effects.checking import check, in_words
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.measuring import measured, questions_of

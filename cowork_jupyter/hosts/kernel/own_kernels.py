@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ...domain.errors import CoworkError, InvalidInput, Unavailable
-from ...domain.expectations import Expectation
-from ...domain.measured import Measured
+from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.inside.copying import copy_table

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...domain.errors import Conflict, Unavailable
-from ...domain.expectations import Expectation
-from ...domain.measured import Measured
+from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
 from ...tools.kernel.measuring import MEASURING, measured, questions_of
 from ...tools.kernel.outputs import Live, Outputs

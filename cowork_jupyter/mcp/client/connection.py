@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
-from ...domain.extras import lack_of
+from ...domain.health import lack_of
 from ...domain.operations import McpServerChanged
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from ...domain.base_models import field_problems
 from ...domain.roles import Permission
-from ...domain.validation import field_problems
 from ...policy.visible import visible
 
 Source = Literal["user", "workspace"]

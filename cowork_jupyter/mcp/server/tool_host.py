@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...domain.errors import Unavailable
-from ...domain.extras import lack_of
+from ...domain.health import lack_of
 from ...domain.roles import AgentRole
 from ...tools.base import Tool, ToolResult
 

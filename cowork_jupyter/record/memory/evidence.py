@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 from ...domain.contexts import DONE, Job, JobKind, JobStatus
 from ...domain.effects import DataEffect
-from ...domain.message_data import TaskResultData, ToolCallData, ToolResultData
+from ...domain.message_data import ShortfallKind, TaskResultData, ToolCallData, ToolResultData
 from ...domain.messages import Message
 from ...domain.roles import Permission
-from ...domain.shortfalls import ShortfallKind
 from ...store import Inquiry, PlanRevision, Store
 from ..facts import withhold
 

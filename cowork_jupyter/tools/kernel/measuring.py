@@ -7,9 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from ...domain.expectation_rules import partner
-from ...domain.expectations import Expectation
-from ...domain.measured import Measured
+from ...domain.expectations import Expectation, Measured, partner
 
 MEASURING = 60.0
 """Seconds that all checks together may take."""

@@ -13,8 +13,7 @@ from pydantic import JsonValue
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError, NotFound, Unavailable
-from ...domain.expectations import Expectation
-from ...domain.measured import Measured
+from ...domain.expectations import Expectation, Measured
 from ...domain.redaction import Mask
 from ...workspace import Workspace
 from .stall_detector import Ask

@@ -11,8 +11,7 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.expectations import Expectation
-from cowork_jupyter.domain.measured import Measured
+from cowork_jupyter.domain.expectations import Expectation, Measured
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.store import PlanRevision

@@ -12,10 +12,13 @@ from cowork_jupyter.domain.data import Data
 from cowork_jupyter.domain.events import (
     Event,
     EventType,
+    FileMoved,
     JobStarted,
     PlanUpdated,
     TaskCompleted,
     TaskStarted,
+    current_path,
+    moved_path,
     type_of,
 )
 from cowork_jupyter.domain.message_data import RoleChangeData, TextData, ToolResultData
@@ -113,3 +116,26 @@ def test_the_schema_names_a_variant_for_each_type() -> None:
     assert set(known["Message"]["discriminator"]["mapping"]) == {str(kind) for kind in MessageType}
     assert "additionalProperties" not in known["ToolCallData"]
     assert "from" in known["RoleChangeData"]["required"]
+
+
+@pytest.mark.parametrize(
+    ("path", "moved"),
+    [
+        ("a.ipynb", "b/c.ipynb"),
+        ("./a.ipynb", "b/c.ipynb"),
+        ("a.ipynb.bak", "a.ipynb.bak"),
+        ("sub/a.ipynb", "sub/a.ipynb"),
+    ],
+)
+def test_only_the_file_itself_moves(path: str, moved: str) -> None:
+    assert moved_path(path, "a.ipynb", "b/c.ipynb") == moved
+
+
+def test_what_is_in_a_folder_moves_with_it() -> None:
+    assert moved_path("old/x/*.csv", "old", "new") == "new/x/*.csv"
+    assert moved_path("older/x", "old", "new") == "older/x"
+
+
+def test_moves_follow_one_another() -> None:
+    moves = [FileMoved(old="a", new="b"), FileMoved(old="b", new="c/b")]
+    assert current_path("a/n.ipynb", moves) == "c/b/n.ipynb"

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.domain.redaction import HIDDEN, LogRedaction, Mask, MaskedStream, is_real_key
+from cowork_jupyter.domain.redaction import (
+    HIDDEN,
+    LogRedaction,
+    Mask,
+    MaskedStream,
+    is_real_key,
+    without_surrogates,
+)
 
 KEY = "sk-abc-0123456789"
 
@@ -80,3 +87,18 @@ def test_a_warning_is_written_once_whoever_handles_it(
     seen = capsys.readouterr().err if where == "nobody" else written.getvalue()
     assert seen.splitlines() == [f"With {HIDDEN}"]
     assert capsys.readouterr().err == ""
+
+
+def test_halves_are_joined_or_replaced_wherever_they_are_and_all_else_stays() -> None:
+    value = {"a": ["x\udcff", 1, None, {"b\ud800": "ü"}], "c": "\ud83d\ude00!"}
+    assert without_surrogates(value) == {"a": ["x�", 1, None, {"b�": "ü"}], "c": "😀!"}
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_any_text_can_be_encoded_afterwards(text: str) -> None:
+    without_surrogates(text).encode()
+
+
+@given(st.text())
+def test_whole_text_stays(text: str) -> None:
+    assert without_surrogates(text) == text

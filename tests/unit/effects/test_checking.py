@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.expectations import Expectation
-from cowork_jupyter.domain.measured import Measured, unchecked
+from cowork_jupyter.domain.expectations import Expectation, Measured, unchecked
 from cowork_jupyter.effects.checking import broken_in_words, check, in_words
 
 

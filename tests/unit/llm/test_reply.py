@@ -16,8 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.redaction import without_surrogates
 from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall, ToolCalls
-from cowork_jupyter.domain.surrogates import without_surrogates
 from cowork_jupyter.llm.reply import Cut, Delta, ReasoningDelta, Reply, TextDelta
 from cowork_jupyter.llm.reply_parser import ReplyParser
 

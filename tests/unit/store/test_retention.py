@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.cell_changes import CellChange
-from cowork_jupyter.domain.contexts import Context, Job, Task
+from cowork_jupyter.domain.contexts import Context, Job, QueuedMessage, Task
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.messages import Message, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
-from cowork_jupyter.domain.queue import QueuedMessage
 from cowork_jupyter.store import CheckpointRecord, Inquiry, PlanRevision, Store
 
 from .appending import notice

@@ -11,14 +11,22 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cowork_jupyter.domain.cell_changes import CellChange
-from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
+from cowork_jupyter.domain.contexts import (
+    Context,
+    Job,
+    JobKind,
+    JobStatus,
+    QueuedMessage,
+    StepStatus,
+    Task,
+    Usage,
+)
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import Event, EventType, JobStarted, PlanUpdated, TextStreamed
 from cowork_jupyter.domain.identity import new_id
 from cowork_jupyter.domain.message_data import RoleChangeData, ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
-from cowork_jupyter.domain.queue import QueuedMessage
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import CheckpointRecord, Inquiry, InquiryKind, PlanRevision, Store
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.expectation_rules import expectation_problem, with_sound_expectations
-from cowork_jupyter.domain.expectations import Expectation
+from cowork_jupyter.domain.expectations import (
+    Expectation,
+    expectation_problem,
+    with_sound_expectations,
+)
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.llm.reply_parser import read_reply
 

@@ -1,12 +1,57 @@
-"""What pydantic found wrong, in the same few words wherever it is said."""
+"""What models write in JSON: for many of them `null` is a way to leave something out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import (
+    BaseModel,
+    GetJsonSchemaHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails
+
+
+class NullTolerantModel(BaseModel):
+    """Something that a model has written. `null` means what leaving it out means."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        return {name: value for name, value in raw.items() if value is not None}
+
+
+class SparseModel(BaseModel):
+    """As the contract has it: what `only_if_any` names is written, and required, only if it says
+    something.
+    """
+
+    only_if_any: ClassVar[frozenset[str]]
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
+        written = handler(self)
+        for name in self.only_if_any & written.keys():
+            if not written[name]:
+                del written[name]
+        return written
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        described = handler.resolve_ref_schema(schema)
+        required = described.get("required", [])
+        described["required"] = [name for name in required if name not in cls.only_if_any]
+        return schema
+
 
 MAX_PROBLEMS = 10
 _MAX_PLACE_LENGTH = 100

@@ -6,8 +6,8 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from cowork_jupyter.domain import extras
-from cowork_jupyter.domain.extras import lack_of
+from cowork_jupyter.domain import health
+from cowork_jupyter.domain.health import lack_of
 
 
 def hide_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def hide_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(extras, "version", missing)
+    monkeypatch.setattr(health, "version", missing)
 
 
 def test_what_is_here_lacks_nothing() -> None:
@@ -36,7 +36,7 @@ def test_what_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_somebody_else_brought_may_be_too_old(
     monkeypatch: pytest.MonkeyPatch, found: str, is_enough: bool
 ) -> None:
-    monkeypatch.setattr(extras, "version", lambda _package: found)
+    monkeypatch.setattr(health, "version", lambda _package: found)
     assert (lack_of("mcp") == "") is is_enough
     if not is_enough:
         assert f"mcp {found} is too old; 2 or newer is needed." in lack_of("mcp")
@@ -46,5 +46,5 @@ def test_what_somebody_else_brought_may_be_too_old(
 def test_smaller_numbers_count_too(
     monkeypatch: pytest.MonkeyPatch, found: str, is_enough: bool
 ) -> None:
-    monkeypatch.setattr(extras, "version", lambda _package: found)
+    monkeypatch.setattr(health, "version", lambda _package: found)
     assert (lack_of("acp") == "") is is_enough
