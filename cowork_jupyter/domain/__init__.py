@@ -1,1 +1,1 @@
-"""Values and pure functions that every other part shares. Imports nothing of ours."""
+"""Values and pure functions shared by all packages; imports nothing of ours."""

@@ -1,4 +1,4 @@
-"""What models write in JSON: for many of them `null` is a way to leave something out."""
+"""Base classes of pydantic models, and readable validation errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pydantic_core import CoreSchema, ErrorDetails
 
 
 class NullTolerantModel(BaseModel):
-    """Something that a model has written. `null` means what leaving it out means."""
+    """Written by a language model; many of them write `null` to leave something out."""
 
     @model_validator(mode="before")
     @classmethod
@@ -28,9 +28,7 @@ class NullTolerantModel(BaseModel):
 
 
 class SparseModel(BaseModel):
-    """As the contract has it: what `only_if_any` names is written, and required, only if it says
-    something.
-    """
+    """Fields in `only_if_any` are written, and required, only if they are not empty."""
 
     only_if_any: ClassVar[frozenset[str]]
 
@@ -58,7 +56,7 @@ _MAX_PLACE_LENGTH = 100
 
 
 class FieldProblem(NamedTuple):
-    """One field and why it will not do: `steps[0].id`, `is missing`."""
+    """For example `steps[0].id`, `is missing`."""
 
     field: str
     why: str
@@ -68,7 +66,7 @@ class FieldProblem(NamedTuple):
 
 
 def field_problems(error: ValidationError, known: Iterable[str] = ()) -> list[FieldProblem]:
-    """Each problem, place first. `known` are the fields to name where there is one too many."""
+    """`known` are the fields to suggest where there is one too many."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return [
         FieldProblem(_place(detail)[:_MAX_PLACE_LENGTH], _why(detail, known)) for detail in found

@@ -1,7 +1,7 @@
 """Cells that an agent has changed and the user has not decided about yet.
 
-There is one pending change for a cell, whatever number of edits it took: from what stood
-there before the first to what the last one left.
+There is one pending change per cell: from its text before the first edit to the text after the last
+one.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class CellEdit(BaseModel):
     """Relative to the workspace."""
     cell_id: str
     before: CellText | None
-    """None: there was no such cell."""
+    """None if the cell did not exist."""
     after: CellText | None
-    """None: it was deleted."""
+    """None if it was deleted."""
     moved: bool = False
     above: str | None = None
-    """The cell behind which it stood, for what was moved or deleted; None: it was the first."""
+    """The cell it stood behind, if moved or deleted; None if it was the first."""
 
 
 class CellChange(CellEdit):
@@ -45,26 +45,24 @@ class CellChange(CellEdit):
     id: str = Field(default_factory=lambda: new_id("cc"))
     context_id: str
     job_id: str | None = None
-    """The job that changed it last."""
     decision: CellDecision | None = None
     created_at: str = Field(default_factory=now)
     decided_at: str | None = None
 
     @property
     def is_nothing(self) -> bool:
-        """Whether all is as it was before."""
+        """Whether everything is as before."""
         return self.before == self.after and not self.moved
 
     def decided(self, decision: CellDecision) -> CellChange:
-        """The same with the user's decision."""
         return self.model_copy(update={"decision": decision, "decided_at": now()})
 
     def followed_by(self, new: CellChange) -> list[CellChange]:
-        """What there is to store when the cell is changed again.
+        """The changes to store when the cell is changed again.
 
-        A user who changed it in between has made up their mind: by going on from it they took
-        the change, by putting back what was there they did not. Reverting the new change must
-        then not go further back than to what they wrote.
+        A user who edited it in between has decided: by going on from it they accepted the change,
+        by putting the old text back they reverted it. Reverting the new change must then restore
+        what they wrote.
         """
         if self.after != new.before:
             return [self.decided("revert" if self.before == new.before else "accept"), new]

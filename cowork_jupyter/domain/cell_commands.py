@@ -1,4 +1,4 @@
-"""What the text of a cell says that it asks for: to tell what a person wanted who ran it."""
+"""Finds the commands in a cell's source, to know what the person who ran it asked for."""
 
 from __future__ import annotations
 
@@ -17,32 +17,24 @@ _NOT_PYTHON = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Execute:
-    """Execute the current plan."""
-
     conversation: str | None
-    """Its name; None is the notebook's own."""
+    """None is the notebook's own."""
 
 
 @dataclass(frozen=True)
 class SwitchRole:
-    """Switch the role."""
-
     conversation: str | None
     role: str
 
 
 @dataclass(frozen=True)
 class ChoosePrompt:
-    """Begin system prompts with another base prompt."""
-
     conversation: str | None
     prompt: str
 
 
 @dataclass(frozen=True)
 class Say:
-    """Say something to the agent."""
-
     conversation: str | None
     text: str
 
@@ -62,23 +54,19 @@ class RestorePlan:
 
 @dataclass(frozen=True)
 class SaveWorkflow:
-    """Keep the current plan as a workflow."""
-
     conversation: str | None
     name: str
 
 
 @dataclass(frozen=True)
 class ManageWorkflow:
-    """Edit, share or delete a workflow."""
-
     verb: str
     name: str
 
 
 @dataclass(frozen=True)
 class ChangeMemory:
-    """Keep what is proposed for the memory, drop it, or forget what has some words in it."""
+    """`forget` removes the notes that contain `text`."""
 
     action: Literal["keep", "drop", "forget"]
     text: str = ""
@@ -98,7 +86,7 @@ CellCommand = (
 
 
 def commands_in(source: str) -> list[CellCommand]:
-    """All that a cell asks for in so many words; what only its code could tell is not among it."""
+    """Explicit commands only, nothing that depends on what the code does."""
     magic = _CELL_MAGIC.fullmatch(source)
     if magic is None:
         return [*_line_magics(source), *_calls(source)]
@@ -158,7 +146,7 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
 
 
 def _calls(source: str) -> Iterator[CellCommand]:
-    """`Cowork("name").execute()`, and the same by way of a name that the cell gives it."""
+    """`Cowork("name").execute()`, also through a variable assigned in the cell."""
     try:
         tree = ast.parse(_NOT_PYTHON.sub("", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

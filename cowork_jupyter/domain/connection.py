@@ -1,4 +1,4 @@
-"""Which model answers: one that is configured, one that the user has chosen, or the guide."""
+"""The connection to a model: configured, chosen by the user, or the built-in guide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from .redaction import without_credentials
 
 BUILT_IN = "built-in guide · no language model"
-"""The name of what answers where no model is connected, wherever a model's name is shown."""
+"""Display name where no model is connected."""
 
 ConnectionSource = Literal["built-in", "environment", "configuration", "chosen"]
 
@@ -19,12 +19,11 @@ KEY_VARIABLES = (
     *("MISTRAL_API_KEY", "OPENROUTER_API_KEY", "AZURE_OPENAI_API_KEY"),
     "AWS_BEARER_TOKEN_BEDROCK",
 )
-"""Where keys are looked for in the environment."""
 
 
 @dataclass(frozen=True)
 class FieldNames:
-    """What the user knows the parts of a connection by, so that advice names what they set."""
+    """How the user refers to the parts of a connection, for advice."""
 
     source: ConnectionSource
     address: str
@@ -42,13 +41,13 @@ CONFIGURATION = FieldNames("configuration", "Cowork.base_url", "Cowork.api_key",
 
 @dataclass(frozen=True)
 class Connection:
-    """Where questions go. With nothing said, to the guide inside the package."""
+    """Where questions go; by default to the guide inside the package."""
 
     base_url: str = ""
     model: str = ""
     api_key: str = field(default="", repr=False)
     local: Path | None = None
-    """A model file that is served here, by a process of ours."""
+    """A model file served by a process of ours."""
     fields: FieldNames = CONFIGURATION
     small_model: str = ""
     """Another model of the same server, for summaries and completions; empty for the same."""
@@ -57,20 +56,19 @@ class Connection:
 
     @property
     def is_guide(self) -> bool:
-        """Whether no language model answers at all."""
         return not (self.base_url or self.model or self.local)
 
     @property
     def place(self) -> str:
-        """The address as it is shown, without any credentials in it."""
+        """The address without credentials."""
         return without_credentials(self.base_url)
 
     @property
     def name(self) -> str:
-        """What is shown as the model's name; empty where only its server knows."""
+        """Display name; empty if only the server knows."""
         return BUILT_IN if self.is_guide else self.model
 
     @property
     def source(self) -> ConnectionSource:
-        """Who named it; what the user has chosen here can be let go of here."""
+        """Who configured it; only the user's own choice can be undone in the UI."""
         return "built-in" if self.is_guide else self.fields.source

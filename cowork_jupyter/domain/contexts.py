@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-)
+from pydantic import BaseModel, BeforeValidator, Field
 
 from .base_models import SparseModel
 from .identity import new_id, now
@@ -47,27 +43,24 @@ class StepStatus(StrEnum):
 
 
 DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
-"""A skipped step holds up nobody: the user said that the rest should go on without it."""
+"""A skipped step blocks nothing: the user said that the rest should go on without it."""
 
 
 class JobKind(StrEnum):
     """What started a job."""
 
     MESSAGE = "message"
-    """Somebody wrote to the agent."""
     PLAN = "plan"
-    """A plan was approved: the job executes it."""
     DELEGATION = "delegation"
     """Another agent handed a task over. (The commander's delegations are tasks of its own job.)"""
     WORKFLOW = "workflow"
     GUEST = "guest"
-    """An agent of somebody else's calls our tools over MCP."""
+    """An external agent calls our tools over MCP."""
     CHECK = "check"
-    """The notebook runs from top to bottom in a second kernel."""
 
 
 Initiator = Literal["person", "kernel", "policy", "guest"]
-"""Who started something: a person at the page, code in a kernel, a policy file, an MCP client."""
+"""A person at the page, code in a kernel, a policy file, or an MCP client."""
 
 
 @dataclass(frozen=True)
@@ -77,24 +70,24 @@ class RequestOrigin:
     by: Initiator = "person"
     cell_id: str | None = None
     card_id: str | None = None
-    """A job on whose card it was given: it goes on with what that card is about."""
+    """The job whose card was used: the request continues what that card is about."""
 
 
 HERE = RequestOrigin()
-"""A person, at no cell or card in particular."""
+"""A person, at no particular cell or card."""
 
 
 def _role_of_old_contexts(value: Any) -> Any:
     if value in (None, ""):
         return DEFAULT_ROLE
     try:
-        return AgentRole(value)  # of one that is not declared any more: it reads, and no more
+        return AgentRole(value)  # an undeclared role may only read
     except ValueError:
         return AgentRole.PLANNER
 
 
 StoredRole = Annotated[AgentRole, BeforeValidator(_role_of_old_contexts)]
-"""A role as stored: contexts from before roles existed are actors."""
+"""Contexts from before roles existed are actors."""
 
 
 class Context(SparseModel):
@@ -109,7 +102,6 @@ class Context(SparseModel):
     model: str | None = None
     system_prompt_id: str = "default"
     pinned: bool = False
-    """Whether the user keeps it on top of the list."""
     created_at: str = Field(default_factory=now)
     updated_at: str = Field(default_factory=now)
 
@@ -118,7 +110,7 @@ class FoundContext(Context):
     """A conversation in a list, perhaps found by its words."""
 
     snippet: str = ""
-    """What was said around one of them; none where the title or the notebook's path has them."""
+    """Text around a match; empty if the title or the notebook's path matches."""
 
 
 class Spending(BaseModel):
@@ -128,23 +120,21 @@ class Spending(BaseModel):
     completion_tokens: int = 0
     total_tokens: int = 0
     estimated: bool = False
-    """Whether some of the tokens were counted by us, because the server did not tell."""
+    """Whether some tokens were estimated because the server did not report them."""
     turns: int = 0
-    """How often the model was asked."""
     seconds: float = 0.0
-    """Spent at work, all tasks taken together; waits for the user are left out."""
+    """Working time, summed over all tasks, without waits for the user."""
     cost: float | None = None
-    """Money, as far as prices are configured."""
+    """None where no price is configured."""
     currency: str = ""
     model: str = ""
-    """Who was asked last."""
 
 
 class Usage(Spending):
     """What a job has spent, and its limits."""
 
     limits: dict[str, int | float] = {}
-    """The limits that hold for this job instead of the configured ones."""
+    """Limits of this job that replace the configured ones."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -175,7 +165,6 @@ class Task(BaseModel):
     context_id: str
     step_id: str
     role: StoredRole = AgentRole.ACTOR
-    """Who works on it."""
     description: str = ""
     status: StepStatus = StepStatus.PENDING
     dependencies: list[str] = []
@@ -186,7 +175,6 @@ class Task(BaseModel):
     round: int = 0
     """How often a review has sent the step back before this task."""
     findings: str = ""
-    """What that review found."""
 
 
 class Job(BaseModel):
@@ -200,16 +188,14 @@ class Job(BaseModel):
     context_id: str
     kind: JobKind = JobKind.MESSAGE
     role: StoredRole = DEFAULT_ROLE
-    """Who works on it."""
     request: str = ""
-    """The user's own words: of the message, or those that the executed plan was made for."""
+    """The user's words: of the message, or those that the executed plan was made for."""
     plan_id: str | None = None
     """The plan it made, discusses or executes."""
     plan_revision: int | None = None
     """The revision it executes, or the newest one it made."""
     notebook: str | None = None
     cell_id: str | None = None
-    """The cell it came from."""
     by: Initiator = "person"
     card_id: str = ""
     """The job whose card shows this one: its own id, unless it was started on another's card."""
@@ -221,11 +207,10 @@ class Job(BaseModel):
     completed_at: str | None = None
 
     def executes(self, plan_id: str) -> bool:
-        """Whether it carries out that plan."""
         return self.kind is JobKind.PLAN and self.plan_id == plan_id
 
     def model_post_init(self, _context: Any) -> None:
-        """A job has a card of its own unless it says otherwise."""
+        """By default a job has its own card."""
         self.card_id = self.card_id or self.id
 
 

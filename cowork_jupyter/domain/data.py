@@ -1,4 +1,4 @@
-"""What events and messages hold: a model for each kind, chosen by the tag beside it."""
+"""Base models of event and message data, with one model per tag."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pydantic_core import CoreSchema
 
 
 class Data(BaseModel):
-    """Facts that are stored, and shown, exactly as they were written.
+    """Facts that are stored and shown exactly as they were written.
 
-    Where nothing was said, nothing is written. What a newer version says beside these fields
-    is kept. Alone, without fields of its own, it holds what fits no model.
+    Unset empty fields are not written. Unknown fields, from newer versions, are kept. Without
+    fields of its own it holds data that fits no model.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -41,7 +41,7 @@ class Data(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The fields that there are; that others are kept is no promise."""
+        """Hide that other fields are kept, which is no promise."""
         schema = handler(core_schema)
         handler.resolve_ref_schema(schema).pop("additionalProperties", None)
         return schema
@@ -52,7 +52,6 @@ class Tagged(BaseModel):
 
     _tag: ClassVar[str]
     _models: ClassVar[Mapping[Any, Any]]
-    """The model of what it holds, by tag."""
     _readers: ClassVar[dict[Any, TypeAdapter[Any]]]
     _root: ClassVar[type[BaseModel]]
 
@@ -68,9 +67,9 @@ class Tagged(BaseModel):
     @field_validator("data", mode="wrap", check_fields=False)
     @classmethod
     def _by_tag(cls, raw: Any, _handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-        """What we have made ourselves is not looked at again.
+        """Validate by tag, except for our own instances.
 
-        What an old version has stored and fits no model is kept as it is.
+        Data stored by an old version that fits no model is kept as it is.
         """
         if isinstance(raw, BaseModel):
             return raw

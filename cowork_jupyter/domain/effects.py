@@ -14,15 +14,12 @@ class FieldState(BaseModel):
     type: str
     missing: int = 0
     distinct: int | None = None
-    """How many different values it has; None where that was not counted."""
+    """None if it was not counted."""
     low: JsonValue = None
     high: JsonValue = None
     total: float | None = None
-    """The sum of its numbers."""
     values: list[str] = []
-    """All of its values, if they are few and short."""
     zone: str | None = None
-    """The time zone of its times."""
 
 
 class TableState(BaseModel):
@@ -31,16 +28,15 @@ class TableState(BaseModel):
     rows: int
     columns: int
     kind: str = ""
-    """`pandas.DataFrame`, `numpy.ndarray`, `file` and the like."""
+    """For example `pandas.DataFrame`, `numpy.ndarray` or `file`."""
     fields: list[FieldState] = []
-    """Of a wide table, the first ones."""
+    """Only the first ones of a wide table."""
     duplicates: int | None = None
-    """Rows that are there before already; None where that was not counted."""
+    """Rows that repeat an earlier one; None if not counted."""
     sampled: bool = False
-    """Whether the facts of fields are those of some rows only."""
+    """Whether the facts about fields come from some rows only."""
 
     def field(self, name: str) -> FieldState | None:
-        """The column of this name, if it was looked at."""
         return next((field for field in self.fields if field.name == name), None)
 
 
@@ -48,14 +44,12 @@ class DataWarning(BaseModel):
     """A fact about the data that its author may not have meant, never a guess."""
 
     code: str
-    """Its kind, such as `join_multiplied_rows`; also what it is silenced by."""
+    """Such as `join_multiplied_rows`; also used to silence it."""
     message: str
     line: int | None = None
-    """The line of the code, from 1."""
     evidence: dict[str, JsonValue] = {}
-    """The numbers that the message rests on."""
+    """The numbers behind the message."""
     advice: str = ""
-    """What to do about it."""
 
 
 class DataEffect(Data):
@@ -65,14 +59,14 @@ class DataEffect(Data):
     """A variable's name, or `file:` and a path; empty for warnings about the code alone."""
     task_id: str | None = None
     call_id: str | None = None
-    """The call that ran the code; None if the user ran it."""
+    """None if the user ran the code."""
     notebook: str | None = None
     cell_id: str | None = None
     before: TableState | None = None
-    """None if it was not there before."""
+    """None if it did not exist."""
     after: TableState | None = None
     """None if it is gone."""
     line: str = ""
-    """The difference in words: `12,431 → 12,217 rows (−214), +1 column month`."""
+    """For example `12,431 → 12,217 rows (−214), +1 column month`."""
     sampled: bool = False
     warnings: list[DataWarning] = []

@@ -1,7 +1,7 @@
-"""The errors that reach a person or a model: a code, one clear sentence, what to expect.
+"""Errors for people and models: a code, one clear sentence, and whether to retry.
 
-Hosts map the classes to their own form (HTTP status, exit code, card); nothing else
-in the package knows about those forms.
+Hosts map the classes to HTTP statuses, exit codes or cards; nothing else in the package knows about
+those.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from typing import Any
 
 
 class CoworkError(Exception):
-    """Something went wrong in a way we can explain."""
-
     code = "error"
     retryable = False
 
@@ -24,7 +22,7 @@ class CoworkError(Exception):
         details: dict[str, Any] | None = None,
         advice: str = "",
     ) -> None:
-        """`advice` says what a model should do now; people are spared it."""
+        """`advice` tells a model what to do; it is not shown to people."""
         super().__init__(message)
         self.message = message
         self.code = code or self.code
@@ -34,11 +32,9 @@ class CoworkError(Exception):
 
     @property
     def for_model(self) -> str:
-        """The message as a model gets it, with the advice on a line of its own."""
         return f"{self.message}\n{self.advice}".rstrip("\n")
 
     def as_dict(self) -> dict[str, Any]:
-        """The contract's error object."""
         return {
             "code": self.code,
             "message": self.message,
@@ -48,13 +44,13 @@ class CoworkError(Exception):
 
 
 class InvalidInput(CoworkError):
-    """What was sent does not make sense; sending it again will not help."""
+    """The input is invalid; sending it again will not help."""
 
     code = "invalid"
 
 
 class NotFound(CoworkError):
-    """There is no such thing (or it is not the caller's)."""
+    """It does not exist, or is not the caller's."""
 
     code = "not_found"
 
@@ -66,19 +62,19 @@ class Conflict(CoworkError):
 
 
 class Forbidden(CoworkError):
-    """The role or the caller may not do this, now or on a second try."""
+    """The role or the caller may not do this."""
 
     code = "forbidden"
 
 
 class Unavailable(CoworkError):
-    """Something we need does not answer right now."""
+    """A dependency does not respond right now."""
 
     code = "unavailable"
     retryable = True
 
 
 class Interrupted(CoworkError):
-    """It was cut off, and nobody knows how much of it was done."""
+    """It was cut off, and may be partly done."""
 
     code = "interrupted"

@@ -94,10 +94,10 @@ class PermissionRequested(Data):
     why: list[str] = []
     scopes: list[ChosenScope] = []
     rules: list[str] = []
-    """What a lasting answer would write."""
+    """The rules that a lasting answer would write."""
     shown: CallPreview
     uncovered: list[str] = []
-    """What could not be brought back afterwards."""
+    """What a rollback could not restore."""
 
 
 class PermissionResolved(Data):
@@ -109,7 +109,7 @@ class PermissionResolved(Data):
     scope: ChosenScope | None = None
     feedback: str = ""
     by: str = ""
-    """The client of another agent, if the user has decided there."""
+    """The external agent's client, if the user decided there."""
 
 
 class QuestionAsked(QuestionData):
@@ -131,7 +131,7 @@ class PlanUpdated(PlanFacts):
 
     revision: int
     rights: str = ""
-    """What approving it lets each role do, where it names roles."""
+    """The rights that approving it gives to each role, if it names roles."""
 
 
 class JobStarted(Data):
@@ -172,11 +172,9 @@ class TaskStarted(Data):
     error: str | None = None
     result: str | None = None
     round: int = 0
-    """How often a review has sent the step back before."""
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """How the task stands now."""
         facts = task.model_dump(include=set(cls.model_fields) - {"task_id"})
         return cls(task_id=task.id, **facts)
 
@@ -245,7 +243,6 @@ class ErrorReported(Data):
 
 
 EventData = Data | Message
-"""What an event tells: one of these models."""
 
 _MODELS: dict[EventType, Any] = {
     EventType.TEXT_DELTA: TextStreamed,
@@ -291,23 +288,22 @@ class Event(Tagged, tag="type", models=_MODELS):
 
     @cached_property
     def as_json(self) -> str:
-        """Made once for all who watch. Not pydantic's own: models write halves of characters."""
+        """Cached for all watchers. Not pydantic's own JSON, which fails on lone surrogates."""
         return json.dumps(self.model_dump(mode="python"))
 
 
 def type_of(data: EventData) -> EventType:
-    """The type of the event that tells this."""
     return _TYPES[type(data)]
 
 
 def is_at(path: str, place: str) -> bool:
-    """Whether a path, as people write it, is this file, or is in this folder."""
+    """Whether a path, as people write it, is this file or inside this folder."""
     plain = path.removeprefix("./")
     return plain == place or plain.startswith(f"{place}/")
 
 
 def moved_path(path: str, old: str, new: str) -> str:
-    """The path after a file, or a folder that it is in, has gone from `old` to `new`."""
+    """The path after the file or a parent folder moved from `old` to `new`."""
     return f"{new}{path.removeprefix('./')[len(old) :]}" if is_at(path, old) else path
 
 

@@ -29,9 +29,9 @@ class Expectation(NullTolerantModel):
     value: JsonValue = None
     column: Annotated[str | None, Field(max_length=500)] = None
     tolerance: Annotated[float | None, Field(ge=0)] = None
-    """How far a number may be off, as a share of it."""
+    """Allowed relative deviation of a number."""
     by: Literal["person", "planner"] = "planner"
-    """What a model writes here does not count."""
+    """Ignored if a model writes it."""
 
 
 class BrokenExpectation(NullTolerantModel):
@@ -39,41 +39,40 @@ class BrokenExpectation(NullTolerantModel):
 
     expectation: Expectation
     found: str
-    """`it is 12,612`."""
+    """For example `it is 12,612`."""
 
 
 class Measured(BaseModel):
-    """The facts of one expectation: exact, of all rows."""
+    """Exact facts about all rows for one expectation."""
 
     problem: Literal["", "no_table", "no_column", "wrong_type", "unchecked"] = ""
-    """Why there are none: what it is about is not there (yet), is no number, or cannot be read."""
+    """Why there are none: the subject does not exist (yet), is no number, or cannot be read."""
     why: str = ""
-    """The table or column that is not there, the type that it has, or why it cannot be read."""
+    """The missing table or column, the actual type, or why it cannot be read."""
     value: JsonValue = None
-    """How many rows, the columns, the sum, the type."""
+    """The row count, the columns, the sum, or the type."""
     wrong: int = 0
-    """Rows that are not as expected."""
+    """Rows that violate the expectation."""
     rows: int = 0
     examples: list[str] = []
-    """Some values that are not as expected, in words."""
+    """Some violating values."""
     low: JsonValue = None
     high: JsonValue = None
 
 
 def unchecked(why: str) -> Measured:
-    """Nobody can say."""
     return Measured(problem="unchecked", why=why)
 
 
 FILE = "file:"
-"""How the name of a table begins that is a file."""
+"""Prefix of tables that are files."""
 _ON_A_COLUMN = {"range", "values", "sum", "type", "matched"}
 _WITHOUT_VALUE = {"unique", "no_missing"}
 _MAX_NAME = 40
 
 
 def table_problem(of: str) -> str:
-    """Why this names no table; empty if it does."""
+    """Why this does not name a table; empty if it does."""
     if of.startswith(FILE):
         return "" if of.removeprefix(FILE).strip() else f"of: '{FILE}' needs a path behind it"
     if of.isidentifier():
@@ -82,7 +81,7 @@ def table_problem(of: str) -> str:
 
 
 def expectation_problem(expectation: Expectation) -> str:
-    """Why it cannot be checked, whatever the table is like, place first; empty if it can."""
+    """Why it can never be checked, field first; empty if it can."""
     check, value = expectation.check, expectation.value
     if problem := table_problem(expectation.of):
         return problem
@@ -100,38 +99,33 @@ def expectation_problem(expectation: Expectation) -> str:
 
 
 def _value_problem(expectation: Expectation) -> str:
-    value, name = expectation.value, f"value: the check '{expectation.check}'"
-    if expectation.check in ("rows", "sum") and not _is_number(value):
+    check, op, value = expectation.check, expectation.op, expectation.value
+    name = f"value: the check '{check}'"
+    if check in ("rows", "sum") and not _is_number(value):
         return f"{name} needs a number"
-    if expectation.check == "columns" and not (_is_number(value) or _is_list(value, str)):
+    if check == "columns" and not (_is_number(value) or _is_list(value, str)):
         return f"{name} needs a number, or a list of names"
-    if (
-        expectation.check == "columns"
-        and isinstance(value, list)
-        and expectation.op not in ("=", ">=")
-    ):
+    if check == "columns" and isinstance(value, list) and op not in ("=", ">="):
         return "op: a list of columns is either all there are (=) or among them (>=)"
-    if expectation.check == "range" and isinstance(value, list):
-        return (
-            "" if len(value) == 2 and expectation.op == "=" else f"{name} needs [least, greatest]"
-        )
-    if expectation.check == "range" and not (_is_number(value) or isinstance(value, str)):
+    if check == "range" and isinstance(value, list):
+        return "" if len(value) == 2 and op == "=" else f"{name} needs [least, greatest]"
+    if check == "range" and not (_is_number(value) or isinstance(value, str)):
         return f"{name} needs a number, a date, or a list of two"
-    if expectation.check == "values" and not (isinstance(value, list) and value):
+    if check == "values" and not (isinstance(value, list) and value):
         return f"{name} needs a list of values"
-    if expectation.check in ("type", "matched") and not isinstance(value, str):
+    if check in ("type", "matched") and not isinstance(value, str):
         return f"{name} needs a name"
-    if expectation.check in ("values", "type") and expectation.op not in ("=", "!="):
-        return f"op: the check '{expectation.check}' is either = or !="
-    if expectation.check == "matched":
-        if expectation.op != "=":
+    if check in ("values", "type") and op not in ("=", "!="):
+        return f"op: the check '{check}' is either = or !="
+    if check == "matched":
+        if op != "=":
             return "op: the check 'matched' takes none"
         return table_problem(str(value) if str(value).startswith(FILE) else partner(expectation)[0])
     return ""
 
 
 def partner(expectation: Expectation) -> tuple[str, str]:
-    """The table and the column that another one is matched in: `customers`, `customers.id`."""
+    """The table and column to match against: `customers`, `customers.id`."""
     value, column = str(expectation.value), expectation.column or ""
     if value.startswith(FILE):
         return value, column
@@ -140,16 +134,12 @@ def partner(expectation: Expectation) -> tuple[str, str]:
 
 
 def tables_of(expectation: Expectation) -> set[str]:
-    """The tables that it is about."""
-    return (
-        {expectation.of, partner(expectation)[0]}
-        if expectation.check == "matched"
-        else {expectation.of}
-    )
+    others = {partner(expectation)[0]} if expectation.check == "matched" else set()
+    return {expectation.of} | others
 
 
 def is_about_files(expectation: Expectation) -> bool:
-    """Whether a kernel alone cannot say whether it is met."""
+    """Whether the kernel alone cannot check it."""
     return any(table.startswith(FILE) for table in tables_of(expectation))
 
 
@@ -162,9 +152,7 @@ def _is_list(value: JsonValue, of: type) -> bool:
 
 
 def with_sound_expectations(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A plan as a model wrote it, with only those expectations that can be checked, and what is
-    said of the others: no plan is lost over them.
-    """
+    """Drop expectations that cannot be checked from a model's plan, with a note on each."""
     steps = plan.get("steps")
     if not isinstance(steps, list):
         return plan, []
@@ -187,7 +175,7 @@ def _sound_step(step: Any, notes: list[str]) -> Any:
 
 
 def _repaired(written: Any) -> tuple[dict[str, Any] | None, str]:
-    """What can only mean one thing is taken so."""
+    """Repair what can only mean one thing."""
     if not isinstance(written, dict):
         return None, "it is no object"
     raw = {name: value for name, value in written.items() if name not in ("id", "by")}

@@ -12,7 +12,7 @@ from .data import Data
 MAX_ASSUMPTIONS = 20
 MAX_ALTERNATIVES = 4
 OR_INSTEAD = ". It could also be: "
-"""Where an assumption in words goes on with its alternatives, divided by `; `."""
+"""Separates an assumption's text from its alternatives, which are divided by `; `."""
 AssumptionStatus = Literal["open", "confirmed", "corrected"]
 
 
@@ -22,11 +22,11 @@ class FigureSource(Data):
     cell_id: str | None = None
     call_id: str | None = None
     stale: bool = False
-    """Whether that cell has been changed since, so that it is from an older run."""
+    """Whether the cell was changed since."""
 
     @model_serializer(mode="wrap")
     def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
-        """The cell or the call, as the contract has it: what is not there is not written."""
+        """As in the API: absent values are not written."""
         return {name: value for name, value in handler(self).items() if value}
 
 
@@ -34,10 +34,8 @@ class Figure(BaseModel):
     """A number in a text."""
 
     text: str
-    """As it is written, with its unit."""
     value: float
     source: FigureSource | None = None
-    """None if no output has it."""
 
 
 class Assumption(NullTolerantModel):
@@ -46,14 +44,14 @@ class Assumption(NullTolerantModel):
     text: Annotated[str, Field(min_length=1, max_length=2000)]
     status: AssumptionStatus = "open"
     correction: Annotated[str, Field(max_length=2000)] = ""
-    """What is the case instead, in the user's words."""
+    """In the user's words."""
     alternatives: list[str] = []
-    """What it could be instead, each a correction that takes one click."""
+    """Possible corrections, offered as buttons."""
 
     @model_validator(mode="before")
     @classmethod
     def _from_words(cls, raw: Any) -> Any:
-        """Models like to write the text alone, or make up a status."""
+        """Models often write only the text, or invent a status."""
         if isinstance(raw, str):
             text, _, others = raw.partition(OR_INSTEAD)
             listed = [part.strip() for part in others.rstrip(" .").split("; ") if part.strip()]
@@ -69,27 +67,24 @@ class Assumption(NullTolerantModel):
         return written
 
     def settled(self, status: AssumptionStatus, correction: str = "") -> Assumption:
-        """The same with what the user says of it."""
         return self.model_copy(update={"status": status, "correction": correction})
 
 
 def _as_stated(value: Any) -> Any:
-    """One assumption without its list is one; empty ones are none, and nobody reads dozens."""
+    """Accept a single assumption without a list; drop empty ones, and more than anybody reads."""
     listed = [value] if isinstance(value, (str, dict)) else value
-    return (
-        [assumption for assumption in listed if assumption][:MAX_ASSUMPTIONS]
-        if isinstance(listed, list)
-        else listed
-    )
+    if not isinstance(listed, list):
+        return listed
+    return [assumption for assumption in listed if assumption][:MAX_ASSUMPTIONS]
 
 
 Assumptions = Annotated[list[Assumption], BeforeValidator(_as_stated)]
 
 
 def reopened(stated: list[Assumption], before: list[Assumption]) -> list[Assumption]:
-    """What an agent states, with what the user has said of the same before.
+    """Carry over what the user said about the same assumptions before.
 
-    Whether something is confirmed only the user knows, whatever the model writes.
+    Only the user can confirm an assumption, whatever the model writes.
     """
     known = {assumption.text: assumption for assumption in before}
     return [known.get(assumption.text) or assumption.settled("open") for assumption in stated]

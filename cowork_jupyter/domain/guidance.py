@@ -1,4 +1,4 @@
-"""Guidance: what an agent is told beside its base prompt, of how this user and workspace work."""
+"""Guidance: instructions, skills and memory that an agent gets beside its base prompt."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ class Guidance(Data):
 
     kind: GuidanceKind
     name: str
-    """As people call it: a file's path, or the name of a skill or template."""
+    """A file's path, or the name of a skill or template."""
     source: GuidanceSource
     tokens: int = 0
-    """What it took of the prompt."""
 
 
 class GuidanceUsed(Data):
@@ -31,14 +30,12 @@ class GuidanceUsed(Data):
 
 @dataclass(frozen=True)
 class GuidanceText:
-    """A guiding text as it stands in a prompt."""
-
     about: Guidance
     text: str
 
 
 def guidance_line(items: Iterable[Guidance], named: Callable[[str], str] = str) -> str:
-    """What guided a run, in one line; `named` writes a name."""
+    """What guided a run, in one line; `named` formats a name."""
     used = list(items)
     guided = " · ".join(_guides(used, named))
     templates = [

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from .connection import ConnectionSource
 
 ModelProblem = Literal["address", "key", "model", "server", "loading"]
-"""What keeps a model from answering: one part of its connection, its server, or time."""
+"""What keeps a model from answering: a part of its connection, its server, or time."""
 
 
 class Problem(BaseModel):
@@ -30,15 +30,13 @@ class ModelState(BaseModel):
     ready: bool
     why_not: str | None
     source: ConnectionSource = "configuration"
-    """Who named it; what was chosen here can be let go of here."""
+    """Who configured it; only the user's own choice can be undone in the UI."""
     problem: ModelProblem | None = None
-    """Why it is not ready, for programs."""
     models: list[str] = []
-    """What its server has instead, where the model is the problem."""
+    """The server's models, if the model is the problem."""
     small_model: str = ""
-    """Who summarises and completes, where that is another one."""
+    """The model for summaries and completions, if it is another one."""
     sees: bool = False
-    """Whether it is shown pictures."""
 
 
 class Health(BaseModel):
@@ -60,7 +58,7 @@ _NEEDED: dict[Extra, tuple[str, tuple[int, ...]]] = {
 
 
 def lack_of(extra: Extra) -> str:
-    """What to do to have it; empty if it is here."""
+    """How to install the extra; empty if it is there."""
     package, least = _NEEDED[extra]
     how = f"Run: pip install 'cowork-jupyter[{extra}]'"
     try:

@@ -1,4 +1,4 @@
-"""Ids and times, made in one place so that they look the same everywhere."""
+"""Ids and timestamps."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def new_id(prefix: str) -> str:
-    """An id such as `ctx_0k3v…` that sorts by the time it was made.
+    """An id such as `ctx_0k3v…` that sorts by creation time.
 
-    Forty-eight bits of milliseconds, then fifty random ones, in letters that
-    nobody confuses when reading them aloud.
+    48 bits of milliseconds, then 50 random bits, in an alphabet without look-alikes.
     """
     value = (int(time.time() * 1000) << 50) | secrets.randbits(50)
     digits = []
@@ -24,5 +23,5 @@ def new_id(prefix: str) -> str:
 
 
 def now() -> str:
-    """The present as ISO 8601 in UTC, to the millisecond."""
+    """ISO 8601 in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,5 +1,5 @@
-"""Notes about a workspace, and the Markdown file that holds them: a heading for each kind, and a
-line for each note, which people read and change as they like.
+"""Notes about a workspace, in a Markdown file that people may edit: a heading per section, a line
+per note.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SECTIONS: tuple[Section, ...] = get_args(Section)
 GAPS_DROPPED = "rows with missing values dropped"
 GAPS_FILLED = "missing values filled"
 GAPS_KEPT = "empty rows dropped"
-"""What a note says of the missing values of a table that was cleaned."""
+"""How notes describe the treatment of missing values."""
 TITLE = "# What Cowork remembers of this workspace"
 _HEAD = f"""{TITLE}
 
@@ -28,7 +28,7 @@ _DATE = re.compile(r" \(\d{4}-\d\d-\d\d\)$")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*")
 _BULLET = "- "
 _NOTE = re.compile(r"((?:“[^”]*”|`[^`]*`|:(?! )|[^“`:])+): (.+)")
-"""What a note is about may be quoted, and have a colon in it."""
+"""The subject may be quoted and contain a colon."""
 
 
 class MemoryNote(BaseModel):
@@ -38,12 +38,11 @@ class MemoryNote(BaseModel):
 
     section: Section
     about: str
-    """What it is about: of two notes of a section about the same, the later one counts."""
+    """Of two notes in a section with the same subject, the later one counts."""
     says: str
 
     @property
     def text(self) -> str:
-        """The note without its date."""
         return f"{self.about}: {self.says}"
 
 
@@ -55,13 +54,11 @@ class MemoryDecision(Data):
 
 @dataclass
 class _Part:
-    """A heading with the lines below it, as they are written."""
-
     title: str
     lines: list[str]
 
     def put(self, note: MemoryNote, day: str) -> None:
-        """Add a note, in the place of an older one about the same."""
+        """Add a note, replacing an older one about the same."""
         written = f"{_BULLET}{note.text} ({day})"
         begin = f"{_BULLET}{note.about}: "
         for place, line in enumerate(self.lines):
@@ -74,7 +71,7 @@ class _Part:
 
 
 def with_notes(text: str, notes: Iterable[MemoryNote], day: str) -> str:
-    """The file with these notes added; lines that say the same already stay as they are."""
+    """Add notes; lines that already say the same stay unchanged."""
     parts = _parts(text if text.strip() else _HEAD)
     for note in notes:
         _section(parts, note.section).put(note, day)
@@ -83,7 +80,7 @@ def with_notes(text: str, notes: Iterable[MemoryNote], day: str) -> str:
 
 
 def without(text: str, words: str) -> str:
-    """The file without the lines that have these words in them."""
+    """Drop the lines that contain these words."""
     wanted = words.casefold()
     kept = [
         line
@@ -94,7 +91,7 @@ def without(text: str, words: str) -> str:
 
 
 def notes_in(text: str) -> list[MemoryNote]:
-    """The notes of a file, as far as they are written as we write them."""
+    """The notes in our own format."""
     return [
         MemoryNote(section=section, about=about, says=says)
         for part in _parts(text)
@@ -105,7 +102,7 @@ def notes_in(text: str) -> list[MemoryNote]:
 
 
 def lines_in(text: str) -> list[tuple[str, str]]:
-    """Every line that says something, each with the heading it stands below."""
+    """Every non-empty line with the heading above it."""
     return [
         (part.title, line.strip())
         for part in _parts(text)
@@ -136,7 +133,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _section(parts: list[_Part], name: Section) -> _Part:
-    """The part of that name; a new one goes before those that come later in our order."""
+    """Find the section, or insert it in our order."""
     found = next((part for part in parts if part.title == name), None)
     if found:
         return found

@@ -23,14 +23,13 @@ class Mention(BaseModel):
     """One thing that a message points at, as it was when the message was sent."""
 
     text: str
-    """As written, with the `@`."""
     kind: MentionKind
     title: str
-    """What it is, in a few words: `DataFrame · 6 × 3`."""
+    """For example `DataFrame · 6 × 3`."""
     tokens: int = 0
-    """What it adds to the conversation."""
+    """What it adds to the prompt."""
     problem: str = ""
-    """Why the agent was not given it."""
+    """Why it was not given to the agent."""
 
 
 class ShortfallKind(StrEnum):
@@ -40,7 +39,7 @@ class ShortfallKind(StrEnum):
     MISSING_FILE = "missing_file"
     BROKEN_EXPECTATION = "broken_expectation"
     OPEN_FINDINGS = "open_findings"
-    """A review asks for changes still, and may not send the work back any more."""
+    """A review still asks for changes, but may not send the work back any more."""
 
 
 class Shortfall(BaseModel):
@@ -56,7 +55,7 @@ class HiddenState(BaseModel):
     kind: Literal["out_of_order", "defined_later", "undefined"]
     cell_id: str
     cell: int
-    """Its place in the notebook, from 1."""
+    """Position in the notebook, from 1."""
     name: str
     message: str
 
@@ -80,21 +79,18 @@ class Reproduction(BaseModel):
     """Whether every cell ran, once that is known."""
     failed: FailedCell | None = None
     broken: list[BrokenExpectation] = []
-    """What is pinned in the notebook and was not so after the last cell."""
+    """Pinned expectations that were not met after the last cell."""
     expectations: int = 0
-    """How many were checked then."""
+    """How many were checked."""
     cells: int
-    """Code cells that are run."""
     hidden: list[HiddenState] = []
     ran: int = 0
-    """Those that ran without an error so far."""
     seconds: float = 0.0
     notebook: str
     left_out: int = 0
     """Cells that ask the agent, which are not run again."""
     context_id: str
     job_id: str | None
-    """The job that runs it, and says how that stands."""
 
 
 class Answer(BaseModel):
@@ -111,37 +107,28 @@ class TextData(Data):
     """Beside plain words, of whoever said them."""
 
     reasoning: str = ""
-    """What the model thought before it wrote this."""
     problem: str = ""
-    """Why this reply could not be used."""
     cell_id: str | None = None
-    """The cell in which the user wrote it."""
     replan: bool = False
-    """Whether the user wants the plan made anew."""
     approved_revision: int | None = None
-    """The revision of the plan that the user approves with these words."""
+    """The plan revision that the user approves with these words."""
     plan_id: str | None = None
-    """The plan that has it."""
     by: Initiator | None = None
-    """Who approves it."""
     guest: str | None = None
-    """The agent of somebody else whose calls these are."""
+    """The external agent whose calls these are."""
     answer: Answer | None = None
-    """The question that these words of the user answer."""
+    """The question that these words answer."""
     reproduction: Reproduction | None = None
-    """What was found when the notebook ran anew."""
     rollback: str | None = None
-    """The checkpoint of the rollback that these words tell of."""
+    """The checkpoint of the rollback that these words report."""
     figures: list[Figure] = []
-    """The numbers in the agent's words, each with where it can be seen."""
+    """Numbers in the text, each with its source."""
     assumptions: list[Assumption] = []
-    """What the agent's answer takes for granted."""
+    """What the answer takes for granted."""
     mentions: list[Mention] = []
-    """What the user's words point at."""
     skill: str = ""
-    """The skill that the user wants followed."""
     prompt: str = ""
-    """The prompt of an MCP server whose words these are: `server:prompt`."""
+    """The MCP prompt whose words these are: `server:prompt`."""
 
 
 class PlanFacts(Data, Plan):
@@ -153,7 +140,7 @@ class PlanFacts(Data, Plan):
 
     @classmethod
     def of(cls, plan: Plan, **facts: Any) -> Self:
-        """The plan at this moment, whatever becomes of its steps later."""
+        """A snapshot, independent of later changes to the steps."""
         steps = [step.model_copy() for step in plan.steps]
         return cls.model_construct(**{**dict(plan), "steps": steps, **facts})
 
@@ -162,9 +149,9 @@ class PlanData(PlanFacts):
     """A plan as it was proposed."""
 
     order_notes: list[str] = []
-    """What was improved about the order that the planner had in mind."""
+    """How the planner's order was improved."""
     figures: list[Figure] = []
-    """The numbers in its words, each with where it can be seen."""
+    """Numbers in the text, each with its source."""
 
 
 class QuestionData(Data, Question):
@@ -203,13 +190,12 @@ class ToolFacts(Data):
     """What a tool says of its work for cards, checkpoints and the audit: these, and its own."""
 
     paths: list[str] = []
-    """The files that it dealt with."""
     diff: str | None = None
-    """What it changed, as a unified diff."""
+    """A unified diff."""
     notebook: str | None = None
     cell_id: str | None = None
     fingerprint: str | None = None
-    """The cell's, as the tool left it."""
+    """Of the cell after the call."""
     exit_code: int | None = None
 
 
@@ -229,15 +215,14 @@ class ToolResultData(ToolOutcome):
     approved: bool = False
     """Whether the user was asked before it ran."""
     sensitive: bool = False
-    """Whether it holds what the user let the agent read although it is secret."""
+    """Whether it holds a secret that the user let the agent read."""
     figures: list[Figure] = []
-    """The numbers in text that it wrote into a notebook, each with where it can be seen."""
+    """Numbers in text written into a notebook, each with its source."""
     guidance: Guidance | None = None
-    """What guides the agent with this text, which the user trusts."""
+    """Set if the text is guidance that the user trusts."""
 
     @classmethod
     def of(cls, outcome: ToolOutcome, tool: str, facts: ToolFacts | None = None) -> Self:
-        """The outcome with all that is stored beside it."""
         fields = outcome.model_dump(exclude={"tool"})
         return cls(**fields, tool=tool, facts=facts or ToolFacts())
 
@@ -249,17 +234,14 @@ class TaskAssignmentData(Data):
     task_id: str | None = None
     role: AgentRole | None = None
     agent: str = ""
-    """The agent of somebody else that does it."""
+    """The external agent that does it."""
     goal: str = ""
-    """Of the plan that has the step."""
+    """The plan's goal."""
     results: dict[str, str] = {}
-    """Of the steps that it depends on, by their ids."""
+    """Results of the steps it depends on, by id."""
     hint: str = ""
-    """What the user said to a step that failed."""
     findings: str = ""
-    """Of the review that sent the step back."""
     replan: bool = False
-    """Whether the task is to plan the rest anew."""
 
 
 class TaskResultData(Data):
@@ -269,13 +251,11 @@ class TaskResultData(Data):
     step_id: str | None = None
     left_undone: str = ""
     shortfalls: list[Shortfall] = []
-    """What is lacking although the agent says that the step is done."""
     figures: list[Figure] = []
-    """The numbers in its words, each with where it can be seen."""
+    """Numbers in the text, each with its source."""
     assumptions: list[Assumption] = []
-    """What the result takes for granted."""
     ok: bool | None = None
-    """Of a task that was delegated."""
+    """For delegated tasks."""
 
 
 class RoleChangeData(Data):
@@ -284,7 +264,7 @@ class RoleChangeData(Data):
     before: AgentRole = Field(alias="from")
     to: AgentRole
     by: Initiator | None = None
-    """Who switched it, if no person did."""
+    """None if a person switched it."""
 
     @model_serializer(mode="wrap")
     def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema

@@ -7,13 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SerializeAsAny,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny
 
 from .data import Data, Tagged
 from .identity import new_id, now
@@ -65,13 +59,13 @@ class ImagePart(BaseModel):
 
     @classmethod
     def of(cls, media_type: str, data: str, size: tuple[int, int] | None = None) -> Self:
-        """A picture, with its pixels if they are known."""
+        """With its size in pixels, if known."""
         pixels = {"width": size[0], "height": size[1]} if size else {}
         return cls.model_validate({"media_type": media_type, "data": data, **pixels})
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Width and height in pixels, if they are known."""
+        """Width and height in pixels, if known."""
         known = self.model_extra or {}
         width, height = known.get("width"), known.get("height")
         return (width, height) if isinstance(width, int) and isinstance(height, int) else None
@@ -121,24 +115,21 @@ class Message(Tagged, tag="message_type", models=_MODELS):
 
     @property
     def text(self) -> str:
-        """The text of all its text parts."""
         return "".join([part.text for part in self.content if isinstance(part, TextPart)])
 
     @property
     def pictures(self) -> list[ImagePart]:
-        """Its pictures, in their order."""
         return [part for part in self.content if isinstance(part, ImagePart)]
 
     @cached_property
     def data_as_text(self) -> str:
-        """What a model reads of a message without words: its data as JSON.
+        """The data as JSON: what a model reads of a message without text.
 
-        What plain words have beside them is not for the model. Every turn asks for it again.
+        The data of plain text is not for the model. Cached, because every turn asks for it.
         """
         said = {} if self.message_type is MessageType.TEXT else self.data.model_dump()
         return json.dumps(said, ensure_ascii=False, default=str) if said else ""
 
 
 def message_type_of(data: Data) -> MessageType:
-    """The type of the message that holds this."""
     return _TYPES[type(data)]

@@ -52,9 +52,8 @@ class HistorySummary(Data):
     message: str
     text: str
     last: str
-    """The id of the newest message that it covers."""
+    """Id of the newest message it covers."""
     count: int
-    """How many messages it covers."""
 
 
 class ReplyProgress(Data):
@@ -62,12 +61,10 @@ class ReplyProgress(Data):
 
     code: Literal["reply_progress"] = "reply_progress"
     tokens: int
-    """Written so far, about."""
     rate: float
-    """Tokens a second."""
     turns_left: int
     seconds_left: float
-    """For waiting; a model that writes uses up none of them."""
+    """For waiting; time in which the model writes does not count."""
 
 
 class ToolOutput(Data):
@@ -110,7 +107,7 @@ class NotebookSeen(Data):
     notebook: str
     text: str
     cells: dict[str, tuple[str, int | str | None]] = {}
-    """A cell's fingerprint and execution count, by its id."""
+    """Fingerprint and execution count by cell id."""
 
 
 class ReproductionProgress(Data):
@@ -131,9 +128,8 @@ class SuggestionMade(Data):
     cell_id: str
     instruction: str = ""
     before: str = ""
-    """The cell's source."""
     source: str = ""
-    """What was proposed instead; of an explanation, its Markdown."""
+    """The proposed source, or the Markdown of an explanation."""
     explanation: str = ""
     model: str = ""
     usage: Usage = Usage()
@@ -146,7 +142,7 @@ class SuggestionDecided(Data):
     id: str
     decision: Decision
     source: str = ""
-    """The source as they took it, if they had changed it before."""
+    """The accepted source, if the user had edited it."""
 
 
 AnyNotice = Annotated[
@@ -166,4 +162,3 @@ AnyNotice = Annotated[
 ]
 
 NOTICES: tuple[type[Data], ...] = get_args(get_args(AnyNotice)[0])
-"""Every kind of notice."""

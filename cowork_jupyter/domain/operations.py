@@ -1,7 +1,7 @@
-"""Operations: what an operator logs and counts of a service.
+"""Operations: what an operator logs and counts.
 
-They hold ids, numbers and names of ours, and nothing that a user, a model or a file says: whatever
-is written of an operation may be read by whoever runs the server.
+They hold ids, numbers and our own names, but nothing that a user, a model or a file says: whoever
+runs the server may read them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ Reason = Literal[
     "user",
     "nobody_to_ask",
 ]
-"""Why a call was decided about in this way."""
 
 OK = "ok"
-"""The status of what went well; else it is an error's code."""
+"""Status of a success; otherwise it is an error code."""
 UNKNOWN_TOOL = "unknown"
-"""Stands for whatever a model calls that is not there."""
+"""Stands for any tool that does not exist."""
 
 _PLAIN = re.compile(r"[^\s\"=]+")
 _MAX_VALUE = 100
@@ -45,13 +44,11 @@ _MAX_VALUE = 100
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing that was done: a line in the log."""
-
     words: ClassVar[str]
-    """What was done, with the fields that name it."""
+    """Format string over the fields."""
 
     def line(self) -> str:
-        """As logfmt: words, then `key=value`; what is not known is left out."""
+        """As logfmt: words, then `key=value`; unknown values are omitted."""
         known = {field.name: getattr(self, field.name) for field in fields(self)}
         said = self.words.format_map(known)
         rest = {name: value for name, value in known.items() if f"{{{name}}}" not in self.words}
@@ -67,17 +64,15 @@ def _pairs(values: dict[str, object]) -> Iterator[str]:
 
 
 Observe = Callable[[Operation], None]
-"""Hears of operations, from any thread; it must be quick, and not raise."""
+"""Called from any thread; must be quick and not raise."""
 
 
 def unobserved(operation: Operation) -> None:
-    """Nobody wants to know."""
+    pass
 
 
 @dataclass(frozen=True)
 class JobBegun(Operation):
-    """A job begins, or goes on."""
-
     words = "job {id} started"
     id: str
     kind: JobKind | None
@@ -87,7 +82,7 @@ class JobBegun(Operation):
 
 @dataclass(frozen=True)
 class JobEnded(Operation):
-    """A job has ended. Of one that another process began, little is known."""
+    """Little is known about a job that another process started."""
 
     words = "job {id} ended"
     id: str
@@ -101,36 +96,32 @@ class JobEnded(Operation):
 
 @dataclass(frozen=True)
 class ModelCalled(Operation):
-    """The model was asked, and has answered or failed."""
-
     words = "model called"
     model: str
     status: str
-    """`ok`, an error's code, or `stopped`: enough was read, or the job was cancelled."""
+    """`ok`, an error code, or `stopped`: enough was read, or the job was cancelled."""
     seconds: float
     attempts: int
     prompt_tokens: int | None = None
-    """As the model's server says; some say nothing."""
+    """None if the server does not report it."""
     completion_tokens: int | None = None
     job: str = ""
 
 
 @dataclass(frozen=True)
 class ToolCalled(Operation):
-    """A tool has run, or was not let run."""
-
     words = "tool {id} ended"
     id: str
     tool: str
     status: str
     seconds: float
-    """While it ran; waiting for leave is left out."""
+    """Without the wait for permission."""
     job: str
 
 
 @dataclass(frozen=True)
 class Decided(Operation):
-    """A call was decided about. One that asks is decided about again by whoever was asked."""
+    """A call that asks is decided about again by whoever was asked."""
 
     words = "decision {id} {verdict}"
     id: str
@@ -144,8 +135,6 @@ class Decided(Operation):
 
 @dataclass(frozen=True)
 class CheckpointTaken(Operation):
-    """A state of the workspace was kept."""
-
     words = "checkpoint {id} taken"
     id: str
     files: int
@@ -156,8 +145,6 @@ class CheckpointTaken(Operation):
 
 @dataclass(frozen=True)
 class RolledBack(Operation):
-    """Files were put back as they were before a checkpoint."""
-
     words = "rollback {id} done"
     id: str
     """The checkpoint of the rollback itself."""
@@ -170,21 +157,17 @@ class RolledBack(Operation):
 
 @dataclass(frozen=True)
 class McpServerChanged(Operation):
-    """An MCP server runs, was stopped, or did not start or died."""
-
     words = "mcp server {state}"
     state: Literal["started", "ended", "failed"]
     server: str
     kind: str
     seconds: float
-    """That it took to start, or that it lived."""
+    """Startup time, or lifetime."""
     tools: int | None = None
 
 
 @dataclass(frozen=True)
 class McpSampled(Operation):
-    """An MCP server has asked our model something."""
-
     words = "mcp sampling ended"
     server: str
     status: str

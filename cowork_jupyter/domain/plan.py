@@ -7,12 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    PrivateAttr,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from .base_models import NullTolerantModel, SparseModel
 from .contexts import DONE, StepStatus
@@ -26,19 +21,19 @@ _PERMISSIONS = {permission.partition("_")[0]: str(permission) for permission in 
 
 
 def _as_text(value: Any) -> Any:
-    """Models like to write ids as numbers."""
+    """Models often write ids as numbers."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _as_list(value: Any) -> Any:
-    """Models like to write one item without its list."""
+    """Models often write one item without its list."""
     return [value] if isinstance(value, (str, int)) else value
 
 
 def _as_tools(value: Any) -> Any:
-    """Who does not know a tool says what it is to do: write, create, delete, execute.
+    """A planner may name an action (write, create, delete, execute) instead of a tool.
 
-    The planner's prompt must not name tools it lacks, and `create_files` holds `create_file`.
+    Its prompt must not name tools it lacks, and `create_files` covers `create_file`.
     """
     names = _as_list(value)
     if not isinstance(names, list):
@@ -67,20 +62,19 @@ class PlanStep(SparseModel, NullTolerantModel):
     expects: list[Expectation] = []
     """What must be true of tables once it is done."""
     role: AgentRole | None = None
-    """Who does it, with that role's rights and no more; None is the actor."""
+    """Who does it, with no more than that role's rights; None is the actor."""
     agent: str = ""
-    """The agent of somebody else that does it, in that role."""
+    """The external agent that does it, in that role."""
     rounds: Annotated[int, Field(ge=0, le=MAX_ROUNDS)] = 0
-    """Of a review: how often it may send back the work before it, if it asks for changes."""
+    """Of a review: how often it may send back the work before it."""
 
     @property
     def runs_as(self) -> AgentRole:
-        """Whose rights, prompt and formats it has."""
         return self.role or DEFAULT_ROLE
 
     @property
     def text(self) -> str:
-        """One line: what is to be done, and on which files."""
+        """One line: the action and its files."""
         where = f" ({', '.join(self.files)})" if self.files else ""
         return f"{self.step_number}. {self.action}{where}"
 
@@ -91,30 +85,29 @@ class Plan(NullTolerantModel):
     type: Literal["plan"] = "plan"
     format_version: str = "1.0"
     id: Annotated[str, BeforeValidator(_as_text)] = ""
-    """Given when the plan is stored; what a model writes here does not count."""
+    """Assigned when the plan is stored; ignored if a model writes it."""
     goal: Annotated[str, Field(min_length=1)]
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     estimated_total_time: Annotated[str, BeforeValidator(_as_text)] = ""
     risks: Texts = []
     prerequisites: Texts = []
     assumptions: Assumptions = []
-    """What it takes for granted, for the user to confirm or correct."""
+    """For the user to confirm or correct."""
     _notes: list[str] = PrivateAttr(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
-        """What was changed about it on its way from the model, in sentences; not stored here."""
+        """How the model's plan was repaired, in sentences; not stored here."""
         return self._notes
 
     def with_notes(self, notes: list[str]) -> Self:
-        """The same, with what was changed about it."""
         self._notes = notes
         return self
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, raw: Any) -> Any:
-        """Number the steps, make missing ids and, with no dependency anywhere, run in order."""
+        """Number the steps, add missing ids and, without any dependency, run in order."""
         if not isinstance(raw, dict) or not isinstance(raw.get("steps"), list):
             return raw
         if not all(isinstance(step, dict) for step in raw["steps"]):
@@ -138,15 +131,14 @@ class Plan(NullTolerantModel):
 
     @property
     def text(self) -> str:
-        """The goal and the steps in words, for those who build on it."""
+        """The goal and the steps in words."""
         return "\n".join([self.goal, *(step.text for step in self.steps)])
 
     def step(self, step_id: str) -> PlanStep:
-        """The step with that id."""
         return next(step for step in self.steps if step.id == step_id)
 
     def schedule(self) -> TopologicalSorter[str]:
-        """Hands out each step that is still to be done, once what it depends on is done."""
+        """Yields each unfinished step once its dependencies are done."""
         done = {step.id for step in self.steps if step.status in DONE}
         to_do = [step for step in self.steps if step.id not in done]
         schedule = TopologicalSorter[str]({step.id: () for step in to_do})  # in the plan's order
@@ -157,7 +149,7 @@ class Plan(NullTolerantModel):
 
 
 def graph_problems(steps: list[PlanStep]) -> Iterator[str]:
-    """What keeps these steps from being run in some order, place first."""
+    """What keeps these steps from being run, field first."""
     seen: set[str] = set()
     for index, step in enumerate(steps):
         if step.id in seen:
@@ -173,7 +165,7 @@ def graph_problems(steps: list[PlanStep]) -> Iterator[str]:
 
 
 def find_cycle(dependencies: dict[str, list[str]]) -> list[str]:
-    """Step ids that wait for each other, or nothing."""
+    """Step ids in a cycle, or []."""
     try:
         TopologicalSorter(dependencies).prepare()
     except CycleError as error:
@@ -183,7 +175,7 @@ def find_cycle(dependencies: dict[str, list[str]]) -> list[str]:
 
 
 def continue_plan(before: Plan, rest: Plan) -> Plan:
-    """The finished steps of a plan, followed by a new plan for what is still to be done.
+    """The finished steps of a plan, followed by a new plan for the rest.
 
     Models number from 1 again, so steps of the rest whose ids are taken get free ones.
     """
@@ -197,9 +189,7 @@ def continue_plan(before: Plan, rest: Plan) -> Plan:
             update={
                 "id": renamed[step.id],
                 "step_number": len(finished) + place,
-                "depends_on": [
-                    renamed.get(dependency, dependency) for dependency in step.depends_on
-                ],
+                "depends_on": [renamed.get(needed, needed) for needed in step.depends_on],
             }
         )
         for place, step in enumerate(rest.steps, start=1)
@@ -208,7 +198,7 @@ def continue_plan(before: Plan, rest: Plan) -> Plan:
 
 
 def describe_change(before: Plan, after: Plan) -> str:
-    """What an edit did to a plan, in a few words: `1 step added, 2 changed`."""
+    """Describe an edit in a few words: `1 step added, 2 changed`."""
     old = {step.id: _content(step) for step in before.steps}
     new = {step.id: _content(step) for step in after.steps}
     counts = {

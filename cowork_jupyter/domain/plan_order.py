@@ -1,13 +1,11 @@
-"""A better order for a plan that says what depends on what: shown to the user before they approve.
+"""Improves the order of a plan's steps by their dependencies, before the user approves it.
 
-Steps that wait for nothing come first, and of those the ones that most others wait for; the same
-look at the same files is taken once. Nothing else changes: steps keep their ids and their numbers,
-so whatever speaks of "step 3" still means the same one. A plan that is one chain, as every plan
-without dependencies is, has no other order and stays as it is.
+Steps without dependencies come first, ordered by how many others wait for them, and identical reads
+are done once. Steps keep their ids and numbers, so "step 3" still means the same one. A plan that
+is one chain, as every plan without dependencies is, stays as it is.
 
-Two steps may be independent by the graph and still not be: a model that writes no dependencies may
-mean an order all the same. So steps that touch the same file, unless both only read, never pass
-each other.
+The graph may lack dependencies that the model had in mind, so steps that touch the same file,
+unless both only read, never pass each other.
 """
 
 from __future__ import annotations
@@ -23,21 +21,21 @@ from .contexts import StepStatus
 from .plan import Plan, PlanStep
 
 MAX_NUMBERS = 30
-"""Steps of which a note still tells the whole order."""
+"""Up to this many steps a note lists the whole order."""
 
 
 _Look = tuple[frozenset[str], tuple[str, ...], frozenset[str], frozenset[str]]
 
 
 class Improved(NamedTuple):
-    """The plan as it should be shown, and a sentence on each thing that was changed."""
+    """The improved plan, and a sentence on each change."""
 
     plan: Plan
     notes: list[str]
 
 
 def improve(plan: Plan, read_only: Collection[str]) -> Improved:
-    """The same work in a better order. `read_only` names the tools that change nothing."""
+    """`read_only` names the tools that change nothing."""
     if any(step.status is not StepStatus.PENDING for step in plan.steps):
         return Improved(plan, [])  # it was approved already
     items = [_Item(step, frozenset(read_only)) for step in _in_some_order(plan.steps)]
@@ -46,9 +44,7 @@ def improve(plan: Plan, read_only: Collection[str]) -> Improved:
     kept = {step.id for step in steps}
     if [step.id for step in plan.steps if step.id in kept] != [step.id for step in steps]:
         notes.append(_about_order(steps))
-    return (
-        Improved(plan.model_copy(update={"steps": steps}), notes) if notes else Improved(plan, [])
-    )
+    return Improved(plan.model_copy(update={"steps": steps}) if notes else plan, notes)
 
 
 @dataclass(frozen=True)
@@ -60,8 +56,8 @@ class _Item:
 
     @cached_property
     def looks(self) -> bool:
-        """Whether it only reads. One that names no tool may do anything; of one that expects
-        something nothing may get lost.
+        """Whether it only reads. A step without tools may do anything, and one with expectations
+        must not be merged away.
         """
         named = self.step.tools_needed
         return bool(named) and self.read_only.issuperset(named) and not self.step.expects
@@ -72,7 +68,7 @@ class _Item:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """The paths, and all folders they are in."""
+        """The paths and all their parent folders."""
         above = (str(parent) for path in self.paths for parent in PurePosixPath(path).parents)
         return self.paths.union(above)
 
@@ -83,20 +79,20 @@ class _Item:
         return bool(self.paths & other.folders or other.paths & self.folders)
 
     def may_disturb(self, look: _Item) -> bool:
-        """The same, when in doubt yes."""
+        """The same, but true in case of doubt."""
         in_doubt = not self.looks and not (self.paths and look.paths)
         return in_doubt or self.disturbs(look)
 
     @property
     def look(self) -> _Look:
-        """What is the same of two steps that ask for the same, word for word, after the same."""
+        """Equal for two steps with the same words, tools, files and dependencies."""
         step = self.step
         words = tuple(step.action.split())
         return self.paths, words, frozenset(step.tools_needed), frozenset(step.depends_on)
 
 
 def _in_some_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
-    """An order that the dependencies allow: the given one if they do."""
+    """A topological order: the given one if it is valid."""
     place = {step.id: index for index, step in enumerate(steps)}
     if all(place[dependency] < place[step.id] for step in steps for dependency in step.depends_on):
         return list(steps)
@@ -104,11 +100,8 @@ def _in_some_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     return sorted(steps, key=lambda step: depth[step.id])
 
 
-# Shared reads
-
-
 def _looking_once(items: Sequence[_Item]) -> tuple[list[_Item], list[str]]:
-    """Without the looks that another step takes already; what waited for them waits for that."""
+    """Drop reads that another step does already, and redirect their dependants to it."""
     settled = _Settled(items)
     stands_for: dict[str, str] = {}
     kept: dict[str, _Item] = {}
@@ -135,7 +128,7 @@ def _redirected(item: _Item, stands_for: Mapping[str, str]) -> _Item:
 
 
 class _Settled:
-    """Knows whether it makes a difference when a look is taken."""
+    """Decides whether it matters when a read happens."""
 
     def __init__(self, items: Sequence[_Item]) -> None:
         graph = {item.step.id: item.step.depends_on for item in items}
@@ -143,7 +136,7 @@ class _Settled:
         self._before, self._after = _reachable(graph), _reachable(_turned(graph))
 
     def are_one(self, kept: str, look: _Item) -> bool:
-        """Whether all that may disturb either look comes before both, or after both."""
+        """Whether everything that may disturb either read comes before both, or after both."""
         before, after = (sides[kept] & sides[look.step.id] for sides in (self._before, self._after))
         return not any(
             item.may_disturb(look)
@@ -153,18 +146,14 @@ class _Settled:
 
 
 def _both(kept: _Item, other: _Item) -> _Item:
-    """The step that stays, with the reasons of both."""
     reasons = dict.fromkeys(filter(None, (kept.step.reason, other.step.reason)))
     return _Item(kept.step.model_copy(update={"reason": "; ".join(reasons)}), kept.read_only)
 
 
-# Order
-
-
 def _ordered(items: Sequence[_Item]) -> list[PlanStep]:
-    """First what waits for nothing, then what waits for that only, and so on.
+    """Order by depth in the graph.
 
-    Among equals, what begins the longest chain comes first, then what most others wait for.
+    Among equals, the beginning of the longest chain comes first, then what most others wait for.
     """
     graph = {item.step.id: [*item.step.depends_on] for item in items}
     for index, item in enumerate(items):
@@ -182,7 +171,7 @@ def _ordered(items: Sequence[_Item]) -> list[PlanStep]:
 
 
 def _chains(graph: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """For each step, the length of the longest chain that it waits for."""
+    """Length of the longest chain of dependencies for each step."""
     lengths: dict[str, int] = {}
     for key in TopologicalSorter(graph).static_order():
         lengths[key] = max((lengths[dependency] + 1 for dependency in graph[key]), default=0)
@@ -190,7 +179,7 @@ def _chains(graph: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def _reachable(graph: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
-    """For each step, all that it waits for, directly or not."""
+    """Transitive dependencies of each step."""
     found: dict[str, set[str]] = {}
     for key in TopologicalSorter(graph).static_order():
         found[key] = set(graph[key]).union(*(found[dependency] for dependency in graph[key]))
@@ -198,15 +187,12 @@ def _reachable(graph: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
 
 
 def _turned(graph: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Who waits for each step."""
+    """Reverse the graph."""
     followers: dict[str, list[str]] = {key: [] for key in graph}
     for key, needed in graph.items():
         for dependency in needed:
             followers[dependency].append(key)
     return followers
-
-
-# What the user is told
 
 
 def _about_look(kept: PlanStep, dropped: PlanStep) -> str:

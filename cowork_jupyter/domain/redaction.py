@@ -1,4 +1,4 @@
-"""Keys and passwords are taken out of whatever is stored, shown, logged or sent."""
+"""Redacts keys and passwords in whatever is stored, shown, logged or sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 HIDDEN = "•••"
 MIN_LENGTH = 4
-"""Characters of a value below which hiding it would tear holes into everything."""
+"""Hiding shorter values would tear holes into everything."""
 KEY_PATTERNS = (
     r"\bsk-[\w-]{8,}",
     r"(?<=[Bb]earer )(?:(?=\S*\d)[\w.~+/=-]{8,}|[\w.~+/=-]{20,})",
@@ -21,24 +21,24 @@ KEY_PATTERNS = (
     r"\bxox[abeoprs]-[\w-]{10,}",
     r"\bAKIA[0-9A-Z]{16}\b",
 )
-"""What keys of well-known services look like."""
+"""Keys of well-known services."""
 _SURELY_A_KEY = 16
 _PERHAPS_A_KEY = 8
 
 
 def is_real_key(value: str) -> bool:
-    """Local servers take made-up keys such as `ollama` or `lm-studio`, which are also words."""
+    """False for made-up keys of local servers such as `ollama`, which are also words."""
     has_digit = any(sign.isdigit() for sign in value)
     return len(value) >= (_PERHAPS_A_KEY if has_digit else _SURELY_A_KEY)
 
 
 def without_credentials(address: str) -> str:
-    """A web address as it may be shown: no name and password, and no key behind it."""
+    """Strip user, password and query from a URL."""
     return re.sub(r"//[^/]*@", "//", address).partition("?")[0]
 
 
 class Mask:
-    """Hides secrets, also in the forms in which they travel."""
+    """Hides secrets, also in encoded forms."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._forms: tuple[str, ...] = ()
@@ -46,20 +46,18 @@ class Mask:
         self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
-        """From now on hide these too."""
         known = {*self._forms, *(form for secret in secrets if secret for form in _forms(secret))}
         self._forms = tuple(sorted(known, key=len, reverse=True))
         self._pattern = re.compile("|".join(map(re.escape, self._forms)))
 
     def __call__(self, text: str) -> str:
-        """The text without them."""
-        # Looking first is much faster than the pattern, and nearly always all there is to do.
+        # A substring test is much faster than the pattern, and nearly always enough.
         if not any(form in text for form in self._forms):
             return text
         return self._pattern.sub(HIDDEN, text)
 
     def everywhere(self, value: Any) -> Any:
-        """The same for all texts in a JSON value."""
+        """The same for all strings in a JSON value."""
         if not self._forms:
             return value
         if isinstance(value, str):
@@ -68,8 +66,8 @@ class Mask:
             return {self(str(key)): self.everywhere(item) for key, item in value.items()}
         return [self.everywhere(item) for item in value] if isinstance(value, list) else value
 
-    def begun(self, text: str) -> int:
-        """How many characters at the end of a text could be the beginning of a secret."""
+    def partial_length(self, text: str) -> int:
+        """Length of the text's end that could be the beginning of a secret."""
         longest = len(self._forms[0]) - 1 if self._forms else 0
         return next(
             (
@@ -82,27 +80,26 @@ class Mask:
 
 
 class MaskedStream:
-    """Text that comes in pieces, without secrets wherever it was cut."""
+    """Redacts text that arrives in pieces, also secrets that span them."""
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
         self._waiting = ""
 
     def add(self, text: str) -> str:
-        """What can be shown now; only what may be the beginning of a secret waits."""
+        """Return what can be shown now; what may be the beginning of a secret is held back."""
         text = self._mask(self._waiting + text)
-        kept = len(text) - self._mask.begun(text)
+        kept = len(text) - self._mask.partial_length(text)
         self._waiting = text[kept:]
         return text[:kept]
 
     def rest(self) -> str:
-        """What waited, when nothing more comes."""
         rest, self._waiting = self._waiting, ""
         return rest
 
 
 class LogRedaction(logging.Handler):
-    """Takes secrets out of our log records before handlers further up write them anywhere."""
+    """Redacts our log records before handlers further up write them anywhere."""
 
     def __init__(self, mask: Mask, logger: logging.Logger) -> None:
         """`logger`: the one that gets this handler."""
@@ -112,17 +109,17 @@ class LogRedaction(logging.Handler):
         self._formatter = logging.Formatter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Change the record itself: others are handed the same."""
+        """Changes the record in place, because other handlers get the same."""
         record.msg, record.args = self._mask(record.getMessage()), None
         if record.exc_info:
             record.exc_text = self._mask(self._formatter.formatException(record.exc_info))
-        # Python writes warnings that nobody handles. Changing them is not handling them.
+        # Python prints warnings that nobody handles. Redacting them is not handling them.
         last = logging.lastResort
         if last and record.levelno >= last.level and self._is_last_hand():
             last.handle(record)
 
     def _is_last_hand(self) -> bool:
-        """Whether nobody comes after us: no other service's redaction, and nobody who writes."""
+        """Whether no other redaction and no writing handler comes after us."""
         logger: logging.Logger | None = self._logger
         ours = [handler for handler in self._logger.handlers if isinstance(handler, LogRedaction)]
         while logger:
@@ -143,7 +140,7 @@ T = TypeVar("T")
 
 
 def without_surrogates(value: T) -> T:
-    """The same value; in its texts halves that belong together are joined, others replaced."""
+    """Join surrogate pairs, and replace lone halves, which UTF-8 cannot encode."""
     return _repaired(value)  # type: ignore[no-any-return]
 
 

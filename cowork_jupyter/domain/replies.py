@@ -1,4 +1,4 @@
-"""What the model may write, apart from plain text and a plan."""
+"""Structured replies of a model other than a plan."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Question(NullTolerantModel):
     allow_custom: bool = False
 
     def accepts(self, value: str) -> bool:
-        """Whether this is an answer to it. With no options at all, any text is."""
+        """Without options, any text is an answer."""
         offered = [option.value for option in self.options]
         return value in offered or self.allow_custom or not offered
 
     def label_of(self, value: str) -> str:
-        """An answer as the user saw it; what they wrote themselves is its own label."""
+        """The label the user saw; their own text is its own label."""
         return next((option.label for option in self.options if option.value == value), value)
 
 
@@ -67,14 +67,13 @@ class Finding(NullTolerantModel):
 
     @property
     def text(self) -> str:
-        """One line: where, how bad, what, and what to do about it."""
         place = ":".join(str(part) for part in (self.file, self.line) if part)
         text = " ".join(part for part in (place, f"({self.severity}): {self.comment}") if part)
         return f"{text} Suggestion: {self.suggestion}" if self.suggestion else text
 
 
 _MATTERS = frozenset({"critical", "blocker", "major", "high", "medium"})
-"""Severities of findings that somebody has to do something about, as models call them."""
+"""Severities that require action, as models call them."""
 
 
 class Review(NullTolerantModel):
@@ -88,13 +87,12 @@ class Review(NullTolerantModel):
 
     @property
     def asks_for_changes(self) -> bool:
-        """Whether it does not approve, or finds something that matters all the same."""
+        """Whether it does not approve, or has a severe finding nevertheless."""
         severe = any(finding.severity.strip().lower() in _MATTERS for finding in self.findings)
         return self.verdict != "approve" or severe
 
     @property
     def text(self) -> str:
-        """All of it in words, for those who build on it."""
         head = f"Review: {self.verdict.replace('_', ' ')}. {self.summary}"
         return "\n".join([head, *(f"- {finding.text}" for finding in self.findings)])
 
@@ -109,15 +107,13 @@ class StepResult(NullTolerantModel):
     """What was done and found, or why it could not be done."""
     left_undone: str = ""
     assumptions: Assumptions = []
-    """What it takes for granted, for the user to confirm or correct."""
+    """For the user to confirm or correct."""
 
     @property
     def text(self) -> str:
-        """All of it in words, for those who build on it."""
-        return (
-            f"{self.summary}\nLeft undone: {self.left_undone}" if self.left_undone else self.summary
-        )
+        rest = f"\nLeft undone: {self.left_undone}" if self.left_undone else ""
+        return f"{self.summary}{rest}"
 
 
 Structured = ToolCalls | Plan | Question | Review | StepResult
-"""Every structured reply. A single tool call is a `ToolCalls` of one."""
+"""A single tool call is a `ToolCalls` of one."""

@@ -1,9 +1,8 @@
-"""Agent roles: who the agent is right now, and the most it may ever do.
+"""Agent roles and their rights.
 
-A role is one declaration: a TOML file. Those in `cowork_jupyter/roles` are the members of
-`AgentRole`; others are declared by users, workspaces and plug-ins (`roles/catalog.py`).
-Everything else (tool filtering, prompts, cards, the HTTP answer) is derived from the
-declaration, so adding a role means adding its file, nothing more.
+A role is declared in a TOML file. Those in `cowork_jupyter/roles` are the members of `AgentRole`;
+others are declared by users, workspaces and plug-ins (`roles/catalog.py`). Tool filtering, prompts,
+cards and the HTTP answer derive from the declaration, so adding a role means adding its file.
 """
 
 from __future__ import annotations
@@ -33,42 +32,39 @@ _READ = frozenset({Permission.READ_FILES})
 _NAME = re.compile(r"[a-z][a-z0-9_-]{1,39}")
 _DECLARATIONS = Path(__file__).parent.parent / "roles"
 _FIRST = ("planner", "actor")
-"""The two that everybody meets; the others follow by name."""
+"""Listed first; the others follow by name."""
 
 
 @dataclass(frozen=True)
 class RoleSpec:
-    """All that is known about one role."""
-
     name: str
     label: str
     icon: str
-    """Name of an icon that the front end draws."""
+    """Icon of the front end."""
     colour: str
-    """Name of a theme colour; the style sheet maps it for light and dark."""
+    """Theme colour; the style sheet maps it for light and dark."""
     description: str
     permissions: frozenset[Permission] = _READ
     delegates_to: tuple[str, ...] = ()
     formats: tuple[str, ...] = ("question",)
     """Structured replies this role is told about, beside text and tool calls."""
     commands_may_write: bool = False
-    """Whether commands it runs may change the workspace (the sandbox enforces it)."""
+    """Whether its commands may change the workspace (enforced by the sandbox)."""
     prompt: str = ""
-    """Tells the model how to be this role; if empty, a prompt file does."""
+    """If empty, a prompt file is used."""
 
     def holds_at_most(self, other: RoleSpec) -> bool:
-        """Whether it can do nothing that the other cannot do."""
         writes = self.commands_may_write and not other.commands_may_write
         return self.permissions <= other.permissions and not writes
 
     @property
     def prompt_file(self) -> str:
-        """File under `llm/prompts/roles` for a role of our own."""
+        """Under `llm/prompts/roles`, for our own roles."""
         return f"{self.name}.md"
 
 
 def _declared() -> Iterator[RoleSpec]:
-    """The roles of our own. Their files are ours, so nothing is checked; a test does."""
+    """Our own roles. Their files are checked by a test, not here."""
 
     def place(file: Path) -> tuple[int, str]:
         return _FIRST.index(file.stem) if file.stem in _FIRST else len(_FIRST), file.stem
@@ -81,7 +77,7 @@ def _declared() -> Iterator[RoleSpec]:
 
 
 def _unknown(name: str) -> RoleSpec:
-    """What is left of a role that is declared nowhere, or not trusted: it reads."""
+    """A role that is declared nowhere, or not trusted, may only read."""
     return RoleSpec(
         name=name,
         label=re.sub(r"[_-]+", " ", name).capitalize(),
@@ -104,7 +100,6 @@ class AgentRole(str, Enum):
     _find: Callable[[], RoleSpec | None]
 
     def __new__(cls, spec: Any) -> AgentRole:
-        """A member is its name as a string, and carries its declaration."""
         member = str.__new__(cls, spec.name)
         member._value_ = spec.name
         member._find = lambda: spec
@@ -127,14 +122,14 @@ class AgentRole(str, Enum):
 
     @classmethod
     def found_by(cls, name: str, find: Callable[[], RoleSpec | None]) -> AgentRole:
-        """A role that is none of ours: what it is now, `find` tells, and None means unknown."""
+        """A foreign role: `find` returns its current declaration, None if unknown."""
         role = str.__new__(cls, name)
         role._name_, role._value_, role._find = name.upper(), name, find
         return role
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        """Programs should expect roles that we do not know."""
+        """Clients should expect roles that we do not know."""
         described: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
         described.pop("enum", None)
         described["pattern"] = f"^{_NAME.pattern}$"
@@ -142,7 +137,7 @@ class AgentRole(str, Enum):
         return described
 
     def __reduce_ex__(self, _protocol: object) -> tuple[Any, ...]:
-        """Where there is no catalogue, as in a worker, a role is what it was when it was sent."""
+        """Without a catalogue, as in a worker, a role is what it was when it was sent."""
         return _revived, (self._value_, self._find())
 
     def __str__(self) -> str:
@@ -150,7 +145,7 @@ class AgentRole(str, Enum):
 
     @property
     def spec(self) -> RoleSpec:
-        """What it is now. A role that is not trusted any more has lost all but reading."""
+        """The current declaration. A role that is not trusted any more may only read."""
         return self._find() or _unknown(self._value_)
 
     @property
@@ -163,7 +158,6 @@ class AgentRole(str, Enum):
         return self.spec.permissions.issuperset(needed)
 
     def may_delegate_to(self, other: AgentRole) -> bool:
-        """Whether this role may hand a task to the other."""
         return other.value in self.spec.delegates_to
 
 
@@ -173,7 +167,7 @@ def _revived(name: str, spec: RoleSpec | None) -> AgentRole:
 
 
 DEFAULT_ROLE = AgentRole.ACTOR
-"""What a context without a stored role is: the behaviour from before roles existed."""
+"""Contexts without a stored role behave as before roles existed."""
 
 
 class RoleLook(BaseModel):
@@ -187,15 +181,7 @@ class RoleLook(BaseModel):
 
     @classmethod
     def look(cls, role: AgentRole) -> RoleLook:
-        """The look that a role has now."""
-        spec = role.spec
-        return RoleLook(
-            name=spec.name,
-            label=spec.label,
-            icon=spec.icon,
-            colour=spec.colour,
-            description=spec.description,
-        )
+        return RoleLook(**{name: getattr(role.spec, name) for name in RoleLook.model_fields})
 
 
 class RoleView(RoleLook):
@@ -207,7 +193,6 @@ class RoleView(RoleLook):
 
     @classmethod
     def of(cls, role: AgentRole, tools: Iterable[str]) -> RoleView:
-        """The view of one role and the tools it may call."""
         spec = role.spec
         return cls(
             **RoleLook.look(role).model_dump(),

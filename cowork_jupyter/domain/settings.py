@@ -1,4 +1,4 @@
-"""What a host tells the service. Plain values: where they came from is the host's matter."""
+"""The service's settings as plain values, wherever the host has them from."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ ProfileChoice = Literal["auto", "full", "thin"]
 MemoryChoice = Literal["ask", "off"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
-"""What one message or task may use."""
+"""For one message or task."""
 JOB_LIMITS = ("max_job_iterations", "max_job_seconds", "max_job_tokens", "max_cost")
-"""What one job may use with all its tasks; 0 is no limit."""
+"""For one job with all its tasks; 0 is no limit."""
 
 CHECKPOINT_EXCLUDE = (
     *(".venv", "venv", ".tox", ".nox", ".conda", ".pixi", "miniconda3", "anaconda3", "miniforge3"),
     *("node_modules", "site-packages", "__pycache__", ".ipynb_checkpoints", ".cache"),
     *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".npm", ".cargo", ".Trash"),
 )
-"""What checkpoints leave out, in the language of `.gitignore`."""
+"""In the syntax of `.gitignore`."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens of a model cost."""
+    """Per million tokens."""
 
     input: float = 0.0
     output: float = 0.0
     as_of: str = ""
-    """The day on which that was looked up, where it is known."""
+    """The day of the price, if known."""
 
 
 _T = TypeVar("_T")
 
 
 def setting(default: _T, text: str, *, least: float | None = None, secret: bool = False) -> _T:
-    """A field that users configure by its name, with what `--help-all` says of it."""
+    """A configurable field; `text` is its help in `--help-all`."""
     metadata = {"help": text, "min": least}
     return field(default=default, repr=not secret, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One frozen set of settings for one service.
+    """The settings of one service.
 
-    What has a help text can be configured: hosts make their options of it.
+    Fields with a help text can be configured: hosts derive their options from them.
     """
 
     workspace: Path = field(
@@ -80,9 +80,9 @@ class Settings:
         secret=True,
     )
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Keys in the environment by their variables, whether we use them or not: none is stored."""
+    """Keys in the environment by variable, whether used or not: none may be stored."""
     connection_fields: FieldNames = CONFIGURATION
-    """What the user knows these three by."""
+    """How the user refers to these three."""
     tool_protocol: ProtocolChoice = setting(
         "auto",
         "How the model calls tools: as JSON in its text, as JSON under a schema that the server "
@@ -242,21 +242,19 @@ class Settings:
         least=0,
     )
     private: Mapping[Path, frozenset[str]] = field(default_factory=dict)
-    """What no command may read: files, and folders with the names in them that it may."""
+    """What no command may read: files, and folders with exceptions in them."""
     config_dir: Path | None = None
-    """Where the user keeps settings that count in every workspace."""
+    """The user's settings for every workspace."""
     administrator_settings: tuple[Path, ...] = ()
-    """Files in which an administrator may settle things for all users; most of them are not there.
-    """
+    """Candidate files of administrators; most do not exist."""
 
     @property
     def user_settings(self) -> Path:
-        """The file with the user's own rules."""
         return (self.config_dir or self.data_dir) / "settings.json"
 
     @property
     def connection(self) -> Connection:
-        """The model server that is configured; the guide, where nothing is."""
+        """The configured server; the guide if there is none."""
         return Connection(
             *(self.base_url, self.model, self.api_key),
             fields=self.connection_fields,
@@ -265,7 +263,7 @@ class Settings:
 
     @property
     def request_options(self) -> dict[str, Any]:
-        """What every request to the model says beside its messages; nothing that was not set."""
+        """Options sent with every request, as far as they are set."""
         named = {"temperature": self.temperature, "reasoning_effort": self.reasoning_effort or None}
         return {
             **{name: value for name, value in named.items() if value is not None},
@@ -274,5 +272,4 @@ class Settings:
 
     @property
     def database(self) -> Path:
-        """Where the store is: the configured file, else one in the data directory."""
         return self.db_path or self.data_dir / "cowork.sqlite"

@@ -1,7 +1,7 @@
-"""Suggestions: code or words for one cell, asked for with a gesture and taken by the user.
+"""Suggestions: code or text for one cell, requested by a gesture.
 
-A suggestion changes nothing by itself: what it proposes is shown as a diff, and the user's Accept
-is an edit of their own.
+A suggestion changes nothing by itself: it is shown as a diff, and accepting it is the user's own
+edit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CellError(BaseModel):
     name: str
     value: str = ""
     traceback: str = ""
-    """Without the codes of terminals."""
+    """Without terminal escape codes."""
 
 
 class NearbyCell(BaseModel):
@@ -41,18 +41,18 @@ class SuggestionRequest(BaseModel):
     kind: SuggestionKind
     cell_id: str
     source: str = ""
-    """The cell's, as the page shows it."""
+    """As the page shows it."""
     instruction: str = ""
-    """What the user wrote; empty where the gesture says it all."""
+    """Empty if the gesture says it all."""
     selection: tuple[int, int] | None = None
-    """Of the source, in characters; a `change` is about this part."""
+    """Character range of the source that a `change` is about."""
     cursor: int | None = None
-    """Where a completion goes on."""
+    """Position of a completion."""
     error: CellError | None = None
     tried: list[str] = Field(default=[], max_length=10)
-    """Sources that were proposed for the same and did not do, oldest first."""
+    """Rejected proposals for the same, oldest first."""
     cells: list[NearbyCell] = Field(default=[], max_length=200)
-    """The other cells of the notebook, in order, with the cell itself among them."""
+    """All cells of the notebook in order, including the cell itself."""
 
 
 class SuggestionStarted(BaseModel):
@@ -60,7 +60,6 @@ class SuggestionStarted(BaseModel):
 
     type: Literal["started"] = "started"
     id: str
-    """By which the decision is stored."""
     model: str
 
 
@@ -83,10 +82,8 @@ class SuggestionDone(BaseModel):
 
     type: Literal["done"] = "done"
     source: str
-    """The cell's whole new source; of an explanation, its Markdown; of a completion, what comes
-    at the cursor."""
+    """The cell's whole new source; the Markdown of an explanation; or the text of a completion."""
     explanation: str = ""
-    """Why, in a sentence or two."""
     usage: Usage = Usage()
 
 

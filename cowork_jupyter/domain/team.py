@@ -1,5 +1,5 @@
-"""Plans that several roles carry out: who can do which step, what a review may send back, and the
-rights that approving the plan gives to each role.
+"""Plans for several roles: who does which step, what reviews may send back, and each role's
+rights.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from .plan import MAX_ROUNDS, Plan, PlanStep
 from .roles import AgentRole, Permission
 
 MARK = "agent:"
-"""Before a name among the `tools_needed` of a step: the older way to name its agent."""
+"""The older way to name a step's external agent in `tools_needed`."""
 
 ON_ITS_OWN = (
     "It can read and write files by itself without asking, within the sandbox and this role's "
     "rights. The checkpoint around its run and the audit cover what it changes in the workspace."
 )
-"""What holds for an external agent, for whoever is about to choose one."""
+"""What users should know before they choose an external agent."""
 
 _RIGHTS = {
     Permission.WRITE_FILES: "write",
@@ -32,20 +32,19 @@ _REVIEW = "review"
 
 
 def agent_of(step: PlanStep) -> str:
-    """The external agent that a step is for; empty if it is for ours."""
+    """Empty if the step is for an agent of ours."""
     named = [tool.removeprefix(MARK) for tool in step.tools_needed if tool.startswith(MARK)]
     return step.agent or (named[0] if named else "")
 
 
 def is_review(step: PlanStep) -> bool:
-    """Whether what it delivers is a review."""
     return _REVIEW in step.runs_as.spec.formats
 
 
 def sent_back_by(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanStep]:
     """What a review sends back: the nearest steps before it that may write, and what lies between.
 
-    In an order in which they can be done again; empty if nothing before it may write.
+    In topological order; empty if nothing before it may write.
     """
     by_id = {step.id: step for step in steps}
     reached: dict[str, PlanStep] = {}
@@ -68,7 +67,7 @@ def _may_write(step: PlanStep) -> bool:
 
 
 def team_problems(plan: Plan, agents: Collection[str]) -> Iterator[str]:
-    """Who cannot do what the plan gives them, place first. `agents` are those of others."""
+    """Steps that their role or agent cannot do, field first. `agents` are the external ones."""
     for index, step in enumerate(plan.steps):
         if step.role and not step.role.is_known:
             known = ", ".join(role.value for role in AgentRole if not role.spec.delegates_to)
@@ -90,9 +89,7 @@ def _rounds_problem(step: PlanStep, plan: Plan) -> str:
 
 
 def with_known_roles(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A plan as a model wrote it, with only roles and rounds that there are, and what is said of
-    the others: no plan is lost over them.
-    """
+    """Drop unknown roles and excessive rounds from a model's plan, with a note on each."""
     steps = plan.get("steps")
     if not isinstance(steps, list):
         return plan, []
@@ -122,9 +119,9 @@ def _known_step(step: Any, notes: list[str]) -> Any:
 def with_sound_team(
     plan: Plan, held: Mapping[AgentRole, Collection[str]], agents: Collection[str]
 ) -> tuple[Plan, list[str]]:
-    """A model's plan without what the roles of its steps cannot do, and a sentence on each.
+    """Drop from a model's plan what the roles of its steps cannot do, with a note on each.
 
-    `held` says what each role can be granted: its tools and its permissions.
+    `held`: the tools and permissions that each role can be granted.
     """
     notes: list[str] = []
     steps = [_sound_step(step, plan, held, agents, notes) for step in plan.steps]
@@ -160,7 +157,7 @@ def _sound_step(
 def rights_of(plan: Plan) -> str:
     """What approving the plan lets each role do, in a sentence or two.
 
-    Empty for a plan that says nothing of roles: the actor does what its steps say.
+    Empty for a plan that does not name roles: the actor does what its steps say.
     """
     if not any(step.role or agent_of(step) for step in plan.steps):
         return ""
@@ -175,7 +172,6 @@ def rights_of(plan: Plan) -> str:
 
 
 def _returns(plan: Plan) -> Iterator[str]:
-    """What reviews may send back."""
     for step in plan.steps:
         again = sent_back_by(step, plan.steps) if step.rounds else []
         if again:

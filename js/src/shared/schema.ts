@@ -755,10 +755,10 @@ export interface components {
         };
         /**
          * Data
-         * @description Facts that are stored, and shown, exactly as they were written.
+         * @description Facts that are stored and shown exactly as they were written.
          *
-         *     Where nothing was said, nothing is written. What a newer version says beside these fields
-         *     is kept. Alone, without fields of its own, it holds what fits no model.
+         *     Unset empty fields are not written. Unknown fields, from newer versions, are kept. Without
+         *     fields of its own it holds data that fits no model.
          */
         Data: Record<string, never>;
         /**
@@ -2729,7 +2729,7 @@ export interface components {
         };
         /**
          * Price
-         * @description What a million tokens of a model cost.
+         * @description Per million tokens.
          */
         Price: {
             /** @default  */
