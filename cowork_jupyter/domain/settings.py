@@ -34,7 +34,7 @@ CHECKPOINT_EXCLUDE = (
 
 @dataclass(frozen=True)
 class Price:
-    """Per million tokens."""
+    """Price of a million tokens of a model."""
 
     input: float = 0.0
     output: float = 0.0

@@ -7,11 +7,12 @@ import json
 import os
 import stat
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..domain.errors import Conflict, CoworkError
+from ..domain.errors import Conflict, CoworkError, InvalidInput
 from ..workspace.no_follow import remember
 from .rules import Effect
 
@@ -145,3 +146,21 @@ def _check(content: object) -> None:
     for name, texts in permissions.items():
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"'permissions.{name}' is not a list of rules")
+
+
+_FORM = 'It should contain {"permissions": {"allow": [], "ask": [], "deny": []}}.'
+
+
+def read_policy(path: str) -> dict[str, Any]:
+    """Its rules, in JSON or (by its ending) in TOML. What a rule means is for others to check."""
+    try:
+        text = Path(path).expanduser().read_text(encoding="utf-8")
+        found = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+    except OSError as error:
+        why = error.strerror or "it cannot be opened"
+        raise InvalidInput(f"Cannot read the policy file {path}: {why}.") from None
+    except ValueError as error:
+        raise InvalidInput(f"Cannot read the policy file {path}: {error}.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("permissions"), dict):
+        raise InvalidInput(f"The policy file {path} has no rules. {_FORM}")
+    return found

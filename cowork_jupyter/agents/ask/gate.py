@@ -22,8 +22,7 @@ from ...domain.roles import Permission
 from ...policy.call_parts import decompose, paths_of
 from ...policy.calls import Preview, ProposedCall
 from ...policy.decision import DecisionContext, Judgement, always_denied, judge, not_unasked
-from ...policy.grant import Grant
-from ...policy.opening import opened_by
+from ...policy.grant import Grant, opened_by
 from ...policy.paths import AnchorDirs, Target, below
 from ...policy.pins import Pinned, Pins
 from ...policy.protected import is_secret

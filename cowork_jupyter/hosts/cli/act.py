@@ -37,7 +37,7 @@ def add_to(commands: Commands) -> None:
 def run(config: Cowork, arguments: Namespace) -> int:
     """Act."""
     from ...domain.roles import AgentRole
-    from ...policy.policy_file import read_policy
+    from ...policy.settings_file import read_policy
 
     if arguments.new and arguments.text is None:
         raise InvalidInput("A new conversation has no plan to execute yet.")

@@ -43,7 +43,7 @@ def add_to(commands: Commands) -> None:
 def run(config: Cowork, arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
     from ...mcp.server.tool_host import check_installed
-    from ...policy.policy_file import read_policy
+    from ...policy.settings_file import read_policy
 
     check_installed()
     policy = read_policy(arguments.policy) if arguments.policy else None

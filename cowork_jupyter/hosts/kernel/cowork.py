@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ...policy.policy_file import read_policy
+from ...policy.settings_file import read_policy
 from .link import Policy
 from .problem import CellProblem
 from .requests import CellRequest, fulfil, plain_words, role_to_ask

@@ -107,7 +107,7 @@ def _options(magic: Any, line: str) -> Namespace:
 
 
 def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
-    from ...policy.policy_file import read_policy
+    from ...policy.settings_file import read_policy
     from .requests import CellRequest, fulfil, plain_words
     from .session import session
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import InvalidInput
-from cowork_jupyter.policy.policy_file import read_policy
+from cowork_jupyter.policy.settings_file import read_policy
 
 RULES = {"permissions": {"allow": ["create_file"], "deny": ["execute_command"]}}
 

@@ -6,7 +6,7 @@ import pytest
 
 from cowork_jupyter.domain.roles import Permission
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.opening import opened_by
+from cowork_jupyter.policy.grant import opened_by
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.workspace.sandbox.autorun import NOTHING_OPENED, Opened
 
