@@ -136,9 +136,7 @@ class Settings:
         least=0,
     )
     notebook_seconds: float = setting(
-        0.2,
-        "Seconds a message may wait for the notebook and its kernel to report that.",
-        least=0,
+        0.2, "Seconds a message may wait for the notebook and its kernel to report that.", least=0
     )
     memory: MemoryChoice = setting(
         "ask",

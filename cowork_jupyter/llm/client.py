@@ -302,12 +302,7 @@ class Model:
             return self._client
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import (
-            DEFAULT_CONNECTION_LIMITS,
-            AsyncOpenAI,
-            DefaultAioHttpClient,
-            Timeout,
-        )
+        from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAioHttpClient, Timeout
 
         address, sign_in = _split_credentials(self.base_url)
         limits = copy(DEFAULT_CONNECTION_LIMITS)

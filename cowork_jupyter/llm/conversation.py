@@ -107,11 +107,7 @@ def _native_call(message: Message) -> dict[str, Any]:
 
 def _native_result(call: Message, result: Message) -> dict[str, Any]:
     assert isinstance(call.data, ToolCallData)
-    return {
-        "role": "tool",
-        "tool_call_id": call.data.call_id,
-        "content": result.text or _NOTHING,
-    }
+    return {"role": "tool", "tool_call_id": call.data.call_id, "content": result.text or _NOTHING}
 
 
 def _pictures_of(result: Message) -> Message:

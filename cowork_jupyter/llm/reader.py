@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..domain.contexts import Usage
-from .chunks import (
-    Chunk,
-    Finished,
-    ReasoningChunk,
-    Restarted,
-    TextChunk,
-    ToolCallChunk,
-    UsageChunk,
-)
+from .chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, ToolCallChunk, UsageChunk
 from .reply import Delta, Reply
 from .reply_parser import ReplyParser
 

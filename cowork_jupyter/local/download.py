@@ -156,10 +156,7 @@ def _fill(
 
 
 def _ask(
-    file: IO[bytes],
-    wanted: Published,
-    client: httpx.Client,
-    tell: Callable[[Progress], None],
+    file: IO[bytes], wanted: Published, client: httpx.Client, tell: Callable[[Progress], None]
 ) -> None:
     have = _length(file)
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}

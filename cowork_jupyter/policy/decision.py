@@ -20,13 +20,7 @@ from pydantic import BaseModel
 from ..domain.errors import Forbidden
 from ..domain.operations import Reason
 from ..domain.roles import AgentRole, Permission
-from .call_parts import (
-    DELETE_RULES,
-    DELETES,
-    KERNEL_TOOLS,
-    may_be_kept,
-    must_be_named,
-)
+from .call_parts import DELETE_RULES, DELETES, KERNEL_TOOLS, may_be_kept, must_be_named
 from .calls import CallPart, ProposedCall, Risk
 from .grant import Grant
 from .paths import AnchorDirs, literal_pattern
@@ -124,9 +118,7 @@ class Judgement:
     def decision(self) -> Decision:
         """As the API tells it."""
         return Decision(
-            decision=self.effect.value,
-            because=self.because,
-            risk=self.call.risk.name.lower(),
+            decision=self.effect.value, because=self.because, risk=self.call.risk.name.lower()
         )
 
     def narrowest_rules(self, anchors: AnchorDirs) -> list[str]:

@@ -6,11 +6,16 @@ this program (its settings, its own code), or secrets. Reading secrets asks too.
 
 from __future__ import annotations
 
+import os
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from .paths import Target, below
+from .paths import AnchorDirs, Target, below
+from .rules import Rule, matches_path
+from .shell.model import names
 
 _FOLDERS = {
     ".git": "version control keeps its hooks and history there",
@@ -25,36 +30,13 @@ _FOLDERS = {
 _JUPYTER_FOLDERS = {("share", "jupyter"), ("etc", "jupyter"), ("library", "jupyter")}
 """Settings and data of Jupyter, and of Cowork, which lie in a workspace that is a home folder."""
 _START_UP = "it runs automatically when a shell or Python starts"
+_START_UP_FILES = names("""
+    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv
+    .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login .xprofile .xinitrc .xsession
+    .inputrc .pythonrc .pythonstartup sitecustomize.py usercustomize.py .envrc
+    """)
 _FILES = {
-    **dict.fromkeys(
-        (
-            ".bashrc",
-            ".bash_profile",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_aliases",
-            ".profile",
-            ".zshrc",
-            ".zshenv",
-            ".zprofile",
-            ".zlogin",
-            ".zlogout",
-            ".kshrc",
-            ".cshrc",
-            ".tcshrc",
-            ".login",
-            ".xprofile",
-            ".xinitrc",
-            ".xsession",
-            ".inputrc",
-            ".pythonrc",
-            ".pythonstartup",
-            "sitecustomize.py",
-            "usercustomize.py",
-            ".envrc",
-        ),
-        _START_UP,
-    ),
+    **dict.fromkeys(_START_UP_FILES, _START_UP),
     ".gitconfig": "git runs programs named there",
     ".gitmodules": "git fetches and runs what is named there",
     ".gitattributes": "git runs filters named there",
@@ -64,57 +46,17 @@ _FILES = {
 }
 _ENDINGS = {".pth": "Python runs code from it when it starts"}
 
-_SECRET_FOLDERS = {
-    ".mozilla",
-    ".thunderbird",
-    "google-chrome",
-    "chromium",
-    ".password-store",
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    "keyrings",
-    "gcloud",
-}
-_SECRET_FILES = {
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".pypirc",
-    ".npmrc",
-    ".git-credentials",
-    ".env",
-    ".envrc",
-    ".htpasswd",
-    ".dockercfg",
-    ".databrickscfg",
-    ".s3cfg",
-    ".boto",
-    "credentials",
-    "credentials.json",
-    "client_secret.json",
-    "service_account.json",
-    "secrets.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.toml",
-    "kaggle.json",
-    "token.json",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".psql_history",
-    "jupyter_cookie_secret",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    ".vault-token",
-}
+_SECRET_FOLDERS = names("""
+    .mozilla .thunderbird google-chrome chromium .password-store .ssh .aws .azure .gnupg .kube
+    .docker keyrings gcloud
+    """)
+_SECRET_FILES = names("""
+    .netrc _netrc .pgpass .my.cnf .pypirc .npmrc .git-credentials .env .envrc .htpasswd
+    .dockercfg .databrickscfg .s3cfg .boto credentials credentials.json client_secret.json
+    service_account.json secrets.json secrets.yaml secrets.yml secrets.toml kaggle.json
+    token.json .bash_history .zsh_history .python_history .psql_history jupyter_cookie_secret
+    id_rsa id_dsa id_ecdsa id_ed25519 .vault-token
+    """)
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".gpg", ".asc")
 _HARMLESS_ENV = {".env.example", ".env.sample", ".env.template", ".env.dist"}
 
@@ -157,7 +99,9 @@ def _why_protected(path: str) -> str | None:
     return "secrets are kept there" if _is_secret(path) else None
 
 
+@lru_cache(maxsize=100_000)
 def _is_secret(path: str) -> bool:
+    # Cached, because `hidden_files` looks at the same names each time that code runs.
     names = _names(path)
     last = names[-1] if names else ""
     if _SECRET_FOLDERS.intersection(names) or last in _SECRET_FILES:
@@ -179,3 +123,43 @@ def _folded(path: str) -> str:
     """Without what cannot be seen, too: some file systems take `.g\u200cit` for `.git`."""
     seen = "".join(char for char in path if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", seen).casefold()
+
+
+_NOT_ENTERED = frozenset({".git", "node_modules", "__pycache__"})
+"""What is in there is published, or made from what is beside it."""
+_ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+_INSTALLED = _NOT_ENTERED | {"lib", "lib64", "include", "share", "pkgs"}
+"""The same in an environment, where packages bring certificates of their own."""
+
+
+def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
+    """Files and whole folders that `is_secret`, or one of the rules, is about.
+
+    Each with its inode: what is put in its place is another one, and has to be hidden anew.
+    """
+    about = [rule for rule in rules if not rule.is_bare]
+    found, waiting = dict[str, int](), [anchors.root]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                listed = list(entries)
+        except OSError:  # what we cannot read, the code cannot either
+            continue
+        is_environment = _ENVIRONMENT_MARKS.intersection(entry.name for entry in listed)
+        closed = _INSTALLED if is_environment else _NOT_ENTERED
+        for entry in listed:
+            if _is_hidden(entry, about, anchors):
+                found[entry.path] = entry.inode()
+            elif entry.is_dir(follow_symlinks=False) and entry.name not in closed:
+                waiting.append(entry.path)
+    return found
+
+
+def _is_hidden(entry: os.DirEntry[str], rules: Sequence[Rule], anchors: AnchorDirs) -> bool:
+    # Of a file its name says it, since all folders above it were looked at; of a folder, where it
+    # lies in the workspace.
+    is_folder = entry.is_dir(follow_symlinks=False)
+    if _is_secret(entry.path[len(anchors.root) :] if is_folder else f"/{entry.name}"):
+        return True
+    target = Target(entry.path, entry.path)
+    return any(matches_path(rule, target, anchors) for rule in rules)

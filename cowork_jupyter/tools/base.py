@@ -27,9 +27,8 @@ from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.calls import Preview
-from ..policy.hidden_files import hidden_files
 from ..policy.paths import AnchorDirs, target_of
-from ..policy.protected import is_secret
+from ..policy.protected import hidden_files, is_secret
 from ..policy.rules import Rule, matches_path
 from ..workspace import GuardedWorkspace, Pin, Workspace
 from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened

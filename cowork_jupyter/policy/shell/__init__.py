@@ -8,7 +8,7 @@ from .analysis import analyse
 from .git import configures_git
 from .hosts import ANY_HOST, HOST
 from .model import Analysis, CommandEffect, SimpleCommand
-from .offer import is_always_allowable, matches_prefix
+from .table import is_always_allowable, matches_prefix
 
 __all__ = [
     "ANY_HOST",

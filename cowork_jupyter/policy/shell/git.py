@@ -28,25 +28,23 @@ _N = frozenset({CommandEffect.NETWORK, CommandEffect.WRITES})
 _DIFF_SHORT = "abDpusU:wWzM?C?B?O<S:G:lRX?"
 _DIFF_LONG = """
     stat? numstat shortstat dirstat? summary name-only name-status patch no-patch patch-with-stat
-    unified= raw minimal patience histogram diff-algorithm= color? no-color color-words? word-diff?
-    word-diff-regex= check full-index binary abbrev? break-rewrites? find-renames? find-copies?
-    no-renames irreversible-delete diff-filter= pickaxe-regex pickaxe-all relative? text
-    ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines
+    unified= raw minimal patience histogram diff-algorithm= color? no-color color-words?
+    word-diff? word-diff-regex= check full-index binary abbrev? break-rewrites? find-renames?
+    find-copies? no-renames irreversible-delete diff-filter= pickaxe-regex pickaxe-all relative?
+    text ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines
     inter-hunk-context= function-context exit-code quiet no-ext-diff no-textconv
     ignore-submodules? submodule? src-prefix= dst-prefix= no-prefix cached staged merge-base
-    ws-error-highlight= color-moved? compact-summary cc no-index
-"""
+    ws-error-highlight= color-moved? compact-summary cc no-index"""
 _LOG_SHORT = _DIFF_SHORT.replace("s", "").replace("D", "") + "n:igEFPL:cmtsq"
 _LOG_LONG = (
     _DIFF_LONG
-    + """
-    oneline pretty? format= abbrev-commit no-abbrev-commit graph decorate? no-decorate all branches?
-    tags? remotes? since= after= until= before= author= committer= grep= max-count= skip= reverse
-    first-parent merges no-merges follow date= topo-order date-order author-date-order all-match
-    invert-grep regexp-ignore-case left-right cherry-pick cherry-mark cherry source no-walk? stdin
-    name-only simplify-by-decoration walk-reflogs no-notes full-history ancestry-path? parents
-    children left-only right-only boundary no-color numbered email relative-date show-notes? count
-    """
+    + """ oneline pretty? format= abbrev-commit no-abbrev-commit graph decorate? no-decorate all
+        branches? tags? remotes? since= after= until= before= author= committer= grep= max-count=
+        skip= reverse first-parent merges no-merges follow date= topo-order date-order
+        author-date-order all-match invert-grep regexp-ignore-case left-right cherry-pick
+        cherry-mark cherry source no-walk? stdin name-only simplify-by-decoration walk-reflogs
+        no-notes full-history ancestry-path? parents children left-only right-only boundary
+        no-color numbered email relative-date show-notes? count"""
 )
 
 

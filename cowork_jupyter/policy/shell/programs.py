@@ -10,16 +10,16 @@ from .lexer import ASSIGNMENT
 from .model import CommandEffect, names
 from .options import CommandUse
 from .running import SHELLS
+from .simple_programs import TELLING
 from .special import SPECIAL
 from .table import program_name, row_of
-from .telling import TELLING
 from .words import Quirk, Word
 
 _CHANGES_SHELL = names("""
     eval source . alias unalias trap coproc exec enable shopt bind complete compgen compopt read
-    mapfile readarray let declare typeset local export readonly unset getopts pushd popd dirs ulimit
-    umask fc history shift return break continue time logout suspend kill disown fg bg jobs
-    """)
+    mapfile readarray let declare typeset local export readonly unset getopts pushd popd dirs
+    ulimit umask fc history shift return break continue time logout suspend kill disown fg bg
+    jobs""")
 _STORES = re.compile(r"%[-+ #0-9.*']*[hlLjzt]*n")
 _VERSION = frozenset([("--version",), ("-V",)])
 

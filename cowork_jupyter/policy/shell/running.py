@@ -114,11 +114,9 @@ _INTERPRETERS: dict[str, Program] = {
     "node": _runs(tells=_VERSION, sends="--inspect --inspect-brk --inspect-wait"),
     "r": _runs(tells=_VERSION, installs="INSTALL", deletes="REMOVE", runs="-g --gui -d"),
     **_rows(
-        """
-        ipython nodejs ruby luajit java javac jshell scala kotlin groovy tclsh wish guile racket
+        """ipython nodejs ruby luajit java javac jshell scala kotlin groovy tclsh wish guile racket
         sbcl ghci ocaml erl elixir iex swift osascript octave matlab sqlite3 psql mysql duckdb
-        mongosh redis-cli vi vim nvim view ed ex emacs nano bc dc m4 nawk papermill
-        """,
+        mongosh redis-cli vi vim nvim view ed ex emacs nano bc dc m4 nawk papermill""",
         _runs(),
     ),
     "deno": _runs(installs="install add", sends="serve upgrade publish"),
@@ -174,11 +172,9 @@ _BUILDERS: dict[str, Program] = {
         writes="copy copy_directory copy_if_different rename touch make_directory create_symlink",
     ),
     **_rows(
-        """
-        ninja meson bazel ant mvn gradle gradlew rake just task rustc cc tsc webpack vite sbt lein
-        stack cabal pre-commit sphinx-build mkdocs dvc snakemake nextflow airflow dbt celery
-        django-admin manage.py
-        """,
+        """ninja meson bazel ant mvn gradle gradlew rake just task rustc cc tsc webpack vite sbt
+        lein stack cabal pre-commit sphinx-build mkdocs dvc snakemake nextflow airflow dbt celery
+        django-admin manage.py""",
         _runs(
             installs="install add update restore",
             deletes="clean gc destroy flush",
@@ -210,10 +206,8 @@ _INSTALLERS: dict[str, Program] = {
         deletes="purge",
     ),
     **_rows(
-        """
-        gem apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk brew port snap flatpak choco
-        winget cpan cpanm luarocks opam easy_install playwright
-        """,
+        """gem apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk brew port snap flatpak choco
+        winget cpan cpanm luarocks opam easy_install playwright""",
         _runs(installs=f"{_INSTALL} -i --install -U reinstall"),
     ),
     **_rows(
@@ -234,13 +228,11 @@ _INSTALLERS: dict[str, Program] = {
 
 _STARTERS: dict[str, Program] = {
     **_rows(
-        """
-        su runuser kubectl nerdctl parallel strace ltrace gdb lldb valgrind perf unshare nsenter
+        """su runuser kubectl nerdctl parallel strace ltrace gdb lldb valgrind perf unshare nsenter
         systemd-run watch flock entr expect tmux screen at batch uvx npx bunx tox nox direnv nix
         nix-shell proxychains torsocks bwrap firejail unbuffer rlwrap dbus-run-session xvfb-run
         chpst setarch linux32 linux64 prlimit numactl cgexec softlimit script setpriv capsh
-        start-stop-daemon
-        """,
+        start-stop-daemon""",
         _OPAQUE,
     ),
     **_rows("docker podman", _runs(_PROGRAMS, wraps=ANYWHERE, tells=_VERSION)),
@@ -253,19 +245,15 @@ _STARTERS: dict[str, Program] = {
 
 _MODULES: dict[str, Program] = {
     **_rows(
-        """
-        http.server webbrowser antigravity pydoc xmlrpc.server wsgiref.simple_server smtpd ftplib
-        telnetlib pyftpdlib aiohttp.web twisted notebook jupyterlab nltk.downloader huggingface_hub
-        """,
+        """http.server webbrowser antigravity pydoc xmlrpc.server wsgiref.simple_server smtpd ftplib
+        telnetlib pyftpdlib aiohttp.web twisted notebook jupyterlab nltk.downloader
+        huggingface_hub""",
         _SERVER,
     ),
     "ensurepip": _runs(frozenset({CommandEffect.INSTALLS}) | _CODE),
     "spacy": _runs(installs="download"),
     **_rows("venv virtualenv compileall zipapp build lib2to3", _runs(_CODE | _WRITES)),
-    **_rows(
-        "zipfile tarfile",
-        _runs(writes="-e --extract -c --create"),
-    ),
+    **_rows("zipfile tarfile", _runs(writes="-e --extract -c --create")),
     **_rows("json.tool gzip cProfile profile trace", _runs(writes="-o -C -d --coverdir --outfile")),
 }
 

@@ -12,10 +12,8 @@ from .words import Word
 
 _TAR = Flags(
     "tvf<zjJaxckpC>OhPuT<",
-    """
-    list extract get create verbose file< gzip bzip2 xz zstd auto-compress keep-old-files
-    preserve-permissions directory> to-stdout exclude= strip-components= wildcards totals
-    """,
+    """list extract get create verbose file< gzip bzip2 xz zstd auto-compress keep-old-files
+    preserve-permissions directory> to-stdout exclude= strip-components= wildcards totals""",
 )
 
 
@@ -86,18 +84,14 @@ def _free(_words: Sequence[Word]) -> CommandUse:
 
 
 _FIND_PLAIN = names(
-    """
-    -daystart -depth -follow -mount -noleaf -xdev -empty -executable -nogroup -nouser -readable
-    -writable -print -print0 -ls -prune -quit -true -false -not -a -and -o -or ! ( ) , -d
-    -help --help -version --version
-    """
+    """-daystart -depth -follow -mount -noleaf -xdev -empty -executable -nogroup -nouser -readable
+    -writable -print -print0 -ls -prune -quit -true -false -not -a -and -o -or ! ( ) , -d -help
+    --help -version --version"""
 )
 _FIND_VALUED = names(
-    """
-    -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid -group -ilname -iname -inum -ipath
+    """-amin -anewer -atime -cmin -cnewer -ctime -fstype -gid -group -ilname -iname -inum -ipath
     -iregex -iwholename -links -lname -maxdepth -mindepth -mmin -mtime -name -newer -path -perm
-    -printf -regex -regextype -samefile -size -type -uid -used -user -wholename -xtype -newermt
-    """
+    -printf -regex -regextype -samefile -size -type -uid -used -user -wholename -xtype -newermt"""
 )
 _FIND_RUNS, _FIND_DELETES, _FIND_WRITES = map(
     PROGRAMS["find"].arguments,

@@ -10,14 +10,13 @@ names a command, the row says so, and deny rules see that command. git's sub-com
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from .changing import CHANGING
-from .looking import LOOKING
-from .model import CommandEffect
+from .model import CommandEffect, SimpleCommand
 from .options import NO_FLAGS, Program
 from .running import RUNNING
-from .telling import TELLING
+from .simple_programs import CHANGING, LOOKING, TELLING
 
 _READS = frozenset({CommandEffect.READS})
 _RUNS = CommandEffect.RUNS_PROGRAMS
@@ -86,3 +85,25 @@ def row_of(word: str) -> Program | None:
     """What the table says of a program; `Rscript` is there in small letters."""
     name = program_name(word)
     return PROGRAMS.get(name) or RUNNING.get(name.lower())
+
+
+_COMPUTES = frozenset({CommandEffect.READS, CommandEffect.RUNS_CODE})
+_EXECUTES = frozenset(
+    {CommandEffect.RUNS_CODE, CommandEffect.RUNS_PROGRAMS, CommandEffect.INSTALLS}
+)
+
+
+def is_always_allowable(command: SimpleCommand) -> bool:
+    """Whether a rule for this command's words says something about what it would allow."""
+    if not command.words or command.doubts or command.hidden or command.brings:
+        return False
+    if command.effects & _EXECUTES and command.effects - _COMPUTES:
+        return False
+    name = program_name(command.words[0])
+    row = row_of(name)
+    return "/" not in name and (row is None or row.kept)
+
+
+def matches_prefix(words: Sequence[str], prefix: Sequence[str]) -> bool:
+    """Whether a command begins with a rule's words, each of them whole."""
+    return bool(prefix) and tuple(words[: len(prefix)]) == tuple(prefix)

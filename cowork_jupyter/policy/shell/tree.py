@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 _KNOWN = names(
-    """
-    program list pipeline command command_name word string string_content raw_string number
+    """program list pipeline command command_name word string string_content raw_string number
     ansi_c_string concatenation redirected_statement file_redirect file_descriptor comment
     herestring_redirect heredoc_redirect heredoc_start heredoc_body heredoc_content heredoc_end
     subshell compound_statement if_statement elif_clause else_clause while_statement do_group
     negated_command test_command simple_expansion variable_name special_variable_name
-    unary_expression binary_expression test_operator
-    """
+    unary_expression binary_expression test_operator"""
 )
 """Constructs that prove nothing against a line. Their words are looked at on their own."""
 
