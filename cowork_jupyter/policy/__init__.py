@@ -1,5 +1,5 @@
-"""What may happen: the role's ceiling, protected places, the user's rules, a plan's grant, risk.
+"""Decides what may happen: role ceilings, protected places, rules, plan grants, risk.
 
-Everything here that decides is pure: it is told what is there and gives an answer with its
-reasons. Who asks the user, and how, is the business of the agents.
+Decisions are pure functions of the facts they are given, and carry their reasons. Asking the user
+is up to the agents.
 """

@@ -1,8 +1,8 @@
-"""What an administrator settles for every user of a machine. It is read here and written nowhere.
+"""Settings of an administrator for all users of a machine; only read here.
 
-A file counts if it belongs to root or to whoever owns the Python environment, and if the user
-could not have written it: neither it nor any folder above it is writable for them. For root, who
-can write everything, the owner alone decides. What an agent could write must never count here.
+A file counts if it belongs to root or to the owner of the Python environment, and if the user
+cannot have written it: neither it nor any folder above it is writable for them. For root, who can
+write everything, the owner alone decides. What an agent could write must never count here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROOT = 0
 
 
 class DayLimits(BaseModel):
-    """What one user may use in a day; 0 is no limit."""
+    """Per user; 0 is no limit."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -39,16 +39,14 @@ class DayLimits(BaseModel):
 
 
 class _Sections(BaseModel):
-    """What such a file says beside its rules."""
-
     models: list[str] | None = None
-    """Names or patterns such as `gpt-5*`; without it, all models are allowed."""
+    """Names or patterns such as `gpt-5*`; None allows all models."""
     prices: dict[str, Price] = {}
     limits: DayLimits = DayLimits()
 
 
 class AdministratorFile(SettingsFile):
-    """One file, of no effect where the user could have written it."""
+    """A file that is ignored if the user could have written it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -63,7 +61,7 @@ class AdministratorFile(SettingsFile):
         return mark if mark is None or is_beyond_user(self.path) else None
 
     def content(self) -> dict[str, Any]:
-        """As of any settings file; what cannot be read takes the sections with it."""
+        """If the file cannot be read, its sections are dropped, too."""
         before, content = self._content, super().content()
         if content is not before and not content:
             self.sections = _Sections()
@@ -88,7 +86,7 @@ def is_beyond_user(path: Path) -> bool:
     try:
         if path.stat().st_uid not in _administrators():
             return False
-    except OSError:  # it cannot even be looked at, so it is not the user's
+    except OSError:  # not even accessible, so it is not the user's
         return True
     return os.geteuid() == ROOT or not any(os.access(place, os.W_OK) for place in places)
 
@@ -102,13 +100,13 @@ def _with_parents(path: Path) -> tuple[Path, ...]:
 
 
 class Administrator:
-    """All such files of a machine. Of several, the strictest counts; for prices, the last one."""
+    """All files of a machine. The strictest counts; for prices, the last one."""
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self.files = [AdministratorFile(path) for path in paths]
 
     def problems(self, model: str = "") -> list[Problem]:
-        """What is wrong, with the files and with the model that is connected."""
+        """Problems with the files and with the connected model."""
         ignored = [
             Problem(
                 code="administrator_settings_ignored",
@@ -126,19 +124,18 @@ class Administrator:
 
     @property
     def prices(self) -> dict[str, Price]:
-        """What models cost, whatever the user's own settings say."""
-        return {name: price for said in self._said() for name, price in said.prices.items()}
+        """These override the user's own settings."""
+        return {name: price for said in self._current() for name, price in said.prices.items()}
 
     @property
     def limits(self) -> DayLimits:
-        said = [sections.limits for sections in self._said()]
+        said = [sections.limits for sections in self._current()]
         return DayLimits(
             tokens_per_day=_strictest(limits.tokens_per_day for limits in said),
             money_per_day=_strictest(limits.money_per_day for limits in said),
         )
 
     def allows(self, model: str) -> bool:
-        """Whether a model may be asked."""
         try:
             self.check_model(model)
         except Forbidden:
@@ -146,11 +143,12 @@ class Administrator:
         return True
 
     def check_model(self, model: str) -> None:
-        """Refuse a model that may not be asked, and any while it is not known which may.
+        """Raise Forbidden for a model that is not allowed, and for any while the files are broken.
 
-        The guide is none. Where money is limited, a model without a price would have no limit.
+        The guide is not a model. Where money is limited, a model without a price would be
+        unlimited.
         """
-        said = self._said()
+        said = self._current()
         if model in ("", BUILT_IN):
             return
         for file in self.files:
@@ -174,7 +172,7 @@ class Administrator:
                 details={"model": model, "allowed": list(self.prices)},
             )
 
-    def _said(self) -> list[_Sections]:
+    def _current(self) -> list[_Sections]:
         for file in self.files:
             file.content()
         return [file.sections for file in self.files]

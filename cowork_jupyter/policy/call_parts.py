@@ -1,4 +1,4 @@
-"""A call taken apart: everything in it that must be allowed by itself.
+"""Decomposes a call into the parts that must be allowed individually.
 
 A file tool has a part for each file that it names. A command has a part for each simple command in
 it, for each file it is seen to write or read, for each host it talks to, and one for what could not
@@ -57,8 +57,8 @@ def decompose(
 ) -> ProposedCall:
     """All parts of a call.
 
-    The `preview` knows whether it replaces most of a file, and the code of a cell that it would
-    run; `pinned` says that the tool is foreign; `also` are further names that rules have for it.
+    `preview` tells whether most of a file is replaced, and the code of a cell to be run; `pinned`
+    marks a foreign tool; `also` are further names that rules may use for it.
     """
     rewrite = preview is not None and preview.rewrite
     is_cell = preview is not None and preview.kind == "code"
@@ -78,7 +78,7 @@ def decompose(
 
 
 def paths_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The paths that a call of a tool of ours names: its `path`, and each of its `paths`."""
+    """The `path` and `paths` of a call of one of our tools."""
     several = parameters.get("paths")
     named = [parameters.get("path"), *(several if isinstance(several, list) else [])]
     return tuple(path for path in named if isinstance(path, str))
@@ -96,23 +96,25 @@ def _tool_part(
     target = target_of(anchors, path, follow=not deletes) if path is not None else None
     changes = permissions - {Permission.READ_FILES}
     reads = not changes and bool(permissions)
+    protected = _protected(target, reads=not changes)
+    reason = _always_asks(permissions, target, anchors, rewrite)
     return CallPart(
         tool=tool,
         rules=tuple(dict.fromkeys((tool, *also, *_like(permissions, reads)))),
         label=target.label(anchors) if target else tool,
-        risk=_risk_of_tool(permissions, target, anchors, rewrite),
+        risk=Risk.HIGH if reason or protected else Risk.MEDIUM if changes else Risk.LOW,
         permissions=permissions,
         target=target,
-        protected=_protected(target, reads=not changes),
-        always_ask_reason=_always_asks(permissions, target, anchors, rewrite),
+        protected=protected,
+        always_ask_reason=reason,
     )
 
 
 def _foreign_part(
     tool: str, permissions: frozenset[Permission], pinned: Pinned, also: tuple[str, ...]
 ) -> CallPart:
-    """A tool of an MCP server. What it calls a path need not be one of ours, and what it would
-    do only the server knows: only what the user has assigned and approved makes it harmless.
+    """A tool of an MCP server. Its paths need not be ours, and only the server knows what it does:
+    only what the user has assigned and approved makes it harmless.
     """
     changed = pinned.state == "changed"
     reads = permissions == {Permission.READ_FILES} and pinned.state == "same"
@@ -128,22 +130,12 @@ def _foreign_part(
 
 
 def _like(permissions: frozenset[Permission], reads: bool) -> tuple[str, ...]:
-    """Whose rules count too: a notebook is a file, and what may not be read is not searched."""
+    """Further rules that apply: a notebook is a file, and what may not be read is not searched."""
     if reads:
         return READ_RULES
     if Permission.WRITE_FILES in permissions:
         return ("update_file",)
     return ("create_file",) if Permission.CREATE_FILES in permissions else ()
-
-
-def _risk_of_tool(
-    permissions: frozenset[Permission], target: Target | None, anchors: AnchorDirs, rewrite: bool
-) -> Risk:
-    if _always_asks(permissions, target, anchors, rewrite):
-        return Risk.HIGH
-    if _protected(target, reads=not permissions - {Permission.READ_FILES}):
-        return Risk.HIGH
-    return Risk.MEDIUM if permissions - {Permission.READ_FILES} else Risk.LOW
 
 
 def _always_asks(
@@ -164,9 +156,6 @@ def _protected(target: Target | None, *, reads: bool) -> str | None:
     return protection(target)
 
 
-# Commands
-
-
 def _kernel_parts(
     tool: str,
     permissions: frozenset[Permission],
@@ -174,7 +163,7 @@ def _kernel_parts(
     anchors: AnchorDirs,
     code: str,
 ) -> Iterator[CallPart]:
-    """The code, and each command in it that can be seen; no sandbox holds those."""
+    """The code, and each visible command in it; no sandbox confines those."""
     yield CallPart(tool, (tool,), tool, Risk.MEDIUM, permissions)
     for text in commands_in(code):
         if text == UNSEEN:
@@ -209,7 +198,7 @@ def _command_parts(
 def _network_parts(
     tool: str, analysis: Analysis, folders: list[str], wanted: bool
 ) -> Iterator[CallPart]:
-    """The network is given to the whole line, so what else runs code in it may reach anybody."""
+    """The network is granted to the whole line, so other code in it may reach any host."""
     commands = analysis.commands
     hosts = list(dict.fromkeys(host for command in commands for host in _hosts(command, folders)))
     if not hosts and not wanted:
@@ -223,7 +212,7 @@ def _network_parts(
 
 
 def _hosts(command: SimpleCommand, folders: list[str]) -> tuple[str, ...]:
-    """Whom it talks to; for `git push origin` that is in the repository's settings."""
+    """For `git push origin` the host is in the repository's settings."""
     remote = remote_of(command.words) if command.hosts == (ANY_HOST,) else ""
     if not remote or len(folders) > 1:
         return command.hosts
@@ -246,12 +235,10 @@ def _command_part(tool: str, command: SimpleCommand) -> CallPart:
 
 
 def _file_parts(analysis: Analysis, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
-    for path in analysis.writes:
-        if path not in _NO_FILES:
-            yield _file_part(target_of(anchors, path, folder), anchors, writes=True)
-    for path in analysis.reads:
-        if path not in _NO_FILES:
-            yield _file_part(target_of(anchors, path, folder), anchors, writes=False)
+    for paths, writes in ((analysis.writes, True), (analysis.reads, False)):
+        for path in paths:
+            if path not in _NO_FILES:
+                yield _file_part(target_of(anchors, path, folder), anchors, writes=writes)
 
 
 def _file_part(target: Target, anchors: AnchorDirs, *, writes: bool) -> CallPart:
@@ -270,7 +257,7 @@ def _file_part(target: Target, anchors: AnchorDirs, *, writes: bool) -> CallPart
 
 
 def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
-    """Words that could be paths which matter: protected, secret, outside, or denied by a rule."""
+    """Words that could be relevant paths: protected, secret, outside, or denied by a rule."""
     reads = command.effects <= {CommandEffect.READS} and not command.doubts
     here = () if folder == anchors.root else (".",)
     everything = (here, command.words[1:], *command.hidden)
@@ -293,7 +280,7 @@ def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
 
 
 def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
-    """What a search through a folder comes across."""
+    """What a search through a folder would read."""
     tree = tree_read_by(command, folder, anchors)
     if tree is None:
         return
@@ -309,7 +296,7 @@ def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
 
 
 def _git_parts(command: SimpleCommand, folder: str) -> Iterator[CallPart]:
-    """What git would start by itself, because the folder says so."""
+    """Programs that git would start because of the repository's settings."""
     if any(program_name(words[0]) == "git" for words in (command.words, *command.hidden) if words):
         why = doubt_about_git(folder)
         if why:
@@ -317,7 +304,7 @@ def _git_parts(command: SimpleCommand, folder: str) -> Iterator[CallPart]:
 
 
 def _folders_after(command: SimpleCommand, folders: list[str], anchors: AnchorDirs) -> list[str]:
-    """Where the next command may run, if this one is a `cd`; a doubtful one asks anyway."""
+    """Where the next command may run after a `cd`; a doubtful one asks anyway."""
     if command.words[:1] != ("cd",) or len(folders) >= _MAX_FOLDERS:
         return []
     words = [word for word in command.words[1:] if word[:1] != "-"][:1]
@@ -326,7 +313,7 @@ def _folders_after(command: SimpleCommand, folders: list[str], anchors: AnchorDi
 
 
 def _paths_in(words: tuple[str, ...], *, joined: bool) -> Iterator[str]:
-    """Words that could be paths; `joined` also what may be one behind a letter, as in `-o../x`."""
+    """Words that could be paths; `joined` includes those attached to an option, as in `-o../x`."""
     for word in words:
         option = word.startswith("-")
         value = word.partition("=")[2] if option else word
@@ -340,12 +327,12 @@ def _paths_in(words: tuple[str, ...], *, joined: bool) -> Iterator[str]:
 
 
 def _is_address(value: str) -> bool:
-    """Of the web; `file:///etc/passwd` is a path."""
+    """Web addresses only; `file:///etc/passwd` is a path."""
     return value.startswith(("http://", "https://"))
 
 
 def must_be_named(command: SimpleCommand) -> frozenset[CommandEffect]:
-    """What in a command goes beyond reading and computing, so that a rule has to say it."""
+    """Effects beyond reading and computing, which a rule must name."""
     unnamed = {CommandEffect.WRITES} if command.writes_unnamed else set[CommandEffect]()
     return command.effects & (_ALWAYS_ASKS.keys() | {CommandEffect.RUNS_PROGRAMS}) | unnamed
 
@@ -361,6 +348,6 @@ def may_be_kept(part: CallPart) -> bool:
     if part.command:
         return is_always_allowable(part.command)
     if part.target is None or len(part.target.spellings) > 1:
-        return False  # a rule allows a link only if it is about what the link leads to as well
-    # A rule about a folder would be about all that is in it, which nobody was shown.
+        return False  # a rule must cover a link and its target
+    # A rule for a folder would cover everything in it, which nobody was shown.
     return not os.path.isdir(part.target.real)  # noqa: PTH112

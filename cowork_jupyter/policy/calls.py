@@ -1,4 +1,4 @@
-"""A call as it is decided about: everything in it, and what the disk said."""
+"""A proposed call with its parts, as it is decided about."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .shell import SimpleCommand
 
 
 class Risk(IntEnum):
-    """How much a part could do; nothing the model says goes into it."""
+    """Potential damage; independent of anything the model says."""
 
     LOW = 0
     MEDIUM = 1
@@ -25,12 +25,9 @@ class Risk(IntEnum):
 
 @dataclass(frozen=True)
 class CallPart:
-    """One thing that a call does."""
-
     tool: str
-    """The tool whose call this is part of."""
     rules: tuple[str, ...]
-    """Names of the tools whose rules are about it."""
+    """Tools whose rules apply."""
     label: str
     risk: Risk
     permissions: frozenset[Permission] = frozenset({Permission.EXECUTE_COMMANDS})
@@ -42,32 +39,32 @@ class CallPart:
     """Why it asks even inside an approved plan, unless a rule is about exactly it."""
     doubts: tuple[str, ...] = ()
     deny_only: bool = False
-    """A mere possibility, such as a word that could be a path: it can deny, or ask, not allow."""
+    """A mere possibility, such as a word that could be a path: it can deny or ask, not allow."""
     allowed_by: tuple[str, ...] = ()
-    """Those of `rules` that are enough to allow it; all of them, unless it says which."""
+    """The subset of `rules` that suffices to allow it; empty means all."""
     below: tuple[Target, ...] = ()
-    """Files that it may come across. A rule about any of them is about all of it."""
+    """Files it may come across. A rule about any of them is about all of it."""
     host: str = ""
-    """Set for the network alone: whom a command talks to."""
+    """Only for network parts: the host a command talks to."""
     fingerprint: str = ""
-    """What a foreign tool says of itself. An exact rule is about this and nothing else."""
+    """Of a foreign tool's description. An exact rule is about this and nothing else."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a call would do, for somebody who has to approve it."""
+    """What a call would do, for the user who has to approve it."""
 
     kind: Literal["diff", "code", "text"]
     text: str
     rewrite: bool = False
-    """Whether most of what is there would be replaced."""
+    """Whether most of the content would be replaced."""
     resource: str = ""
-    """What it is about, as people call it, where its path does not say it: cell 3 of a.ipynb."""
+    """Display name where the path is not enough: cell 3 of a.ipynb."""
 
 
 @dataclass(frozen=True)
 class ProposedCall:
-    """One call with what the disk said about it: what is decided about is what will run."""
+    """One call with the facts found on disk: what is decided about is what will run."""
 
     tool: str
     permissions: frozenset[Permission]
@@ -75,40 +72,38 @@ class ProposedCall:
     parts: tuple[CallPart, ...]
     preview: Preview | None = None
     pinned: Pinned | None = None
-    """Set for a tool that is not ours."""
+    """Set for foreign tools."""
     marks: Mapping[str, str] = field(default_factory=dict)
-    """How the files that it would change are now, by their paths."""
+    """Current fingerprints of the files it would change, by path."""
 
     @property
     def risk(self) -> Risk:
-        """That of its riskiest part."""
         return max((part.risk for part in self.parts), default=Risk.LOW)
 
     @property
     def network(self) -> list[str]:
-        """That it uses the network and whom it talks to, in words; empty if it does not."""
+        """The hosts it talks to, in words; empty without network."""
         return [part.label for part in self.parts if part.host]
 
     @property
     def resource(self) -> str:
-        """What it is about: its files, or how its first part calls itself."""
+        """Its files, or the label of its first part."""
         files = [part.label for part in self.parts if part.target and part.tool == self.tool]
         return ", ".join(files) or self.parts[0].label
 
     @property
     def code(self) -> str:
-        """What it would run in a kernel, as it was found where the call says."""
+        """The kernel code, as found where the call points to."""
         return self.preview.text if self.preview and self.preview.kind == "code" else ""
 
     @property
     def targets(self) -> set[str]:
-        """All spellings of the files that it is about."""
         targets = (part.target for part in self.parts)
         return {spelling for target in targets if target for spelling in target.spellings}
 
     @property
     def digest(self) -> str:
-        """Stands for all that somebody who approves the call has decided about."""
+        """Identifies everything that whoever approves the call decides about."""
         preview = self.preview.text if self.preview else ""
         tool = [self.tool, self.pinned.fingerprint if self.pinned else ""]
         facts = [tool, dict(self.parameters), sorted(self.marks.items()), preview]

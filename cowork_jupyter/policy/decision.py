@@ -1,11 +1,10 @@
-"""What happens to a call, and why: one fold over its parts.
+"""Decides about a call: one fold over its parts.
 
-Each part is decided by itself, in this order: the role's ceiling, a rule that denies, a
-protected place, a rule that asks, a rule that allows, the grant of an approved plan, and
-last the risk. The call gets the strictest of these answers. A rule that is about less is
-not stronger for it: deny beats ask beats allow, over all scopes. The network is a part of its
-own, which only a rule about the network allows. A command that nothing confines asks each time,
-whatever its parts get.
+Each part is decided separately, in this order: the role's ceiling, a denying rule, a protected
+place, an asking rule, an allowing rule, the grant of an approved plan, and finally the risk. The
+call gets the strictest answer. More specific rules are not stronger: deny beats ask beats allow,
+over all scopes. The network is a separate part, which only a network rule allows. A command that
+nothing confines asks each time.
 """
 
 from __future__ import annotations
@@ -48,50 +47,41 @@ _STRICTNESS = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
 
 
 class Decision(BaseModel):
-    """Allow, ask or deny, with the reasons in the order in which they counted."""
-
     decision: Literal["allow", "ask", "deny"]
     because: list[str]
     risk: str = "low"
-    """low, medium or high."""
 
 
 @dataclass(frozen=True)
 class DecisionContext:
-    """All that a decision depends on beside the call."""
-
     anchors: AnchorDirs
     rules: RuleSet = field(default_factory=RuleSet)
     grant: Grant | None = None
     confined: bool = False
     """Whether commands run in a sandbox. Without one, every command asks, each time."""
     unattended: RuleSet = field(default_factory=RuleSet)
-    """The policy of a run in which nobody can be asked. Without a sandbox, only an exact rule in
-    it allows a command."""
+    """The policy of a run in which nobody can be asked. Without a sandbox, only an exact rule in it
+    allows a command."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer for one part."""
-
     part: CallPart
     effect: Effect
     because: str
     reason: Reason
-    """The same for logs, which must not say what the call is about."""
+    """For logs, which must not reveal the call's content."""
     scope: str = ""
-    """Of the rule that counted, if one did."""
+    """Of the deciding rule, if any."""
 
     @property
     def by_administrator(self) -> bool:
-        """Whether no rule of the user's can change it."""
+        """Whether no rule of the user can change it."""
         return self.scope == Scope.ADMIN
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The answers for all parts, and for the call."""
-
     call: ProposedCall
     verdicts: tuple[Verdict, ...]
     each_time: bool = False
@@ -104,7 +94,7 @@ class Judgement:
 
     @property
     def because(self) -> list[str]:
-        """What counted, once each."""
+        """The deciding reasons, without duplicates."""
         counted = [verdict.because for verdict in self.verdicts if verdict.effect is self.effect]
         if self.each_time and self.effect is Effect.ASK:
             counted.append(UNCONFINED)
@@ -112,17 +102,15 @@ class Judgement:
 
     @property
     def deciding(self) -> Verdict:
-        """The first answer that counted."""
         return next(verdict for verdict in self.verdicts if verdict.effect is self.effect)
 
     def decision(self) -> Decision:
-        """As the API tells it."""
         return Decision(
             decision=self.effect.value, because=self.because, risk=self.call.risk.name.lower()
         )
 
     def narrowest_rules(self, anchors: AnchorDirs) -> list[str]:
-        """The narrowest rules that would allow this very call; none if that is not offered.
+        """The narrowest rules that would allow this very call; [] if that is not offered.
 
         Where each call asks, only a policy can have them.
         """
@@ -132,13 +120,13 @@ class Judgement:
         if not asking or settled or not all(map(may_be_kept, asking)):
             return []
         texts = list(dict.fromkeys(_narrowest(part, anchors) for part in asking))
-        # A name that cannot be shown cannot be kept either.
+        # A name that cannot be displayed cannot be in a rule either.
         broken = (read_rule(Effect.ALLOW, text, Scope.SESSION).problem for text in texts)
         return [] if any(broken) else texts
 
 
 def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
-    """Refuse a tool unless the role holds ALL permissions that it needs."""
+    """Raise Forbidden unless the role holds ALL permissions that the tool needs."""
     missing = sorted(set(needed) - role.spec.permissions)
     if missing:
         raise Forbidden(
@@ -169,7 +157,7 @@ def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judge
 
 
 def _is_unconfined(part: CallPart, around: DecisionContext) -> bool:
-    """Whether it is a command that nothing holds, and that no policy names word by word."""
+    """Whether it is a command without a sandbox that no policy names word by word."""
     if around.confined or part.tool != COMMAND_TOOL or not part.command:
         return False
     policy = _with(Effect.ALLOW, around.unattended.about(part.rules))
@@ -226,7 +214,7 @@ def _asks(rule: Rule, part: CallPart) -> Verdict:
 
 
 def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
-    """No plan and no rule about commands gives the network, only one that says `network`."""
+    """Neither a plan nor a rule about commands grants the network, only a `network` rule."""
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
         for rule in _with(effect, matching):
@@ -234,7 +222,8 @@ def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
             return Verdict(part, effect, said, "rule", rule.scope)
     for rule in rules if part.host == ANY_HOST else ():
         if rule.counts_as is not Effect.ALLOW:
-            # A user who is asked knows where a command goes; whoever must not go there is not.
+            # A user who is asked knows where a command goes, so asking is enough; an
+            # administrator's rule is not weakened.
             effect = rule.counts_as if rule.scope is Scope.ADMIN else Effect.ASK
             why = f"{part.label} The rule '{rule}' may cover one of them."
             return Verdict(part, effect, why, "rule", rule.scope)
@@ -273,9 +262,9 @@ def _what(part: CallPart) -> str:
 
 
 def _says_enough(rule: Rule, part: CallPart) -> bool:
-    """Whether an allowing rule names what has to be named: `git` does not say `git push`.
+    """Whether an allowing rule names what must be named: `git` does not imply `git push`.
 
-    One word says which program, and that can be told anything: it allows reading and computing.
+    A single word allows a program only to read and compute.
     """
     if rule.is_bare:
         deletes = rule.tool in DELETE_RULES and part.always_ask_reason == DELETES
@@ -301,7 +290,7 @@ def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
         if matches_command(rule, part.command.words):
             return True
         if rule.effect is Effect.ALLOW and not rule.problem:
-            return False  # what a command hides can be denied, never allowed
+            return False  # hidden commands can be denied, never allowed
         return any(matches_command(rule, words) for words in part.command.hidden)
     if part.target:
         return matches_path(rule, part.target, anchors) and (not part.deny_only or not rule.is_bare)
@@ -325,12 +314,12 @@ def _narrowest(part: CallPart, anchors: AnchorDirs) -> str:
 
 
 def always_denied(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
-    """Tools that a bare rule denies: they are not even offered."""
+    """Tools that a bare rule denies; they are not even offered."""
     return _ruled(rules, tools, Effect.DENY)
 
 
 def not_unasked(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
-    """Tools that a bare rule denies, or wants asked about."""
+    """Tools that a bare rule denies or asks about."""
     return _ruled(rules, tools, Effect.DENY, Effect.ASK)
 
 

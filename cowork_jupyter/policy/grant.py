@@ -1,4 +1,9 @@
-"""What approving a plan allows: its tools on its files, for that job only."""
+"""What an approved plan allows, and which protected places an approved command may write.
+
+A plan allows its tools on its files, for that job only. The sandbox keeps the places that run
+something later closed; a command opens those that the user saw when they approved it. No rule does,
+except that one which names installing lets software into environments.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +31,6 @@ _MAKES_NEW = {"create_file", "create_notebook"}
 
 @dataclass(frozen=True)
 class Grant:
-    """One step of an approved plan."""
-
     step_number: int
     tools: frozenset[str]
     """Tools, or permissions where the planner did not know the tool."""
@@ -35,12 +38,10 @@ class Grant:
 
     @classmethod
     def of(cls, step: PlanStep) -> Grant:
-        """What a step says."""
         return cls(step.step_number, frozenset(step.tools_needed), tuple(step.files))
 
     @property
     def label(self) -> str:
-        """As reasons name it."""
         return f"step {self.step_number} of the approved plan"
 
     def names(self, tool: str, permissions: frozenset[Permission]) -> bool:
@@ -52,9 +53,8 @@ class Grant:
         """Whether the user has approved this part with the plan.
 
         A new file overwrites nothing, so one beyond the plan is mentioned, not asked about.
-        Commands are covered as far as the sandbox holds them, and they get no network that way;
-        what git is to keep for ever is not. Nor are tools of MCP servers: no plan can say what
-        they do.
+        Commands are covered as far as the sandbox confines them, without network; git commands that
+        write are not. Nor are tools of MCP servers: no plan can say what they do.
         """
         if part.fingerprint:
             return False
@@ -94,7 +94,7 @@ def _fits(file: str, path: str, anchors: AnchorDirs) -> bool:
 
 
 def opened_by(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> Opened:
-    """What the call may write; `approved` says that the user was asked about this very one."""
+    """What the call may write; `approved`: the user was asked about this very call."""
     commands = [part.command for part in call.parts if part.command]
     installs = any(CommandEffect.INSTALLS in command.effects for command in commands)
     if not approved:
@@ -102,7 +102,7 @@ def opened_by(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> Ope
     paths = dict.fromkeys([*_named(call), *_deleted(call, commands, anchors)])
     argvs = [words for command in commands for words in (command.words, *command.hidden)]
     if any(command.brings for command in commands) or any(map(_clones, argvs)):
-        paths[anchors.root] = None  # the card says that any file may be among what it brings
+        paths[anchors.root] = None  # the card says that any file may be written
     return Opened(tuple(paths), git=any(map(configures_git, argvs)), environments=installs)
 
 
@@ -116,7 +116,7 @@ def _named(call: ProposedCall) -> Iterator[str]:
 def _deleted(
     call: ProposedCall, commands: Sequence[SimpleCommand], anchors: AnchorDirs
 ) -> Iterator[str]:
-    """Whoever lets a folder be deleted lets what is in it be deleted."""
+    """Approving the deletion of a folder includes its content."""
     if not any(CommandEffect.DELETES in command.effects for command in commands):
         return
     for part in call.parts:

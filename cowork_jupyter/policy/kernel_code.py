@@ -1,7 +1,7 @@
-"""Commands inside code for a kernel, as far as they can be seen.
+"""Finds shell commands in code for a kernel, as far as they are visible.
 
-A kernel cannot be sandboxed, so this is no wall: whoever wants to hide a command in Python
-can. It finds what people and models write: `!ls`, `%%bash`, `os.system("ls")` and the like.
+A kernel cannot be sandboxed, so this is no barrier: a command can be hidden in Python. It finds
+what people and models usually write: `!ls`, `%%bash`, `os.system("ls")` and the like.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNSEEN = "a command that is built at run time"
 
 
 def commands_in(code: str) -> list[str]:
-    """The shell commands in a cell; `UNSEEN` stands for one whose text is not known."""
+    """The shell commands in a cell; `UNSEEN` stands for one whose text is unknown."""
     cell = _SHELL_CELLS.fullmatch(code)
     if cell:
         return [cell["body"]]
@@ -46,7 +46,7 @@ def _escapes(code: str) -> Iterator[str]:
 
 
 def _calls(code: str) -> Iterator[str]:
-    """Calls of functions that start programs, with their text where it is a literal."""
+    """Calls that start programs, with their text if it is a literal."""
     try:
         tree = ast.parse(_as_python(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -62,7 +62,7 @@ def _calls(code: str) -> Iterator[str]:
 
 
 def _as_python(code: str) -> str:
-    """The code without IPython's own lines, which were looked at already."""
+    """Replace IPython's own lines, which `_escapes` handles."""
     return "\n".join(
         re.sub(r"\S.*", "pass", line) if re.match(r"\s*[!%?]", line) else line
         for line in code.splitlines()
@@ -70,7 +70,7 @@ def _as_python(code: str) -> str:
 
 
 def _imported(tree: ast.AST) -> dict[str, str]:
-    """`from os import system as s` makes `s` stand for `os.system`."""
+    """After `from os import system as s`, `s` stands for `os.system`."""
     known: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:

@@ -1,8 +1,8 @@
-"""Paths as rules see them: where a name leads, and patterns in gitignore's style.
+"""Paths as rules see them: resolved targets, and patterns in gitignore's style.
 
-A pattern is anchored by how it begins: `/data` is in the workspace, `~/data` in the home
-folder, `//data` anywhere on the machine. Without any of these it is read like a line of a
-`.gitignore` at the top of the workspace. What matches a folder matches all that is in it.
+A pattern is anchored by its beginning: `/data` is in the workspace, `~/data` in the home folder,
+`//data` anywhere on the machine. Otherwise it is read like a line of a `.gitignore` at the top of
+the workspace. What matches a folder matches everything in it.
 """
 
 from __future__ import annotations
@@ -17,52 +17,50 @@ from ..workspace.globs import Glob
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
 _MAX_PATH_DEPTH = 300
-"""Folders in a path that is looked at; the tools open none that is as deep."""
+"""Deeper paths are treated as nowhere; the tools open none that deep."""
 _NOWHERE = "/\0"
-"""No place that there could be; outside every folder."""
+"""An impossible path, outside every folder."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class AnchorDirs:
-    """The folders that anchors stand for."""
-
     root: str
-    """The workspace, as the system really knows it."""
+    """The workspace's real path."""
     home: str
     top: str = "/"
 
     @classmethod
     def of(cls, workspace: Path, home: Path | None = None) -> AnchorDirs:
-        """The real folders behind these."""
         return cls(os.path.realpath(workspace), os.path.realpath(home or Path.home()))
 
 
 @dataclass(frozen=True)
 class Target:
-    """One path that a call is about: as it is spelled, and where it really leads."""
+    """One path of a call: as spelled, and resolved."""
 
     spelled: str
     real: str
 
     @cached_property
     def spellings(self) -> tuple[str, ...]:
-        """Both, once if they are the same."""
         return (self.spelled,) if self.spelled == self.real else (self.spelled, self.real)
 
     def is_inside(self, folder: str) -> bool:
-        """Whether it leads into a folder, whichever way one looks at it."""
+        """Whether both spellings are inside the folder."""
         return all(below(each, folder) is not None for each in self.spellings)
 
     def label(self, anchors: AnchorDirs) -> str:
-        """For a card: relative to the workspace, with what a symlink really leads to."""
+        """For cards: relative to the workspace, with the target of a symlink."""
         names = [below(each, anchors.root) or each for each in self.spellings]
         return names[0] if len(names) == 1 else f"{names[0]} → {names[1]}"
 
 
 def target_of(anchors: AnchorDirs, path: str, folder: str = "", *, follow: bool = True) -> Target:
-    """Where a path leads, seen from a folder; `follow` as for opening or for removing it."""
-    if not _can_be_path(path):  # whoever opens it will say so
+    """Resolve a path relative to a folder; `follow` the last link, as for opening, or not, as for
+    removing.
+    """
+    if not _can_be_path(path):  # opening it will fail
         return Target(_NOWHERE, _NOWHERE)
     base = folder or anchors.root
     if path == "~" or path.startswith("~/"):
@@ -78,13 +76,13 @@ def target_of(anchors: AnchorDirs, path: str, folder: str = "", *, follow: bool 
 
 
 def _normal(path: str) -> str:
-    """Without what adds nothing; of two slashes at the beginning `normpath` keeps both."""
+    """Normalise; `normpath` keeps two leading slashes."""
     plain = os.path.normpath(path)
     return plain[1:] if plain.startswith("//") else plain
 
 
 def _real(path: str) -> str:
-    """Where a path leads. One that is swapped at this very moment is somewhere outside."""
+    """A path that is being swapped right now counts as outside."""
     try:
         return os.path.realpath(path)
     except OSError:
@@ -99,7 +97,7 @@ def _can_be_path(path: str) -> bool:
 
 
 def below(path: str, folder: str) -> str | None:
-    """The path relative to a folder it is in; `.` for the folder itself, None elsewhere."""
+    """The path relative to a folder; `.` for the folder itself, None if it is not inside."""
     if path == folder:
         return "."
     start = folder.rstrip("/") + "/"
@@ -107,11 +105,11 @@ def below(path: str, folder: str) -> str | None:
 
 
 _relative = lru_cache(maxsize=256)(below)
-"""One path is held against hundreds of patterns."""
+"""Cached, because one path is matched against hundreds of patterns."""
 
 
 class PathPattern:
-    """One pattern. ValueError says what is wrong with it."""
+    """Raises ValueError, with the reason, for an invalid pattern."""
 
     def __init__(self, text: str) -> None:
         if not text.strip() or "\0" in text:
@@ -121,16 +119,16 @@ class PathPattern:
         if ".." in text.split("/"):
             raise ValueError("a pattern cannot contain '..'")
         self._anchor, rest = _anchored(text)
-        # One that names a folder means everything in it, so a last slash adds nothing.
+        # A folder's pattern covers everything in it, so a trailing slash adds nothing.
         rest = rest.rstrip("/")
         self._glob = Glob(rest or "**")
         self._literal = _ESCAPED.sub(r"\1", rest[1:]) if _is_literal(rest) else None
-        """Most rules name one file; comparing is a hundred times quicker than a glob."""
+        """Most rules name one file; comparing is a hundred times faster than a glob."""
         self._literal_folder = f"{self._literal}/"
         self._head = "" if "{" in rest else _literal_head(rest)
 
     def matches(self, path: str, anchors: AnchorDirs) -> bool:
-        """Whether an absolute path, or a folder that it is in, fits."""
+        """Whether an absolute path, or a folder above it, matches."""
         relative = _relative(path, getattr(anchors, self._anchor))
         if relative is None:
             return False
@@ -145,17 +143,16 @@ class PathPattern:
 
 @lru_cache(maxsize=4096)
 def pattern_of(text: str) -> PathPattern:
-    """The pattern, read once."""
     return PathPattern(text)
 
 
 def _is_literal(rest: str) -> bool:
-    """Whether it is one path from the top, with nothing in it that stands for something else."""
+    """Whether it is one path from the top without special characters."""
     return rest[:1] in ("", "/") and not _SPECIAL.search(_ESCAPED.sub("", rest))
 
 
 def _literal_head(rest: str) -> str:
-    """The folders that whatever fits must be in: most patterns are ruled out by these."""
+    """A literal prefix that excludes most paths quickly."""
     if not rest.startswith("/"):
         return ""
     plain = rest[1 : match.start()] if (match := _SPECIAL.search(rest)) else rest[1:]
@@ -171,7 +168,7 @@ def _anchored(text: str) -> tuple[str, str]:
 
 
 def literal_pattern(path: str, anchors: AnchorDirs) -> str:
-    """The pattern that fits this absolute path and, if it is a file, nothing else."""
+    """The pattern that matches this absolute path and, if it is a file, nothing else."""
     inside = below(path, anchors.root)
     if inside is None:
         return f"/{escaped(path)}"
@@ -179,5 +176,4 @@ def literal_pattern(path: str, anchors: AnchorDirs) -> str:
 
 
 def escaped(text: str) -> str:
-    """A name in which nothing stands for something else."""
     return _SPECIAL.sub(r"\\\1", text)

@@ -1,8 +1,8 @@
-"""Pins: what a foreign tool said of itself when the user let it run for the first time.
+"""Pins: fingerprints of foreign tools, taken when the user first let them run.
 
-The tool of an MCP server is whatever the server says today. So what it said is kept: should its
-name, description or parameters change, it asks again, and only a rule about exactly the new
-form, which the user is offered then, lets it run unasked.
+A tool of an MCP server is whatever the server says today. If its name, description or parameters
+change, it asks again, and only a rule about exactly the new form, which the user is then offered,
+allows it.
 """
 
 from __future__ import annotations
@@ -15,37 +15,33 @@ from pathlib import Path
 from typing import Literal
 
 MAX_KEPT = 20_000
-"""Characters of a tool's own words that are kept, to show what has changed."""
+"""Characters of a tool's description that are stored, to show what has changed."""
 
 
 @dataclass(frozen=True)
 class Pinned:
-    """A foreign tool, compared with what is known of it."""
-
     fingerprint: str
     state: Literal["new", "same", "changed"]
 
 
 class Pins:
-    """One file for all workspaces, kept outside of them, so that none can pin its own tools."""
+    """One file for all workspaces, outside of them, so that none can pin its own tools."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._seen: tuple[tuple[int, ...] | None, dict[str, dict[str, str]]] = (None, {})
 
     def look_up(self, tool: str, fingerprint: str) -> Pinned:
-        """Whether the tool is as it was."""
         known = self._pins().get(tool)
         if known is None:
             return Pinned(fingerprint, "new")
         return Pinned(fingerprint, "same" if known["fingerprint"] == fingerprint else "changed")
 
     def words(self, tool: str) -> str:
-        """What it said of itself when it was pinned."""
+        """The tool's description when it was pinned."""
         return self._pins().get(tool, {}).get("words", "")
 
     def pin(self, tool: str, fingerprint: str, words: str = "") -> None:
-        """From now on this is what the tool is."""
         pinned = {"fingerprint": fingerprint, "words": words[:MAX_KEPT]}
         if self._pins().get(tool) == pinned:
             return

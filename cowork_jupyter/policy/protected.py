@@ -1,7 +1,8 @@
-"""Places that no rule opens: changing them asks, every time, whether they exist yet or not.
+"""Protected places, which ask on every change, and secret files.
 
-They hold what runs by itself later (hooks, start-up files, kernel specs), what decides about
-this program (its settings, its own code), or secrets. Reading secrets asks too.
+Protected is what runs automatically later (hooks, start-up files, kernel specs), what controls this
+program (its settings, its own code), or secrets, whether it exists yet or not. No rule allows it.
+Reading secrets asks, too; code that runs without approval finds them empty (`hidden_files`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _FOLDERS = {
     ".idea": "an editor runs tasks from there",
 }
 _JUPYTER_FOLDERS = {("share", "jupyter"), ("etc", "jupyter"), ("library", "jupyter")}
-"""Settings and data of Jupyter, and of Cowork, which lie in a workspace that is a home folder."""
+"""Settings and data of Jupyter and Cowork in a workspace that is a home folder."""
 _START_UP = "it runs automatically when a shell or Python starts"
 _START_UP_FILES = names("""
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv
@@ -64,7 +65,7 @@ _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
 def protection(target: Target) -> str | None:
-    """Why changing this must be asked about; None if nothing speaks against it."""
+    """Why changing this asks; None if it is not protected."""
     for path in target.spellings:
         why = _why_protected(path)
         if why:
@@ -73,7 +74,6 @@ def protection(target: Target) -> str | None:
 
 
 def is_secret(target: Target) -> bool:
-    """Whether reading this would show a secret."""
     return any(_is_secret(path) for path in target.spellings)
 
 
@@ -114,28 +114,28 @@ def _is_secret(path: str) -> bool:
 
 
 def _names(path: str) -> list[str]:
-    """The names of a path as a lenient file system would compare them."""
+    """The path's names as a lenient file system would compare them."""
     plain = path.casefold() if path.isascii() else _folded(path)
     return [name.rstrip(". ") or name for name in plain.split("/") if name]
 
 
 def _folded(path: str) -> str:
-    """Without what cannot be seen, too: some file systems take `.g\u200cit` for `.git`."""
+    """Also drop invisible characters: some file systems take `.g\u200cit` for `.git`."""
     seen = "".join(char for char in path if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFKC", seen).casefold()
 
 
 _NOT_ENTERED = frozenset({".git", "node_modules", "__pycache__"})
-"""What is in there is published, or made from what is beside it."""
+"""Published, or derived from what is beside it."""
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _INSTALLED = _NOT_ENTERED | {"lib", "lib64", "include", "share", "pkgs"}
-"""The same in an environment, where packages bring certificates of their own."""
+"""The same in an environment, whose packages bring certificates of their own."""
 
 
 def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
-    """Files and whole folders that `is_secret`, or one of the rules, is about.
+    """Files and whole folders that are secret, or that one of the rules covers.
 
-    Each with its inode: what is put in its place is another one, and has to be hidden anew.
+    Each with its inode: a replacement is another one, and has to be hidden again.
     """
     about = [rule for rule in rules if not rule.is_bare]
     found, waiting = dict[str, int](), [anchors.root]
@@ -156,8 +156,8 @@ def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
 
 
 def _is_hidden(entry: os.DirEntry[str], rules: Sequence[Rule], anchors: AnchorDirs) -> bool:
-    # Of a file its name says it, since all folders above it were looked at; of a folder, where it
-    # lies in the workspace.
+    # A file is judged by its name, because all folders above it were checked; a folder by its path
+    # in the workspace.
     is_folder = entry.is_dir(follow_symlinks=False)
     if _is_secret(entry.path[len(anchors.root) :] if is_folder else f"/{entry.name}"):
         return True

@@ -1,7 +1,7 @@
-"""Whether git can be run in a folder without asking: its repository's own settings name programs.
+"""Whether git can run in a folder without asking: a repository's settings can name programs.
 
-`git status` starts what `core.fsmonitor` says, `git diff` what a text converter is, and both
-come with the folder. So the settings must hold nothing but what is known to start nothing.
+`git status` starts `core.fsmonitor`, `git diff` a text converter, and both come with the folder. So
+the settings may contain only what is known to start nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 
 MAX_SIZE = 200_000
-"""Bytes of settings that are read."""
 
 _HARMLESS = {
     "core": """repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode
@@ -41,7 +40,7 @@ _SECTION = re.compile(r'\[(?P<name>[A-Za-z0-9-]+)(?:[ \t]+"(?:[^"\\]|\\.)*")?\][
 _KEY = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=.*)?")
 _PLAIN = re.compile(r"[^\s\"'\\#;]+")
 _HOOKS = ("post-index-change", "reference-transaction")
-"""Hooks that even a command which only looks may start."""
+"""Hooks that even reading commands may start."""
 
 PROGRAMS = "this repository's settings may name programs that git would start"
 HOOK = "this repository has a hook that git would start"
@@ -49,7 +48,7 @@ ELSEWHERE = "this repository's settings are somewhere else"
 
 
 def doubt_about_git(folder: str) -> str | None:
-    """Why git cannot be run in this folder without asking; None if nothing speaks against it."""
+    """Why git asks in this folder; None if it need not."""
     repository = _found(Path(folder))
     if repository is None:
         return None
@@ -63,7 +62,7 @@ def doubt_about_git(folder: str) -> str | None:
 
 
 def addresses_of(remote: str, folder: str) -> list[str]:
-    """Where a remote of the repository is, to fetch and to push; nothing if that is not plain."""
+    """The addresses of a remote, to fetch and to push; [] if they are not plain."""
     repository = _found(Path(folder))
     settings = _read(repository / "config") if repository else None
     if not settings or doubt_about_git(folder):
@@ -78,7 +77,7 @@ def addresses_of(remote: str, folder: str) -> list[str]:
 
 
 def _read(settings: Path) -> str | None:
-    """The text of a file of settings; None of one that cannot be read for sure."""
+    """None if the file cannot be read completely."""
     try:
         with settings.open("rb") as file:
             text = file.read(MAX_SIZE + 1).decode()
@@ -88,7 +87,7 @@ def _read(settings: Path) -> str | None:
 
 
 def _found(folder: Path) -> Path | None:
-    """The repository that git finds from here: the nearest above, or the folder if it is one."""
+    """The repository git finds from here: the nearest above, or the folder itself."""
     for parent in (folder, *folder.parents):
         if os.path.lexists(parent / ".git"):
             return parent / ".git"
@@ -98,7 +97,7 @@ def _found(folder: Path) -> Path | None:
 
 
 def _is_harmless(settings: Path) -> bool:
-    """Read line by line. Whatever is not understood is not harmless."""
+    """Read line by line; anything not understood is not harmless."""
     if not settings.is_file():
         return not os.path.lexists(settings)
     text = _read(settings)

@@ -1,9 +1,10 @@
-"""All rules that count now, from every scope, and the way to add and remove them."""
+"""All rules in force, from every scope, and how to add and remove them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ class RuleBook:
         known_tools: Callable[[], Collection[str]],
         administrator: Administrator | None = None,
     ) -> None:
-        """`known_tools` gives what a rule can be about, tools of MCP servers aside."""
+        """`known_tools` returns what a rule can be about, apart from MCP tools."""
         self._known_tools = known_tools
         self._files = {
             Scope.WORKSPACE: SettingsFile(workspace / WORKSPACE_SETTINGS),
@@ -46,26 +47,24 @@ class RuleBook:
         self._stored: tuple[list[Any], list[Rule]] = ([], [])
 
     def all(self) -> list[Rule]:
-        """Every rule, also those that do not count."""
+        """Including inactive ones."""
         return [*self._session, *self._from_files()]
 
     def for_job(self, context_id: str | None, job_id: str | None = None) -> RuleSet:
-        """What counts for a call in this conversation and job."""
+        """The rules for a call in this conversation and job."""
         of_job = self._of_jobs.get(job_id or "", [])
         sources = (context_id, self._session, of_job, self._from_files())
         known, rules = self._newest
-        if len(known) != len(sources) or any(
-            a is not b for a, b in zip(known, sources, strict=True)
-        ):
+        if not _are_same(known, sources):
             here = [rule for rule in self._session if rule.context_id in (None, context_id)]
             counting = [*here, *of_job, *self._from_files()]
-            # Of several rules that say the same, the reason names the one that stays.
+            # Of equivalent rules, the reason names the administrator's.
             rules = RuleSet(sorted(counting, key=lambda rule: rule.scope is not Scope.ADMIN))
             self._newest = (sources, rules)
         return rules
 
     def add(self, effect: Effect, text: str, scope: Scope, context_id: str | None = None) -> Rule:
-        """A rule of the user's own. One that cannot be read is refused here, at once."""
+        """Add a rule of the user; raises InvalidInput if it cannot be read."""
         _refuse_administrators(scope)
         rule = read_rule(effect, text, scope, context_id=context_id)
         if rule.problem:
@@ -81,7 +80,6 @@ class RuleBook:
         return rule
 
     def remove(self, rule_id: str) -> None:
-        """Take back a rule."""
         rule = next((candidate for candidate in self.all() if candidate.id == rule_id), None)
         if rule is None:
             raise NotFound(f"There is no rule '{rule_id}'.")
@@ -92,7 +90,7 @@ class RuleBook:
             self._writable(rule.scope).remove(rule.effect, rule.text)
 
     def read_policy(self, policy: Mapping[str, Any] | None) -> list[Rule]:
-        """The rules of a policy that somebody hands in with a job."""
+        """The rules of a policy that was passed with a job."""
         try:
             pairs = list(check_policy(policy or {}))
         except ValueError as error:
@@ -104,12 +102,10 @@ class RuleBook:
         return rules
 
     def set_policy(self, job_id: str, rules: list[Rule]) -> None:
-        """Rules that count for one job only."""
         if rules:
             self._of_jobs[job_id] = rules
 
     def policy_of(self, job_id: str) -> RuleSet:
-        """The rules that were handed in with a job, and no others."""
         return RuleSet(self._of_jobs.get(job_id, []))
 
     def problem_of(self, rule: Rule) -> str | None:
@@ -117,7 +113,6 @@ class RuleBook:
         return rule.problem or self._unknown(rule)
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the rules there are."""
         self._from_files()
         broken = [file.problem for _, file in self._sources if file.problem]
         unread = [
@@ -156,12 +151,10 @@ class RuleBook:
         return file
 
     def _from_files(self) -> list[Rule]:
-        # Each of these is another object once what it was read from has changed.
+        # Each of these is a new object once its source has changed.
         sources = [*(file.content() for _, file in self._sources), self._trust.taken()]
         known, rules = self._stored
-        if len(known) != len(sources) or any(
-            a is not b for a, b in zip(known, sources, strict=True)
-        ):
+        if not _are_same(known, sources):
             rules = [self._with_trust(rule) for source in self._sources for rule in _read(*source)]
             self._stored = (sources, rules)
         return rules
@@ -174,9 +167,13 @@ class RuleBook:
         return read_rule(rule.effect, rule.text, rule.scope, active=False)
 
 
+def _are_same(known: Sequence[object], sources: Sequence[object]) -> bool:
+    return len(known) == len(sources) and all(map(operator.is_, known, sources))
+
+
 def _read(scope: Scope, file: SettingsFile) -> Iterator[Rule]:
     if file.problem:
-        # What it forbids is not known, so nothing runs unasked until it is mended.
+        # It is unknown what it forbids, so everything asks until it is fixed.
         yield read_rule(Effect.ASK, "*", scope)
     for effect, text in file.rules():
         yield read_rule(effect, text, scope)
@@ -189,7 +186,7 @@ def _refuse_administrators(scope: Scope) -> None:
 
 
 def settings_offers(workspace: Path) -> Iterator[Offer]:
-    """What a workspace's settings bring along: rules that would allow something, MCP servers."""
+    """Allowing rules and MCP servers in a workspace's settings, which need trust."""
     file = SettingsFile(workspace / WORKSPACE_SETTINGS)
     for effect, text in file.rules():
         if effect is Effect.ALLOW:
@@ -200,7 +197,6 @@ def settings_offers(workspace: Path) -> Iterator[Offer]:
 
 
 def server_offer(name: str, described: object) -> Offer:
-    """An MCP server that a folder names."""
     detail = json.dumps(described, indent=2, sort_keys=True, ensure_ascii=False)
     return Offer("mcp_server", name, detail)
 

@@ -1,10 +1,10 @@
-"""Rules: what the user has said about a tool, once and for all.
+"""Permission rules of users and administrators.
 
-`tool` is about every call of it, `tool(pattern)` about some. For commands the pattern is
-words that a command begins with, or with a leading `=` the whole command; for `network`, which
-commands need besides, it is a host; for the tool of an MCP server it is `=` and the fingerprint
-of what the tool said of itself; for everything else it is a path. A rule that cannot be read
-stops nothing silently: it is reported, and counts as a denial of the tool that it names.
+`tool` is about every call of it, `tool(pattern)` about some. For commands the pattern is the words
+that a command begins with, or with a leading `=` the whole command; for `network`, which commands
+need in addition, a host; for a tool of an MCP server `=` and the fingerprint of its description;
+for everything else a path. A rule that cannot be read is reported, and counts as a denial of the
+tool that it names.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .visible import hides
 
 COMMAND_TOOL = "execute_command"
 NETWORK = "network"
-"""No tool, but what a command needs beside its own rule to reach other machines."""
+"""Not a tool: what a command needs beside its own rule to reach other machines."""
 RESOURCE_TOOLS = frozenset({"list_resources", "read_resource"})
-"""What MCP servers have to read, of all of them; `mcp__server` is about one."""
+"""For the resources of all MCP servers; `mcp__server` is about one."""
 MAX_RULE_LENGTH = 4000
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
@@ -41,52 +41,46 @@ _FINGERPRINT = re.compile(r"=[0-9a-f]{32}")
 
 
 class Effect(StrEnum):
-    """What a rule says."""
-
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
 
 
 class Scope(StrEnum):
-    """How far a rule reaches."""
-
     SESSION = "session"
     WORKSPACE = "workspace"
     GLOBAL = "global"
     ADMIN = "admin"
-    """Every user of this machine. Only its administrator writes such rules."""
+    """All users of this machine. Only its administrator writes such rules."""
 
 
 WRITABLE_SCOPES = (Scope.SESSION, Scope.WORKSPACE, Scope.GLOBAL)
-"""Where users can add, change and remove rules."""
+"""Where users can add and remove rules."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule that has been read."""
-
     effect: Effect
     text: str
     scope: Scope
     tool: str = ""
     pattern: str | None = None
     problem: str | None = None
-    """Why it cannot be followed; it then denies the tool it names."""
+    """Why it cannot be read; it then denies the tool it names."""
     active: bool = True
-    """False for what came with a folder that the user has not trusted."""
+    """False for rules of a folder that the user has not trusted."""
     context_id: str | None = None
-    """For a session: the one conversation it is about, else all."""
+    """For session rules: the conversation, or None for all."""
 
     @property
     def id(self) -> str:
-        """The same rule has the same id wherever it is read."""
+        """Stable across reads."""
         key = "\0".join((self.scope, self.effect, self.text, self.context_id or ""))
         return f"rule_{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
     @cached_property
     def counts_as(self) -> Effect:
-        """What it does in a decision."""
+        """Its effect in a decision."""
         return Effect.DENY if self.problem else self.effect
 
     @cached_property
@@ -96,11 +90,10 @@ class Rule:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether it is about one command, word by word, or one tool just as it was shown."""
+        """Whether it is about one command, word by word, or one exact version of a foreign tool."""
         return self.pattern is not None and self.pattern.startswith("=")
 
     def names(self, tool: str) -> bool:
-        """Whether it is about this tool at all."""
         if self.tool == tool:
             return True
         if self.tool.startswith("mcp__") and tool.startswith(f"{self.tool}__"):
@@ -109,12 +102,12 @@ class Rule:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """For a rule about commands: the words it is about."""
+        """For a rule about commands."""
         return command_words(self.pattern or "")
 
     @cached_property
     def head(self) -> tuple[str, ...]:
-        """The first of them: no command that begins otherwise is meant."""
+        """A quick filter: only commands that begin like this can match."""
         return self.words[:2]
 
     def __str__(self) -> str:
@@ -122,14 +115,14 @@ class Rule:
 
 
 class RuleSet(Sequence[Rule]):
-    """Rules, found by the tool they are about: there may be hundreds, and each call asks."""
+    """Rules indexed by tool: there may be hundreds, and each call needs them."""
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._rules = tuple(rules)
         self._found: dict[tuple[str, ...], list[Rule]] = {}
 
     def about(self, tools: tuple[str, ...]) -> list[Rule]:
-        """Those that count and are about any of these tools."""
+        """Active rules about any of these tools."""
         if tools not in self._found:
             self._found[tools] = [
                 rule for rule in self._rules if rule.active and any(map(rule.names, tools))
@@ -146,7 +139,7 @@ class RuleSet(Sequence[Rule]):
 def read_rule(
     effect: Effect, text: str, scope: Scope, *, context_id: str | None = None, active: bool = True
 ) -> Rule:
-    """Read a rule. Never fails: what is wrong with it stands in `problem`."""
+    """Never raises: `problem` says what is wrong."""
     rule = Rule(effect, text, scope, active=active, context_id=context_id)
     found = _RULE.fullmatch(text) if len(text) <= MAX_RULE_LENGTH else None
     if found is None:
@@ -158,9 +151,9 @@ def read_rule(
 
 
 def unknown_tool(rule: Rule, known: Collection[str]) -> str | None:
-    """What to say of a rule about no tool at all, with the name that was probably meant.
+    """The message about a rule for an unknown tool, with the name that was probably meant.
 
-    Tools of MCP servers come and go, so any name may be one of theirs.
+    Tools of MCP servers come and go, so any such name is accepted.
     """
     if not rule.tool or rule.tool.startswith("mcp__") or any(map(rule.names, known)):
         return None
@@ -192,7 +185,7 @@ def _problem(rule: Rule) -> str | None:
 
 
 def command_words(pattern: str) -> tuple[str, ...]:
-    """The words of a command pattern; ValueError if it is more than words."""
+    """The words of a command pattern; raises ValueError if it is more than words."""
     text = pattern.removeprefix("=").strip()
     text = text.removesuffix(":*").removesuffix(" *").rstrip()
     try:
@@ -202,14 +195,14 @@ def command_words(pattern: str) -> tuple[str, ...]:
     if not words or not words[0]:
         raise ValueError("the pattern names no command")
     commands = analyse(shlex.join(words)).commands
-    # Bare operators in a pattern would never match; whoever wrote them meant something else.
+    # Bare operators in a pattern would never match, and mean a misunderstanding.
     if any(re.search(r"[;&|<>`$()]", word) for word in _unquoted(text)) or len(commands) != 1:
         raise ValueError("a pattern is the words of one command, without operators")
     return words
 
 
 def _unquoted(text: str) -> list[str]:
-    """The words as written, quotes kept, those that are quoted as a whole left out."""
+    """The words as written, with quotes, without those quoted as a whole."""
     lexer = shlex.shlex(text, posix=False, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -217,7 +210,7 @@ def _unquoted(text: str) -> list[str]:
 
 
 def matches_path(rule: Rule, target: Target, anchors: AnchorDirs) -> bool:
-    """Whether a rule is about this path: to allow, link and target must fit; else either."""
+    """Whether a rule covers this path: to allow, both link and target must match; else either."""
     if rule.is_bare:
         return True
     assert rule.pattern is not None
@@ -229,7 +222,6 @@ def matches_path(rule: Rule, target: Target, anchors: AnchorDirs) -> bool:
 
 
 def matches_command(rule: Rule, words: Sequence[str]) -> bool:
-    """Whether a rule is about a command of these words."""
     if rule.is_bare:
         return True
     assert rule.pattern is not None
@@ -243,7 +235,7 @@ def _is_host(pattern: str) -> bool:
 
 
 def matches_host(rule: Rule, host: str) -> bool:
-    """Whether a rule is about this host; `*.example.org` is about all below example.org."""
+    """`*.example.org` covers all hosts below example.org."""
     if rule.is_bare:
         return True
     if rule.tool != NETWORK or rule.pattern is None:
@@ -255,5 +247,5 @@ def matches_host(rule: Rule, host: str) -> bool:
 
 
 def exact_command(words: Sequence[str]) -> str:
-    """The rule that fits this command and no other."""
+    """The rule that matches this command and no other."""
     return f"{COMMAND_TOOL}(={shlex.join(words)})"

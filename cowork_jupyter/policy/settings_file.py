@@ -1,4 +1,4 @@
-"""`settings.json`: the rules of a folder or of a user, beside whatever else stands in the file."""
+"""`settings.json`: rules of a folder or a user, beside other settings; and `--policy` files."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # Windows has no pipes among its files
 
 
 class SettingsFile:
-    """One file, read again only when it has changed."""
+    """One file, re-read only when it has changed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._seen: tuple[int, ...] | None = None
         self._content: dict[str, Any] = {}
         self.problem: str | None = None
-        """Why what it says is not known."""
+        """Why the file cannot be read."""
 
     def content(self) -> dict[str, Any]:
-        """All of it; empty where there is none, or where it cannot be read."""
+        """The whole content; {} if there is none, or it cannot be read."""
         mark = self._mark()
         if mark != self._seen:
             self._seen = mark
@@ -39,22 +39,20 @@ class SettingsFile:
         return self._content
 
     def rules(self) -> Iterator[tuple[Effect, str]]:
-        """The rules it holds, in order."""
         permissions = self.content().get("permissions", {})
         for effect in Effect:
             for text in permissions.get(effect.value, ()):
                 yield effect, text
 
     def add(self, effect: Effect, text: str) -> None:
-        """Write one more rule; everything else stays."""
+        """Add one rule; everything else is kept."""
         self._change(effect, lambda texts: [*texts, text] if text not in texts else texts)
 
     def remove(self, effect: Effect, text: str) -> None:
-        """Take a rule out."""
         self._change(effect, lambda texts: [other for other in texts if other != text])
 
     def set(self, name: str, value: object) -> None:
-        """Write one section anew, or take it out with None; everything else stays."""
+        """Replace one section, or remove it with None; everything else is kept."""
         content = {**self._sound(), name: value}
         self._store({key: setting for key, setting in content.items() if setting is not None})
 
@@ -65,7 +63,9 @@ class SettingsFile:
         self._store({**content, "permissions": permissions})
 
     def _sound(self) -> dict[str, Any]:
-        """The content, to be changed; a file that cannot be read is not written over."""
+        """The content to change; raises Conflict rather than overwrite a file that cannot be
+        read.
+        """
         content = self.content()
         if self.problem:
             raise Conflict(f"{self.problem} Fix or remove the file first.", code="settings_broken")
@@ -105,7 +105,7 @@ class SettingsFile:
         return facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
     def _bytes(self) -> bytes:
-        """What is in the file; a folder may bring a pipe along, which would make us wait."""
+        """Non-blocking, because a folder may contain a pipe of that name."""
         descriptor = os.open(self.path, os.O_RDONLY | _AT_ONCE)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -125,7 +125,7 @@ class SettingsFile:
 
 
 def check_policy(content: object) -> Iterator[tuple[Effect, str]]:
-    """The rules of a policy that was handed in; ValueError says what is wrong with it."""
+    """The rules of a policy; raises ValueError if it is invalid."""
     _check(content)
     assert isinstance(content, dict)
     for effect in Effect:
@@ -134,7 +134,7 @@ def check_policy(content: object) -> Iterator[tuple[Effect, str]]:
 
 
 def _check(content: object) -> None:
-    """Only the part that is ours; what others keep in the file is their business."""
+    """Checks only our part of the file."""
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
     permissions = content.get("permissions", {})
@@ -152,7 +152,7 @@ _FORM = 'It should contain {"permissions": {"allow": [], "ask": [], "deny": []}}
 
 
 def read_policy(path: str) -> dict[str, Any]:
-    """Its rules, in JSON or (by its ending) in TOML. What a rule means is for others to check."""
+    """The rules in a JSON or (by its ending) TOML file, not validated yet."""
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
         found = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)

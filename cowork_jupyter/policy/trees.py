@@ -1,7 +1,7 @@
-"""Commands that read whole folders: a search comes across what nobody has named.
+"""Commands that read whole folders, and so files that nobody has named.
 
-`grep -r x .` would read `.env` as well. So what is there is looked at before such a command
-is decided about. What git keeps of a file counts as published, and is not looked at.
+`grep -r x .` would read `.env` as well, so the files are listed before such a command is decided
+about. What git stores of a file counts as published, and is not checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .shell import SimpleCommand
 from .shell.table import program_name
 
 MAX_FILES = 5000
-"""Files that are looked at before a command is decided about; with more of them it asks."""
+"""With more files than this the command asks."""
 
 _GREPS = {"grep", "egrep", "fgrep", "zgrep", "bzgrep", "xzgrep", "diff"}
 _SEARCHERS = {"rg", "ag", "ack", "ugrep", "ug"}
@@ -26,7 +26,7 @@ _FOLLOW = {"--follow", "--dereference-recursive"}
 
 @dataclass(frozen=True)
 class Tree:
-    """The files that a command may come across, and whether these are all."""
+    """The files that a command may read, and whether these are all."""
 
     files: tuple[Target, ...]
     complete: bool
@@ -62,7 +62,9 @@ def _sees_hidden(argv: tuple[str, ...]) -> bool:
 
 
 def _has(argv: tuple[str, ...], short: str, long: set[str]) -> bool:
-    """Whether a flag is among these. A value that looks like one counts: that asks too often."""
+    """Whether one of these flags is given. A value that looks like one counts: that asks too
+    often.
+    """
     flags = [word for word in argv[1:] if word.startswith("-") and not word.startswith("--")]
     return any(set(short) & set(flag) for flag in flags) or bool(long.intersection(argv))
 

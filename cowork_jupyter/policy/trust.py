@@ -1,7 +1,7 @@
-"""Trust in a workspace: what came with a folder is inert until the user has seen and taken it.
+"""Trust in a workspace: what a folder brings along is inert until the user has accepted it.
 
-What is trusted is each thing by its content, not the folder: whatever is changed or added
-later is not trusted, and shows up again.
+Trust is per item and by content: whatever is changed or added later is not trusted, and is offered
+again.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Offer:
-    """One thing that a folder brings along."""
+    """One item that a folder brings along."""
 
     kind: Kind
     name: str
     detail: str
-    """All of it, so that the user sees what they trust."""
+    """The whole content, so that the user sees what they trust."""
 
     @property
     def digest(self) -> str:
-        """Differs once any of it differs."""
         return _digest(self.kind, self.name, self.detail)
 
 
 class Trust:
-    """What the user trusts in one workspace. Kept outside it, so that it cannot trust itself."""
+    """What the user trusts in one workspace. Stored outside it, so that it cannot trust itself."""
 
     def __init__(self, file: Path, workspace: Path) -> None:
         self._file = file
@@ -46,28 +45,25 @@ class Trust:
         self._seen: tuple[tuple[int, ...] | None, frozenset[str]] = (None, frozenset())
 
     def look_at(self, finder: Callable[[], Iterable[Offer]]) -> None:
-        """One more kind of thing that folders bring along."""
+        """Register another kind of item."""
         self._finders.append(finder)
 
     def offers(self) -> list[Offer]:
-        """Everything that this folder brings along, trusted or not."""
         return [offer for finder in self._finders for offer in finder()]
 
     def is_trusted(self, offer: Offer) -> bool:
-        """Whether the user has taken exactly this."""
+        """Whether the user has accepted exactly this."""
         return offer.digest in self.taken()
 
     def waiting(self) -> list[Offer]:
-        """What the user has not taken yet."""
         taken = self.taken()
         return [offer for offer in self.offers() if offer.digest not in taken]
 
     def fingerprint(self) -> str:
-        """Stands for exactly what is offered now."""
         return fingerprint_of(self.offers())
 
     def accept(self, fingerprint: str) -> None:
-        """The user has seen what the fingerprint stands for, and trusts it."""
+        """Trust everything the fingerprint stands for; raises Conflict if it has changed."""
         offers = self.offers()  # once: what is compared is what is taken
         if fingerprint != fingerprint_of(offers):
             raise Conflict(
@@ -77,11 +73,10 @@ class Trust:
         self._save({offer.digest for offer in offers})
 
     def add(self, offer: Offer) -> None:
-        """The user has made this themselves."""
+        """Trust what the user has made themselves."""
         self._save({*self.taken(), offer.digest})
 
     def revoke(self) -> None:
-        """Trust nothing here any more."""
         self._save(set())
 
     def taken(self) -> frozenset[str]:
@@ -112,7 +107,6 @@ class Trust:
 
 
 def fingerprint_of(offers: Iterable[Offer]) -> str:
-    """Stands for exactly these."""
     return _digest(*sorted(offer.digest for offer in offers))
 
 

@@ -1,4 +1,4 @@
-"""Text as it really is: what would hide, reorder or break it is spelled out."""
+"""Spells out characters that hide, reorder or break text."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import unicodedata
 
 _KEPT = {"\n", "\t", " "}
 _HIDING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
-"""Unicode's names for controls, formatting (bidi, zero width), halves, unassigned, line ends,
-spaces other than the usual one."""
+"""Unicode categories of controls, formatting (bidi, zero width), surrogates, unassigned, line ends,
+and spaces other than the usual one."""
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and marks, says Unicode, of which nothing is drawn."""
+"""Letters and marks that are drawn as nothing."""
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f"
 _HIDDEN_FROM_MODELS = re.compile(
@@ -27,20 +27,20 @@ _CHAT_MARKS = re.compile(
     r"[<\[](?=[|｜][\w▁]{1,40}[|｜]>|(?:start|end)_of_turn>|/?s>"
     r"|/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\])"
 )
-"""Where a mark begins with which a chat template divides speakers: some servers read these as
-such wherever they stand."""
+"""The beginning of a chat template's speaker mark: some servers interpret these wherever they
+are."""
 _SPELLED = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
 
 
 def visible(text: str) -> str:
-    """The text with every invisible or reordering character written as `⟨U+202E⟩`."""
+    """Write every invisible or reordering character as `⟨U+202E⟩`."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_spelled(char) if hides(char) else char for char in text)
 
 
 def hides(char: str) -> bool:
-    """Whether a reader would not see this character, or see others in another order."""
+    """Whether a character is invisible, or changes the order of others."""
     if char in _KEPT:
         return False
     return char in _BLANK or unicodedata.category(char) in _HIDING
@@ -59,10 +59,10 @@ def spell_hidden(text: str) -> str:
 
 
 def unspell(text: str, original: str | None = None) -> str:
-    """What a model wrote after it had read `original` spelled out, in the real characters.
+    """Restore the real characters in what a model wrote after it had read `original` spelled out.
 
-    Only characters that the original holds come back, so that none can be brought in that way;
-    without an original, all do.
+    Only characters of the original come back, so that none can be smuggled in; without an original,
+    all do.
     """
 
     def real(spelled: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
-"""What a command line would run, read and write, and what about it cannot be proved.
+"""Analyses what a command line would run, read and write, and what cannot be proved about it.
 
-Two readers look at every line: tree-sitter-bash, which finds commands however deep they hide,
-and a small one of our own for the plain part of the language. Only what both read alike is plain.
+Two parsers read every line: tree-sitter-bash, which finds commands however deeply nested, and a
+small one of our own for the plain part of the language. Only what both agree on is plain.
 """
 
 from .analysis import analyse

@@ -1,4 +1,4 @@
-"""The analysis of a command line: both readers, then what each command does."""
+"""Analysis of a command line: both parsers, then the effects of each command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .model import Analysis, CommandEffect, SimpleCommand, names
 from .options import CommandUse
 from .programs import examine
 from .table import program_name
-from .tree import MISREAD, can_be_read, look
+from .tree import MISREAD, can_be_read, find_commands
 from .words import Word, whole_word
 
 _ORDINARY = re.compile(r"[\n\t -~]*")
@@ -25,10 +25,11 @@ _INSIDE_A_WORD = re.compile(r"[^ \t]\\\n")
 
 
 def character_doubts(text: str) -> list[str]:
-    """Sentences about control, direction, invisible and unknown characters in `text`."""
+    """Doubts about control, direction, invisible and unknown characters."""
     doubts = list[str]()
     if not _ORDINARY.fullmatch(text):
-        strange = {sign for sign in text if sign not in "\n\t " and _hides(sign)}
+        signs = set(text) - set("\n\t ")
+        strange = {sign for sign in signs if unicodedata.category(sign) in _HIDING}
         if strange:
             named = ", ".join(f"U+{ord(sign):04X}" for sign in sorted(strange)[:5])
             doubts.append(f"It contains invisible or misleading characters: {named}.")
@@ -37,21 +38,17 @@ def character_doubts(text: str) -> list[str]:
     return doubts
 
 
-def _hides(sign: str) -> bool:
-    return unicodedata.category(sign) in _HIDING
-
-
 MAX_LENGTH = 10_000
 """Characters. Nobody reads a longer line on a card, so it is never plain."""
 _LOOKED_AT = 100_000
 """Characters that are still searched for denied commands."""
 _REMEMBERED = 2_000
-"""Characters of lines whose analysis is kept; one call is looked at several times."""
+"""Analyses of lines up to this length are cached; each call is analysed several times."""
 _MAX_COMMANDS = 500
 _MAY_BEGIN = re.compile(r"[;&|()`\n{}]+")
 _MAX_NESTED_SCRIPTS = 8
 _INSIDE = 40_000
-"""Characters of command lines inside command lines that are read, all together."""
+"""Total characters of nested command lines that are read."""
 _MAX_FOLDERS = 8
 _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"])
 
@@ -66,7 +63,7 @@ _FILLED = "The command does not spell out which file it redirects to or from."
 
 
 def analyse(text: str) -> Analysis:
-    """What `text` would do if bash ran it. Never raises; what cannot be proved is a doubt."""
+    """What `text` would do in bash. Never raises; what cannot be proved is a doubt."""
     return _remembered(text) if len(text) <= _REMEMBERED else _analyse(text, _Budget())
 
 
@@ -77,7 +74,7 @@ def _remembered(text: str) -> Analysis:
 
 @dataclass
 class _Budget:
-    """How much more is read of what commands hide; shared by all that one line hides."""
+    """How much nested text may still be read; shared by everything in one line."""
 
     characters: int = _INSIDE
     depth: int = _MAX_NESTED_SCRIPTS
@@ -93,14 +90,14 @@ def _analyse(text: str, budget: _Budget) -> Analysis:
         doubts.append(_TOO_LONG)
     phrases, more = _read(text[:_LOOKED_AT])
     doubts += more
-    gathering = _Gathering(budget)
+    collector = _Collector(budget)
     for phrase in phrases:
-        gathering.add(phrase)
-    doubts += gathering.doubts
+        collector.add(phrase)
+    doubts += collector.doubts
     return Analysis(
-        commands=tuple(gathering.commands),
-        writes=_unique(gathering.writes),
-        reads=_unique(gathering.reads),
+        commands=tuple(collector.commands),
+        writes=_unique(collector.writes),
+        reads=_unique(collector.reads),
         doubts=_unique(doubts),
     )
 
@@ -110,10 +107,10 @@ def _unique(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(text: str) -> tuple[list[Phrase], list[str]]:
-    """The commands that both readers see; when they differ, those of either, and a doubt."""
+    """The commands that both parsers see; if they differ, those of either, and a doubt."""
     joined = text.replace("\\\n", "") if "\\\n" in text else text
-    sighting = look(joined)
-    doubts = list(dict.fromkeys(sighting.doubts))
+    tree = find_commands(joined)
+    doubts = list(dict.fromkeys(tree.doubts))
     if joined is not text and not can_be_read(text):
         doubts.append(MISREAD)
     try:
@@ -121,24 +118,23 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
     except NotPlain as stop:
         phrases = stop.phrases + [stop.unfinished] * (MISREAD in doubts)
         doubts = doubts or [f"Part of it cannot be parsed reliably: {stop}."]
-    if not doubts and _same(phrases, sighting.phrases, sighting.redirects):
+    if not doubts and _same(phrases, tree.phrases, tree.redirects):
         return phrases, doubts
     if not doubts:
         doubts.append(_DIFFERENT)
     if MISREAD in doubts:
         phrases = phrases + _guessed(text)
-    seen = {_words(phrase) for phrase in sighting.phrases}
+    seen = {_words(phrase) for phrase in tree.phrases}
     missed = [phrase for phrase in phrases if phrase.words and _words(phrase) not in seen]
-    redirects = sighting.redirects + [
-        redirect for phrase in phrases for redirect in phrase.redirects
-    ]
+    own = [redirect for phrase in phrases for redirect in phrase.redirects]
+    redirects = tree.redirects + own
     for phrase in missed:
         phrase.redirects = []
-    return [*sighting.phrases, *missed, Phrase(redirects=redirects)], doubts
+    return [*tree.phrases, *missed, Phrase(redirects=redirects)], doubts
 
 
 def _guessed(text: str) -> list[Phrase]:
-    """What may be commands in a line that nobody can read, so that deny rules still meet them."""
+    """Possible commands in a line that cannot be parsed, so that deny rules still match them."""
     pieces = [piece.split() for piece in _MAY_BEGIN.split(text)]
     return [Phrase(words=[whole_word(word) for word in piece]) for piece in pieces if piece]
 
@@ -156,13 +152,12 @@ def _same(ours: list[Phrase], theirs: list[Phrase], redirects: list[Redirect]) -
         return False
     if any(phrase.assignments and not phrase.words for phrase in ours):
         return False
-    return targets(redirect for phrase in ours for redirect in phrase.redirects) == targets(
-        redirects
-    )
+    own = (redirect for phrase in ours for redirect in phrase.redirects)
+    return targets(own) == targets(redirects)
 
 
-class _Gathering:
-    """Commands one after the other, with the folders that a `cd` may have led to."""
+class _Collector:
+    """Collects commands in order, with the folders that a `cd` may have led to."""
 
     def __init__(self, budget: _Budget) -> None:
         self.budget = budget
@@ -223,7 +218,7 @@ class _Gathering:
         self.commands.append(command)
 
     def _inside(self, text: str) -> Iterator[tuple[str, ...]]:
-        """The commands of a command line that another command is given."""
+        """The commands of a nested command line."""
         if not self.budget.covers(text):
             self.doubts.append(_TOO_DEEP)
             return
@@ -237,7 +232,7 @@ class _Gathering:
             yield from command.hidden
 
     def _change_folder(self, words: list[Word]) -> None:
-        """What follows may be meant from there; or from here, if the change fails."""
+        """What follows may be relative to there; or to here, if the change fails."""
         targets = [word.text for word in words if word.text not in ("-L", "-P", "-e", "--")]
         if len(targets) != 1 or targets[0] == "-" or len(self.folders) >= _MAX_FOLDERS:
             self.doubts.append("The command does not spell out which folder it changes to.")
@@ -257,17 +252,14 @@ def _hosts(
     uses: list[CommandUse],
     behind: Iterable[tuple[str, ...]],
 ) -> tuple[str, ...]:
-    """Whom a command talks to, or the only one that it would run in turn."""
+    """The hosts of a command, or of the only one that it would run."""
     if CommandEffect.NETWORK not in use.effects:
         return ()
     inner = list(behind)
     if not inner and CommandEffect.NETWORK in own.effects:
         return hosts_of(words)
-    if (
-        len(inner) == 1
-        and CommandEffect.NETWORK in uses[0].effects
-        and "/" not in program_name(words[0])
-    ):
+    only_inner = len(inner) == 1 and CommandEffect.NETWORK in uses[0].effects
+    if only_inner and "/" not in program_name(words[0]):
         return hosts_of(inner[0])
     seen = (host for argv in (words, *inner) for host in hosts_of(argv) if host != ANY_HOST)
     return _unique([*seen, ANY_HOST])

@@ -50,16 +50,16 @@ _LOG_LONG = (
 
 @dataclass(frozen=True)
 class SubCommand:
-    """A sub-command: what it does plainly, and what some of its flags make of it."""
+    """A sub-command: its effects, and how some flags change them."""
 
     effects: frozenset[CommandEffect]
     flags: Flags = NO_FLAGS
     history: tuple[str, ...] = ()
-    """Flags that throw something away."""
+    """Flags that discard something."""
     operands_write: frozenset[CommandEffect] | None = None
-    """What it does when it has operands, where that differs (`git branch`, `git branch new`)."""
+    """Effects with operands, if they differ (`git branch`, `git branch new`)."""
     listing: tuple[str, ...] = ()
-    """Flags with which operands only choose what is shown."""
+    """Flags with which operands only select what is shown."""
 
 
 _DIFF = SubCommand(_R, Flags(_DIFF_SHORT, _DIFF_LONG))
@@ -212,7 +212,7 @@ _WORDS = {
     ("submodule", "status"): _R,
 }
 _BRINGS = names("switch checkout restore merge cherry-pick revert apply rebase reset pull stash")
-"""They write the files that a commit or a patch holds, protected ones too, …"""
+"""They write the files of a commit or a patch, protected ones too, …"""
 _BRINGS_NOT = {
     "checkout": ("-b", "--orphan"),
     "reset": ("--soft", "--mixed"),
@@ -220,7 +220,7 @@ _BRINGS_NOT = {
 }
 """… but not with these flags; a new branch that begins elsewhere does."""
 _CONFIGURES = names("init clone config remote submodule worktree branch switch checkout lfs")
-"""They write git's settings, some only now and then: a new branch that follows another one."""
+"""They write git's settings, some only sometimes: a new branch that tracks another one."""
 _FOLLOWS: dict[str, tuple[str, ...]] = {
     "push": ("-u", "--set-upstream"),
     **dict.fromkeys(("fetch", "pull"), ("--set-upstream",)),
@@ -235,7 +235,7 @@ _CONFIG_SCOPES = names("--global --local --system --show-origin --show-scope --n
 
 
 def examine_git(words: Sequence[Word]) -> CommandUse:
-    """What `git …` does; `words` begin behind the name."""
+    """`words` begin behind the name."""
     rest = list(words)
     doubts = list[str]()
     while rest and rest[0].text.startswith("-"):
@@ -255,7 +255,7 @@ def examine_git(words: Sequence[Word]) -> CommandUse:
 
 
 def without_globals(words: Sequence[str]) -> tuple[str, ...]:
-    """`git -C x -c y=z push` as `git push`, which is what a rule names."""
+    """Turn `git -C x -c y=z push` into `git push`, which is what a rule names."""
     rest = list(words[1:])
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
@@ -265,7 +265,7 @@ def without_globals(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def configures_git(words: Sequence[str]) -> bool:
-    """Whether a command writes a repository's settings or hooks; all of them say so."""
+    """Whether a command writes a repository's settings or hooks."""
     if len(words) < 2 or words[0] != "git":
         return False
     name, *rest = without_globals(words)[1:] or ("",)
@@ -315,7 +315,7 @@ def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str])
             use.doubts.append("The address names a program that git would run.")
         if name == "push" and any(operand[:1] in ("+", ":") for operand in operands):
             use.effects |= _H
-    if name in ("diff", "grep"):  # both take files outside of the repository, too
+    if name in ("diff", "grep"):  # both accept files outside the repository
         outside = parsed.has("--no-index")
         use.reads += [operand for operand in operands if outside or _OUTSIDE.search(operand)]
     if name in ("add", "rm", "mv", "restore"):

@@ -1,7 +1,7 @@
-"""Commands that a command would run in turn, so that a deny rule sees through what wraps them.
+"""Finds commands that a command would run in turn, so that deny rules see through wrappers.
 
-Where the wrapper's flags are known, its command is found exactly. Where they are not, every rest of
-its words counts as one: that denies too much rather than too little.
+If the wrapper's flags are known, its command is found exactly. Otherwise every suffix of its words
+counts as one: that denies too much rather than too little.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .words import Word
 
 Argv = tuple[str, ...]
 MAX = 64
-"""How many hidden commands are looked at; a line with more is not plain."""
+"""Hidden commands per line; a line with more is not plain."""
 
 _PYTHONS = frozenset(["python", "pypy"])
 _PYTHON_FLAG = re.compile(r"([cmWX])(.*)", re.DOTALL)
@@ -28,7 +28,7 @@ _TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
 
 
 class HiddenCommands:
-    """Collects the commands behind a command, those behind them, and so on."""
+    """Collects the commands behind a command, recursively."""
 
     def __init__(self, read: Callable[[str], Iterable[Argv]]) -> None:
         self.read = read
@@ -36,7 +36,6 @@ class HiddenCommands:
         self.too_many = False
 
     def look_behind(self, words: Argv) -> None:
-        """Find them all, until there are too many."""
         waiting = [words]
         while waiting:
             for argv in self._behind(waiting.pop()):
@@ -49,7 +48,7 @@ class HiddenCommands:
                 waiting.append(argv)
 
     def read_input(self, name: str, text: str) -> None:
-        """A shell is given commands as its input."""
+        """For a shell whose input is given in the line."""
         if posixpath.basename(name) in SHELLS:
             for argv in self.read(text):
                 self.found[argv] = None
@@ -118,7 +117,7 @@ def _python(rest: Argv) -> Iterator[Argv]:
         if flag and not value:
             value = waiting.pop(0) if waiting else ""
         if text.startswith("--") and "=" not in text and waiting and waiting[0][:1] != "-":
-            del waiting[0]  # its value, it may be
+            del waiting[0]  # may be its value
         if flag == "m":
             yield from _module(value, waiting)
         if flag in ("m", "c"):
@@ -126,13 +125,13 @@ def _python(rest: Argv) -> Iterator[Argv]:
 
 
 def _python_flag(text: str) -> tuple[str, str]:
-    """The flag among these letters that takes a value, and the value if it is joined."""
+    """The flag in a cluster that takes a value, and the value if it is attached."""
     found = None if text.startswith("--") else _PYTHON_FLAG.search(text)
     return (found[1], found[2]) if found else ("", "")
 
 
 def _module(name: str, rest: Sequence[str]) -> Iterator[Argv]:
-    """`pip._internal` is pip, `http.server` is in the table by its whole name."""
+    """`pip._internal` is pip; `http.server` is in the table by its full name."""
     whole = name.removesuffix(".__main__")
     yield (whole if whole in PROGRAMS else whole.partition(".")[0], *rest)
 

@@ -1,7 +1,7 @@
-"""Whom a command of the network talks to, as far as its words say.
+"""The hosts that a network command talks to, as far as its words tell.
 
-Only where a program's flags are all known are the hosts that it names all there are. Of any other
-program those that can be seen are shown, and `ANY_HOST` with them.
+The hosts are complete only if all flags of a program are known. Otherwise the visible ones are
+returned together with `ANY_HOST`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .table import PROGRAMS, program_name
 from .words import Word
 
 ANY_HOST = "*"
-"""Which host is not known."""
+"""An unknown host."""
 PACKAGE_INDEX = "pypi.org"
 
 HOST = re.compile(
     r"(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
     r"|(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]*:[0-9a-f:.]+"
 )
-"""A name, or an address in its usual form: of `0x7f.1` or `2130706433` nobody sees where it is."""
+"""A name or a usual address; nobody can read `0x7f.1` or `2130706433`."""
 _URL = re.compile(r"(?i)(?:git\+)?[a-z][a-z0-9.]*(?:\+[a-z0-9]+)?://\S+")
 _OVER_SSH = re.compile(r"(?:[^@/:\s]+@)?([^@/:\s]+):(?!//).*")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -38,7 +38,7 @@ _PIP = Flags(
 
 
 def hosts_of(words: Sequence[str]) -> tuple[str, ...]:
-    """The hosts that a command of the network reaches; `ANY_HOST` among them for others."""
+    """Contains `ANY_HOST` if there may be others."""
     name, rest = program_name(words[0]), [Word(text, text) for text in words[1:]]
     found = _READERS[name](rest) if name in _READERS else None
     if not found:
@@ -47,7 +47,7 @@ def hosts_of(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def remote_of(words: Sequence[str]) -> str:
-    """The name of the remote that a git command talks to; empty if it names none."""
+    """The remote that a git command names, or ""."""
     if len(words) < 2 or program_name(words[0]) != "git" or words[1] not in SUB_COMMANDS:
         return ""
     parsed = SUB_COMMANDS[words[1]].flags.parse([Word(text, text) for text in words[2:]])
@@ -56,12 +56,11 @@ def remote_of(words: Sequence[str]) -> str:
 
 
 def host_of_remote(url: str) -> str:
-    """The host of a remote's address."""
     return _over_ssh(url) or ANY_HOST
 
 
 def normal(host: str) -> str:
-    """One spelling for each host; `ANY_HOST` for what is none, or is written to deceive."""
+    """Normalise a host; `ANY_HOST` for what is none, or is written to deceive."""
     plain = host.strip("[]").lower().rstrip(".")
     return plain if HOST.fullmatch(plain) else ANY_HOST
 
@@ -74,13 +73,13 @@ def _of_url(text: str) -> str:
 
 
 def _of_address(text: str) -> str:
-    """`example.org/x` is an address of the web for those who fetch, `host:path` is not."""
+    """Programs that fetch read `example.org/x` as a web address, but not `host:path`."""
     plain = "\\" not in text and "{" not in text and "[" not in text
     return _of_url(text if "://" in text else f"http://{text}") if plain else ANY_HOST
 
 
 def _fetched(name: str) -> Callable[[list[Word]], list[str]]:
-    """For programs whose operands are addresses; a proxy is one, too."""
+    """For programs whose operands are addresses; so is a proxy."""
 
     def read(rest: list[Word]) -> list[str]:
         flags = PROGRAMS[name].flags
@@ -97,7 +96,7 @@ def _fetched(name: str) -> Callable[[list[Word]], list[str]]:
 
 
 def _over_ssh(text: str) -> str | None:
-    """The host of `user@host:path`; None for a path of this machine."""
+    """The host of `user@host:path`; None for a local path."""
     if "://" in text:
         return _of_url(text)
     found = _OVER_SSH.fullmatch(text)
@@ -126,7 +125,7 @@ def _first_operand(flags: Flags) -> Callable[[list[Word]], list[str]]:
 
 
 def _git(rest: list[Word]) -> list[str]:
-    """What a remote's name stands for is not in the words; see `remote_of`."""
+    """The host of a named remote is not in the words; see `remote_of`."""
     sub = SUB_COMMANDS.get(rest[0].text) if rest else None
     parsed = sub.flags.parse(rest[1:]) if sub else None
     if parsed is None or parsed.unknown or not parsed.operands:
@@ -136,7 +135,7 @@ def _git(rest: list[Word]) -> list[str]:
 
 
 def _pip(rest: list[Word]) -> list[str]:
-    """Plain names of packages come from the index; files and addresses may say anything."""
+    """Plain package names come from the index; files and addresses may be anything."""
     if not rest or rest[0].text not in ("install", "download", "wheel"):
         return []
     parsed = _PIP.parse(rest[1:])

@@ -1,8 +1,8 @@
-"""The small reader: the plain part of the shell's language, cut into commands.
+"""The small parser: splits the plain part of the shell's language into commands.
 
-It knows words, quotes, redirections, lists, pipes, groups, `if` and `while`, and says so when it
-meets anything else. It exists because tree-sitter's grammar and bash do not always cut a line
-alike; where the two readers disagree, the line is not plain.
+It knows words, quotes, redirections, lists, pipes, groups, `if` and `while`, and rejects anything
+else. It exists because tree-sitter's grammar and bash do not always agree; where the two parsers
+disagree, the line is not plain.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .words import Quirk, Unclear, Word, read_word
 
 @dataclass(slots=True)
 class Redirect:
-    """A redirection and the word behind it. A here-document's word is its delimiter."""
+    """A redirection and its target; for a here-document, the delimiter."""
 
     operator: str
     target: Word
@@ -37,7 +37,7 @@ class Phrase:
 
 
 class NotPlain(Exception):
-    """The line goes beyond what the small reader knows; carries what was read until there."""
+    """The line goes beyond the small parser; carries what was read so far."""
 
     def __init__(self, why: str, phrases: list[Phrase], unfinished: Phrase) -> None:
         super().__init__(why)
@@ -52,7 +52,7 @@ _OPERATOR = re.compile(
 )
 _DESCRIPTOR = re.compile(r"[0-9]+(?=[<>])")
 _DUPLICATE = re.compile(r"[0-9]+|-|[^-0-9].*", re.DOTALL)
-"""What may stand behind `>&`; bash cuts `>&1-` and `>& --` in its own way."""
+"""What may follow `>&`; bash reads `>&1-` and `>& --` in its own way."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.ASCII | re.DOTALL)
 _SEPARATORS = names("&& & || |& | ; )") | {"\n"}
 _REDIRECTS = names("&>> &> <<< < <& <> > >> >& >|")
@@ -61,7 +61,7 @@ _BEYOND = names("for case esac select function in [[ ]] coproc")
 
 
 def split(text: str) -> list[Phrase]:
-    """Cut a line into its commands, or raise `NotPlain`."""
+    """Split a line into its commands, or raise `NotPlain`."""
     return _Reader(text).read()
 
 
@@ -76,7 +76,7 @@ class _Reader:
         self.piped = False
         self.misleading = False
         self.bodies = list[Redirect]()
-        """Here-documents whose bodies begin behind the next newline."""
+        """Here-documents whose bodies begin after the next newline."""
 
     def read(self) -> list[Phrase]:
         try:

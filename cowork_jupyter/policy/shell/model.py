@@ -1,4 +1,4 @@
-"""The values that the analysis of a command line gives."""
+"""Result types of the analysis."""
 
 from __future__ import annotations
 
@@ -16,46 +16,43 @@ class CommandEffect(str, Enum):
     INSTALLS = "installs"
     GIT_HISTORY = "git_history"
     RUNS_CODE = "runs_code"
-    """Computes: runs a program of the workspace, or text that it is given."""
+    """Computes: runs a program of the workspace, or given text."""
     RUNS_PROGRAMS = "runs_programs"
-    """Starts other programs, which its words name."""
+    """Starts other programs named by its words."""
     UNKNOWN = "unknown"
 
 
 def names(text: str) -> frozenset[str]:
-    """The words of a list that is easier to read without quotes and commas."""
+    """Split a word list, which is easier to read without quotes and commas."""
     return frozenset(text.split())
 
 
 @dataclass(frozen=True)
 class SimpleCommand:
-    """One program with its arguments, wherever in the line it stands."""
+    """One program with its arguments, anywhere in the line."""
 
     words: tuple[str, ...]
-    """The literal arguments, name first. A word that is not literal stands as it is written."""
+    """The literal arguments, name first; a word that is not literal is kept as written."""
     text: str
     doubts: tuple[str, ...] = ()
     hidden: tuple[tuple[str, ...], ...] = ()
-    """Commands that this one would run in turn. For deny rules; they never make it allowed."""
+    """Commands that this one would run. For deny rules only; they never allow it."""
     effects: frozenset[CommandEffect] = frozenset({CommandEffect.UNKNOWN})
     writes_unnamed: bool = False
     """Whether it writes files that its words do not name."""
     brings: bool = False
-    """Whether an archive, a patch or a commit says which files it writes."""
+    """Whether an archive, a patch or a commit determines which files it writes."""
     hosts: tuple[str, ...] = ()
-    """Whom it talks to, if it uses the network; see `hosts`."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A whole command line."""
-
     commands: tuple[SimpleCommand, ...] = ()
     writes: tuple[str, ...] = ()
-    """Files that are written, created or deleted. Not all of them, unless `plain`."""
+    """Files written, created or deleted. Incomplete unless `plain`."""
     reads: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    """Why the whole cannot be proved plain, the doubts of every command included."""
+    """Why it cannot be proved plain, including the doubts of every command."""
 
     @property
     def plain(self) -> bool:

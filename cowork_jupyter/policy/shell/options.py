@@ -1,10 +1,8 @@
-"""Flags of programs: which are known to be harmless, which take a value, which name a file.
+"""Known flags of programs: which are harmless, which take a value, which name a file.
 
-A program's flags are written in a small notation: `"ln:f<o>"` the short ones, `"all lines= file<"`
-the long ones.
-Behind a flag `:` or `=` means that it takes a value, `<` a file that is read, `>` a file that is
-written, `?` a value that may be left out (and is then joined to the flag when it is there).
-What is not in the notation is unknown, abbreviations of long flags included, and asks.
+Notation: `"ln:f<o>"` for short flags, `"all lines= file<"` for long ones. After a flag, `:` or `=`
+means a value, `<` a file that is read, `>` a file that is written, `?` an optional value (attached
+to the flag). Flags not listed are unknown, abbreviations of long ones included, and ask.
 """
 
 from __future__ import annotations
@@ -23,8 +21,8 @@ from .words import Quirk, Word
 def mentions(texts: Sequence[str], argument: str) -> bool:
     """Whether one of these words is the argument, as programs read it.
 
-    It errs towards yes: a long option counts when it is cut short or has a value, a short one
-    anywhere in a cluster, a sub-command wherever it stands. The price is a question too many.
+    It errs towards yes: a long option counts if abbreviated or with a value, a short one anywhere
+    in a cluster, a sub-command at any position. The price is a question too many.
     """
     return any(_is(text, argument) for text in texts)
 
@@ -43,11 +41,11 @@ def _is(text: str, argument: str) -> bool:
 
 
 ANYWHERE = -1
-"""For a program that runs a command which begins somewhere among its words."""
+"""The wrapped command begins somewhere among the words."""
 
 
 class Operands(Enum):
-    """What the words that are not flags mean."""
+    """The meaning of words that are not flags."""
 
     NONE = "none"
     TEXT = "text"
@@ -58,21 +56,21 @@ class Operands(Enum):
     COPY = "copy"
     """The last is written, the others are read."""
     MOVE = "move"
-    """The last is written, the others are taken away."""
+    """The last is written, the others are removed."""
     MODE = "mode"
-    """The first says how, the others are written."""
+    """The first is a mode, the others are written."""
 
 
 @dataclass
 class CommandUse:
-    """What one use of a program does."""
+    """The effects of one use of a program."""
 
     effects: set[CommandEffect] = field(default_factory=set)
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     brings: bool = False
-    """Whether it writes what an archive, a patch or a commit holds, wherever that says."""
+    """Whether an archive, a patch or a commit determines which files it writes."""
 
     @property
     def writes_unnamed(self) -> bool:
@@ -80,7 +78,6 @@ class CommandUse:
         return self.brings or (CommandEffect.WRITES in self.effects and not self.writes)
 
     def join(self, other: CommandUse) -> None:
-        """Add what `other` does."""
         self.effects |= other.effects
         self.reads += other.reads
         self.writes += other.writes
@@ -90,8 +87,6 @@ class CommandUse:
 
 @dataclass
 class Parsed:
-    """Arguments sorted into flags with their values, and operands."""
-
     flags: list[tuple[str, str | None]] = field(default_factory=list)
     operands: list[Word] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
@@ -99,11 +94,9 @@ class Parsed:
     unknown: list[str] = field(default_factory=list)
 
     def has(self, *names: str) -> bool:
-        """Whether one of these flags is there."""
         return any(flag in names for flag, _ in self.flags)
 
     def values(self, *names: str) -> list[str]:
-        """What these flags were given."""
         return [value for flag, value in self.flags if flag in names and value is not None]
 
 
@@ -131,7 +124,7 @@ class Flags:
         return table
 
     def parse(self, words: Sequence[Word], permuted: bool = True) -> Parsed:
-        """Sort arguments. Not `permuted` means that flags end at the first operand."""
+        """Unless `permuted`, flags end at the first operand."""
         parsed, rest = Parsed(), list(words)
         while rest:
             word = rest.pop(0)
@@ -195,36 +188,34 @@ NO_FLAGS = Flags()
 
 @dataclass(frozen=True)
 class Program:
-    """A row of the table: all that is known about a program."""
+    """What is known about a program."""
 
     effects: frozenset[CommandEffect]
-    """What it does whatever it is told."""
+    """Regardless of its arguments."""
     flags: Flags | None = NO_FLAGS
-    """Those that change nothing about that; any other asks. None if they are not looked at."""
+    """Flags that do not change that; any other asks. None: flags are not checked."""
     operands: Operands = Operands.READ
     globs: bool = False
-    """Whether it shows no contents, so that file patterns give nothing away."""
+    """Whether it shows no contents, so that file patterns reveal nothing."""
     most: int | None = None
-    """How many operands it may have; a further one would be written to."""
+    """Maximum number of operands; a further one would be written to."""
     more: Mapping[CommandEffect, str] = field(default_factory=dict)
-    """What options and sub-commands make of it."""
+    """Options and sub-commands that add an effect."""
     tells: tuple[str, ...] = ()
-    """Arguments with which it only tells something."""
+    """Arguments with which it only prints information."""
     tells_with: Flags | None = None
-    """Flags and operands that may follow those; None if nothing may."""
+    """What may follow those; None if nothing may."""
     wraps: int | None = None
-    """How many operands precede a command that it runs; None if it runs none."""
+    """Number of operands before the command that it runs; None if it runs none."""
     brings: bool = False
-    """As in `CommandUse`."""
     kept: bool = True
-    """Whether “Always allow” says something: not for what runs whatever a file or a word says."""
+    """Whether “Always allow” makes sense: not for programs that run whatever a file or word
+    says."""
 
     def arguments(self, effect: CommandEffect) -> list[str]:
-        """Options and sub-commands that make it do this."""
         return self.more.get(effect, "").split()
 
     def examine(self, name: str, words: Sequence[Word]) -> CommandUse:
-        """What it does with these arguments."""
         texts = [word.text for word in words]
         if self._only_tells(words, " ".join(texts)):
             return CommandUse({CommandEffect.READS})
@@ -267,9 +258,8 @@ class Program:
                 use.writes += [operand for operand in operands if operand != "-"]
             case Operands.PATTERN:
                 given = parsed.has("-e", "-f", "--regexp", "--file", "--files")
-                use.reads += [
-                    operand for operand in operands[0 if given else 1 :] if operand != "-"
-                ]
+                files = operands if given else operands[1:]
+                use.reads += [operand for operand in files if operand != "-"]
             case Operands.MODE:
                 use.writes += operands[1:]
             case Operands.COPY | Operands.MOVE:
@@ -278,18 +268,16 @@ class Program:
                 gone = use.writes if self.operands is Operands.MOVE else use.reads
                 gone += sources
                 use.writes += into
-                use.writes += [
-                    posixpath.join(*into, posixpath.basename(source)) for source in sources
-                ]
+                names = map(posixpath.basename, sources)
+                use.writes += [posixpath.join(*into, name) for name in names]
 
 
 def unknown_flag(name: str, flag: str) -> str:
-    """The sentence about a flag that is in no table."""
     return f"Cowork does not know what the flag {flag} of {name} does."
 
 
 def glob_doubts(words: Sequence[Word]) -> list[str]:
-    """Sentences about file patterns, for programs that read or change what these find."""
+    """Doubts about file patterns, for programs that read or change what these match."""
     return [
         f"Cowork does not know which files “{word.source}” stands for."
         for word in words

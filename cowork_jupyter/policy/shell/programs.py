@@ -1,4 +1,4 @@
-"""What a program does: looks it up in the tables, or says that it is not known."""
+"""Looks up the effects of a program in the tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERSION = frozenset([("--version",), ("-V",)])
 
 
 def examine(words: Sequence[Word]) -> CommandUse:
-    """What the program does with these words, as far as they prove it."""
+    """The effects of a program with these words, as far as they prove them."""
     name, rest = program_name(words[0].text), words[1:]
     texts = tuple(word.text for word in rest)
     use = _examine_known(name, rest)
@@ -60,7 +60,7 @@ _MAX_QUOTED = 80
 
 
 def _word_doubts(name: str, rest: Sequence[Word]) -> list[str]:
-    """`echo $HOME` only says something; for all others an unknown word may be a flag or a file."""
+    """`echo $HOME` only prints; for all others an unknown word may be a flag or a file."""
     doubts = list[str]()
     for word in rest:
         for quirk in sorted(word.quirks - ({Quirk.VARIABLE} if name == "echo" else set())):
@@ -74,7 +74,7 @@ def _word_doubts(name: str, rest: Sequence[Word]) -> list[str]:
 
 
 def _printf(texts: tuple[str, ...]) -> list[str]:
-    """`%n` puts a number into a variable, which may be PATH."""
+    """`%n` sets a variable, which may be PATH."""
     sets = any(_STORES.search(text.replace("%%", "")) for text in texts)
     return ["It may set a variable."] if sets else []
 
@@ -84,7 +84,7 @@ def _less(texts: tuple[str, ...]) -> list[str]:
 
 
 def _date(texts: tuple[str, ...]) -> list[str]:
-    """An operand that is no format sets the clock."""
+    """An operand that is not a format sets the clock."""
     flags = TELLING["date"].flags
     assert flags is not None
     operands = flags.parse([Word(text, text) for text in texts]).operands
@@ -103,7 +103,7 @@ def _jq(texts: tuple[str, ...]) -> list[str]:
 
 
 def _ps(texts: tuple[str, ...]) -> list[str]:
-    """`ps e` shows the environment of other processes, and with it their secrets."""
+    """`ps e` shows the environment of other processes, including secrets."""
     shows = any("environ" in text for text in texts) or any(
         "e" in text for text in texts if not text.startswith("-") and text.isalpha()
     )
@@ -111,17 +111,13 @@ def _ps(texts: tuple[str, ...]) -> list[str]:
 
 
 def _env(texts: tuple[str, ...]) -> list[str]:
-    """`env LD_PRELOAD=./x ls` does what an assignment before the command does."""
-    sets = any(ASSIGNMENT.match(text) for text in texts)
-    return (
-        ["It sets a variable for the command, which can change what the command does."]
-        if sets
-        else []
-    )
+    """`env LD_PRELOAD=./x ls` is like an assignment before the command."""
+    doubt = "It sets a variable for the command, which can change what the command does."
+    return [doubt] if any(ASSIGNMENT.match(text) for text in texts) else []
 
 
 def _shell(texts: tuple[str, ...]) -> list[str]:
-    """`echo … | sh`: with no file and no text of its own, it runs what it is passed."""
+    """In `echo … | sh` the shell runs its input."""
     named = any(text[:1] not in ("-", "+") for text in texts) and "-s" not in texts
     passed = not named and texts not in _VERSION
     return ["The shell runs its input, which the command does not spell out."] if passed else []

@@ -1,7 +1,7 @@
-"""Programs that run code or other programs, install software or reach other machines; see `table`.
+"""Programs that run code or other programs, install software or use the network; see `table`.
 
-Their flags are not all known, so what they do by themselves is assumed of every use, and a row adds
-what some arguments make of it. Names of Python modules are here, too, for `python -m`.
+Their flags are not all known, so their own effects are assumed of every use, and a row adds what
+some arguments do. Also contains Python modules, for `python -m`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ def _runs(
     installs: str = "",
     installs_built: str = "",
 ) -> Program:
-    """A row: what it does by itself, and the arguments with which it runs, writes, deletes more.
-
-    What installs fetches, too, unless it is what was built here.
+    """Own effects, and the arguments that add others. Installing implies the network, except for
+    `installs_built`.
     """
     more = {
         CommandEffect.RUNS_PROGRAMS: runs,

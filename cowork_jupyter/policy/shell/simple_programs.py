@@ -1,4 +1,6 @@
-"""Programs that look at files, or at their names, sizes and kinds; see `table`."""
+"""Programs whose flags are all known: they read, print information, write, or fetch; see
+`table`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ def _reader(
 
 
 def _lister(short: str = "", long: str = "") -> Program:
-    """Shows names, sizes or kinds of files, not what is in them."""
+    """Shows names, sizes or kinds of files, not their contents."""
     return Program(_READS, Flags(short, long), globs=True)
 
 
@@ -162,12 +164,12 @@ LOOKING: dict[str, Program] = {
 
 
 def _teller(short: str = "", long: str = "") -> Program:
-    """Tells something; its operands are not files."""
+    """Prints something; its operands are not files."""
     return Program(_READS, Flags(short, long), Operands.TEXT)
 
 
 def _bare(short: str = "", long: str = "") -> Program:
-    """Takes flags only; with an operand it would do something else."""
+    """Takes flags only; an operand would change what it does."""
     return Program(_READS, Flags(short, long), Operands.NONE)
 
 

@@ -1,4 +1,4 @@
-"""Programs whose arguments are a language of their own: find, sed, awk, tests and such."""
+"""Programs whose arguments are a language of their own: find, sed, awk, tar and such."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import re
 from collections.abc import Callable, Sequence
 
 from .model import CommandEffect, names
-from .options import CommandUse, Flags, glob_doubts, unknown_flag
+from .options import CommandUse, Flags, Parsed, glob_doubts, unknown_flag
 from .table import PROGRAMS
 from .words import Word
+
+
+def _reading(name: str, words: Sequence[Word], parsed: Parsed) -> CommandUse:
+    """Reads by default; unknown flags and file patterns are doubts."""
+    unknown = [unknown_flag(name, flag) for flag in parsed.unknown]
+    return CommandUse({CommandEffect.READS}, doubts=[*unknown, *glob_doubts(words)])
+
 
 _TAR = Flags(
     "tvf<zjJaxckpC>OhPuT<",
@@ -18,15 +25,12 @@ _TAR = Flags(
 
 
 def examine_tar(words: Sequence[Word]) -> CommandUse:
-    """Without a known mode it is taken to unpack."""
+    """Without a known mode it is assumed to unpack."""
     given = list(words)
     if given and not given[0].text.startswith("-"):
         given[0] = Word("-" + given[0].text, given[0].source, given[0].quirks)
     parsed = _TAR.parse(given)
-    use = CommandUse(
-        {CommandEffect.READS}, doubts=[unknown_flag("tar", flag) for flag in parsed.unknown]
-    )
-    use.doubts += glob_doubts(words)
+    use = _reading("tar", words, parsed)
     archives = [name for name in parsed.values("-f", "--file") if name != "-"]
     if any(":" in name for name in archives):
         use.doubts.append("The archive may be on another machine.")
@@ -49,12 +53,9 @@ _UNZIP = Flags("lvtpqod>jn", "")
 
 
 def examine_unzip(words: Sequence[Word]) -> CommandUse:
-    """Unpacks, unless a flag says only to look."""
+    """Unpacks, unless a flag only lists."""
     parsed = _UNZIP.parse(words)
-    use = CommandUse(
-        {CommandEffect.READS}, doubts=[unknown_flag("unzip", flag) for flag in parsed.unknown]
-    )
-    use.doubts += glob_doubts(words)
+    use = _reading("unzip", words, parsed)
     use.reads += [word.text for word in parsed.operands[:1]]
     if not parsed.has("-l", "-v", "-t", "-p"):
         use.effects.add(CommandEffect.WRITES)
@@ -79,7 +80,6 @@ Examiner = Callable[[Sequence[Word]], CommandUse]
 
 
 def _free(_words: Sequence[Word]) -> CommandUse:
-    """Whatever is said to it, it only says or does nothing."""
     return CommandUse({CommandEffect.READS})
 
 
@@ -148,12 +148,9 @@ _SED_SAFE = re.compile(
 
 
 def _sed(words: Sequence[Word]) -> CommandUse:
-    """Scripts can write (`w`) and run programs (`e`), so only commands that cannot are known."""
+    """Scripts can write (`w`) and run programs (`e`), so only harmless commands are known."""
     parsed = _SED.parse(words)
-    use = CommandUse(
-        {CommandEffect.READS}, doubts=[unknown_flag("sed", flag) for flag in parsed.unknown]
-    )
-    use.doubts += glob_doubts(words)
+    use = _reading("sed", words, parsed)
     files = [word.text for word in parsed.operands]
     scripts = parsed.values("-e", "--expression") or [files.pop(0) if files else ""]
     for script in scripts:
@@ -178,12 +175,9 @@ _AWK_DANGER = re.compile(
 
 
 def _awk(words: Sequence[Word]) -> CommandUse:
-    """A whole language; harmless when nothing in the program could write, run or open."""
+    """Harmless if nothing in the program could write, run or open."""
     parsed = _AWK.parse(words, permuted=False)
-    use = CommandUse(
-        {CommandEffect.READS}, doubts=[unknown_flag("awk", flag) for flag in parsed.unknown]
-    )
-    use.doubts += glob_doubts(words)
+    use = _reading("awk", words, parsed)
     program, *files = [word.text for word in parsed.operands] or [""]
     if _AWK_DANGER.search(program):
         use.doubts.append("The awk program may write files or run programs.")
@@ -196,7 +190,7 @@ _TEST_FLAG = re.compile(r"-[bcdefghkLNnOopGrSstuwxz]")
 
 
 def _test(words: Sequence[Word]) -> CommandUse:
-    """`-v` and `-R` are left out: they compute the index of an array, which can run commands."""
+    """`-v` and `-R` are left out: they evaluate array indexes, which can run commands."""
     use = CommandUse({CommandEffect.READS}, doubts=glob_doubts(words))
     for word in words:
         text = word.text

@@ -1,10 +1,10 @@
-"""The one table of programs: what each does, and what its options and sub-commands make of it.
+"""The table of programs: effects, and what options and sub-commands add.
 
-Decisions, deny rules that look behind a command, and the offer of “Always allow” all read it. For
-programs that look, tell or change, a flag that is not here is unknown, and asks. Left out are flags
-that run programs, write where nobody would look, or read lists of files from a file:
-`sort --compress-program`, `rg --pre`, `tree -o`, `wc --files0-from`, `date -s`; where such a flag
-names a command, the row says so, and deny rules see that command. git's sub-commands are in `git`.
+Decisions, deny rules that look behind a command, and the offer of “Always allow” all use it. For
+programs with known flags any other flag asks. Left out are flags that run programs, write to
+unexpected places, or read lists of files from a file: `sort --compress-program`, `rg --pre`, `tree
+-o`, `wc --files0-from`, `date -s`; if such a flag names a command, the row says so, and deny rules
+see that command. git's sub-commands are in `git`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _RUNS = CommandEffect.RUNS_PROGRAMS
 
 
 def _language(more: dict[CommandEffect, str]) -> Program:
-    """A program whose arguments are a language of their own; see `special`."""
+    """Its arguments are a language of their own; see `special`."""
     return Program(_READS, NO_FLAGS, more=more)
 
 
@@ -58,7 +58,7 @@ _COMMAND_FLAGS = {
     "zip": "-TT --unzip-command",
     "split": "--filter",
 }
-"""Flags of programs with known flags that name a command. They are unknown, so they ask."""
+"""Flags that name a command, of programs with known flags. They are unknown, so they ask."""
 _KNOWN = {**LOOKING, **TELLING, **CHANGING}
 
 PROGRAMS: dict[str, Program] = {
@@ -73,7 +73,7 @@ _NUMBERED = re.compile(r"(python|pypy|pip|perl|ruby|node|lua|php|gcc|clang)[0-9]
 
 
 def program_name(word: str) -> str:
-    """The name that the table knows a program by; the path itself when it is no system program."""
+    """The program's name in the table; the path itself if it is not a system program."""
     if match := _SYSTEM.fullmatch(word):
         word = match[1]
     if match := _NUMBERED.fullmatch(word):
@@ -82,7 +82,7 @@ def program_name(word: str) -> str:
 
 
 def row_of(word: str) -> Program | None:
-    """What the table says of a program; `Rscript` is there in small letters."""
+    """`Rscript` is in the table in lower case."""
     name = program_name(word)
     return PROGRAMS.get(name) or RUNNING.get(name.lower())
 
@@ -94,7 +94,7 @@ _EXECUTES = frozenset(
 
 
 def is_always_allowable(command: SimpleCommand) -> bool:
-    """Whether a rule for this command's words says something about what it would allow."""
+    """Whether a rule for this command's words limits what it would allow."""
     if not command.words or command.doubts or command.hidden or command.brings:
         return False
     if command.effects & _EXECUTES and command.effects - _COMPUTES:
@@ -105,5 +105,5 @@ def is_always_allowable(command: SimpleCommand) -> bool:
 
 
 def matches_prefix(words: Sequence[str], prefix: Sequence[str]) -> bool:
-    """Whether a command begins with a rule's words, each of them whole."""
+    """Whether a command begins with a rule's words."""
     return bool(prefix) and tuple(words[: len(prefix)]) == tuple(prefix)

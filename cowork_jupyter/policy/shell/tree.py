@@ -1,4 +1,4 @@
-"""The wide reader: tree-sitter-bash finds every command, in whatever construct it stands."""
+"""The wide parser: finds every command with tree-sitter-bash, in any construct."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KNOWN = names(
     negated_command test_command simple_expansion variable_name special_variable_name
     unary_expression binary_expression test_operator"""
 )
-"""Constructs that prove nothing against a line. Their words are looked at on their own."""
+"""Harmless constructs. Their words are checked separately."""
 
 _SENTENCES = {
     "command_substitution": "It substitutes the output of another command.",
@@ -44,14 +44,14 @@ _SENTENCES = {
 _LEAVES = names(
     "word raw_string number string_content variable_name ansi_c_string comment ; && || |"
 )
-"""What is known and has nothing inside; not visiting it makes the walk three times as fast."""
+"""Known leaves; skipping them makes the walk three times as fast."""
 _REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
 MISREAD = "The line is not valid shell syntax."
 
 
 @dataclass(slots=True)
-class Sighting:
-    """What the tree shows: commands in order, redirections, and reasons for doubt."""
+class TreeCommands:
+    """Commands in order, redirections, and reasons for doubt."""
 
     phrases: list[Phrase] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
@@ -70,45 +70,43 @@ _WIDE = re.compile(r"[^\x00-\x7f]")
 
 
 def _parse(text: str) -> Node:
-    """The tree of a line in which letters beyond ASCII stand as plain ones.
+    """Parse the line with all non-ASCII letters replaced.
 
-    With odd characters beyond ASCII the grammar (0.25.1) has ended the whole process; why is not
-    known. To the shell they are parts of words like any letter, and so places in the tree are
-    places in the text.
+    Some of them crashed the process in the grammar (0.25.1), for unknown reasons. To the shell they
+    are parts of words like any letter, and offsets in the tree stay offsets in the text.
     """
     return _parser().parse(_WIDE.sub("x", text).encode()).root_node
 
 
 def can_be_read(text: str) -> bool:
-    """Whether tree-sitter finds no error in it."""
     return not _parse(text).has_error
 
 
-def look(text: str) -> Sighting:
-    """Walk the tree without recursion: how deep something is nested is up to its writer."""
+def find_commands(text: str) -> TreeCommands:
+    """Without recursion, because the nesting depth is up to the writer."""
     root = _parse(text)
-    sighting = Sighting()
+    found = TreeCommands()
     if root.has_error:
-        sighting.doubts.append(MISREAD)
+        found.doubts.append(MISREAD)
     phrases = dict[int, Phrase]()
     waiting: list[tuple[Node, Node | None]] = [(root, None)]
     while waiting:
         node, parent = waiting.pop()
         children = node.children
-        sighting.doubts.extend(_doubts(node, children))
+        found.doubts.extend(_doubts(node, children))
         if phrase := _phrase(node, children, text):
             phrases[node.id] = phrase
-            sighting.phrases.append(phrase)
+            found.phrases.append(phrase)
         if node.type in _REDIRECTS:
             redirect, more = _redirect(node, children, text)
-            sighting.redirects.append(redirect)
+            found.redirects.append(redirect)
             owner = phrases.get(_last_command(parent).id) if parent and more else None
             if owner is not None:
                 owner.words.extend(more)
             elif more:
-                sighting.doubts.append(MISREAD)
+                found.doubts.append(MISREAD)
         waiting.extend((child, node) for child in reversed(children) if child.type not in _LEAVES)
-    return sighting
+    return found
 
 
 def _doubts(node: Node, children: list[Node]) -> Iterator[str]:
@@ -161,7 +159,7 @@ def _phrase(node: Node, children: list[Node], text: str) -> Phrase | None:
 
 
 def _redirect(node: Node, children: list[Node], text: str) -> tuple[Redirect, list[Word]]:
-    """A redirection; and words of the command, which this grammar takes for further targets."""
+    """A redirection, and words of the command that this grammar takes for further targets."""
     operator = next((child.type for child in children if child.type[:1] in "<>&"), "")
     if operator.endswith("&-"):
         return Redirect(operator[:-1], whole_word("-")), []

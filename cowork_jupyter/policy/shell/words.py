@@ -1,4 +1,4 @@
-"""One word of the shell: what it says after unquoting, and what the shell would do to it first."""
+"""A word of the shell: its unquoted text, and what the shell would do to it first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Quirk(str, Enum):
-    """Something in a word that the shell replaces, so that the text alone does not tell."""
+    """A part of a word that the shell replaces, so that the text alone is not reliable."""
 
     VARIABLE = "variable"
     SUBSTITUTION = "substitution"
@@ -22,7 +22,7 @@ class Quirk(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as written and, where it is literal, as the program gets it."""
+    """A word as written and, if it is literal, as the program gets it."""
 
     text: str
     source: str
@@ -30,12 +30,12 @@ class Word:
 
     @property
     def literal(self) -> bool:
-        """Whether the shell leaves it as it is."""
+        """Whether the shell leaves it unchanged."""
         return not self.quirks
 
 
 class Unclear(Exception):
-    """The shell would read on from here by rules that the small reader does not know."""
+    """The shell continues by rules that the small parser does not know."""
 
     def __init__(self, quirk: Quirk) -> None:
         super().__init__(quirk)
@@ -62,14 +62,14 @@ _TILDE = re.compile(r"(?:^|[=:])~")
 _BRACES = re.compile(r"\{.*(?:,|\.\.).*\}", re.DOTALL)
 _HISTORY = re.compile(r"![^\s=(\"]")
 _QUOTED = "\0"
-"""Stands for quoted text where the unquoted rest of a word is searched for special characters."""
+"""Stands for quoted text when the unquoted rest is searched for special characters."""
 
 
 def read_word(text: str, start: int = 0) -> tuple[Word, int]:
-    """The word that begins at `start`, and where it ends. Raises `Unclear`."""
+    """The word at `start`, and where it ends. Raises `Unclear`."""
     match = _SAFE.match(text, start)
     if match and (match.end() == len(text) or text[match.end()] in " \t\n;"):
-        return Word(match[0], match[0]), match.end()  # nine words of ten
+        return Word(match[0], match[0]), match.end()  # the fast path for most words
     at, said, bare = start, list[str](), list[str]()
     quirks = set[Quirk]()
     while match := _PIECE.match(text, at):
@@ -92,7 +92,7 @@ def read_word(text: str, start: int = 0) -> tuple[Word, int]:
 
 
 def whole_word(source: str) -> Word:
-    """A word that another reader has cut out; not literal when it does not end where it should."""
+    """A word cut out by another parser; not literal if it does not end where it should."""
     try:
         word, end = read_word(source)
     except Unclear as stop:
@@ -141,7 +141,7 @@ _ANSI_LETTERS = {
 
 
 def _ansi(value: str, quirks: set[Quirk]) -> str:
-    """Decode `$'…'`. What ends the string early or hangs on the locale is not literal."""
+    """Decode `$'…'`. What ends the string early or depends on the locale is not literal."""
 
     def decode(match: re.Match[str]) -> str:
         octal, byte, short, long, letter = match.groups()

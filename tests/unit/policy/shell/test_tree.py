@@ -24,7 +24,7 @@ def test_the_parser_never_gets_characters_that_end_its_process(
 ) -> None:
     listening = Listening()
     monkeypatch.setattr(tree, "_parser", lambda: listening)
-    sighting = tree.look("cat grün \U0010ffff \ud800 | wc")
+    sighting = tree.find_commands("cat grün \U0010ffff \ud800 | wc")
     assert [word.text for word in sighting.phrases[0].words] == [
         "cat",
         "grün",
