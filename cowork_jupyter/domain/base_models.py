@@ -74,7 +74,6 @@ def field_problems(error: ValidationError, known: Iterable[str] = ()) -> list[Fi
 
 
 def describe_problems(problems: list[FieldProblem], separator: str = "; ") -> str:
-    """The first problems in one text, and how many more there are."""
     more = len(problems) - MAX_PROBLEMS
     lines = [*map(str, problems[:MAX_PROBLEMS]), *([f"and {more} more"] if more > 0 else [])]
     return separator.join(lines)

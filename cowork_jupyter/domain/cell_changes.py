@@ -16,7 +16,7 @@ CellDecision = Literal["accept", "revert"]
 
 
 class CellText(BaseModel):
-    """What is written in a cell."""
+    """The content of a cell."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,7 +51,6 @@ class CellChange(CellEdit):
 
     @property
     def is_nothing(self) -> bool:
-        """Whether everything is as before."""
         return self.before == self.after and not self.moved
 
     def decided(self, decision: CellDecision) -> CellChange:

@@ -41,13 +41,11 @@ class Say:
 
 @dataclass(frozen=True)
 class StartInstructions:
-    """Write the workspace's first `AGENTS.md`."""
+    pass
 
 
 @dataclass(frozen=True)
 class RestorePlan:
-    """Make an earlier revision of the current plan the newest."""
-
     conversation: str | None
     revision: int
 

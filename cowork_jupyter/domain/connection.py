@@ -9,7 +9,6 @@ from typing import Literal
 from .redaction import without_credentials
 
 BUILT_IN = "built-in guide · no language model"
-"""Display name where no model is connected."""
 
 ConnectionSource = Literal["built-in", "environment", "configuration", "chosen"]
 
@@ -47,7 +46,6 @@ class Connection:
     model: str = ""
     api_key: str = field(default="", repr=False)
     local: Path | None = None
-    """A model file served by a process of ours."""
     fields: FieldNames = CONFIGURATION
     small_model: str = ""
     """Another model of the same server, for summaries and completions; empty for the same."""
@@ -60,7 +58,6 @@ class Connection:
 
     @property
     def place(self) -> str:
-        """The address without credentials."""
         return without_credentials(self.base_url)
 
     @property

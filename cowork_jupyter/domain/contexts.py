@@ -25,7 +25,6 @@ class JobStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more happens by itself."""
         return self not in (JobStatus.RUNNING, JobStatus.WAITING)
 
 
@@ -74,7 +73,6 @@ class RequestOrigin:
 
 
 HERE = RequestOrigin()
-"""A person, at no particular cell or card."""
 
 
 def _role_of_old_contexts(value: Any) -> Any:
@@ -107,14 +105,14 @@ class Context(SparseModel):
 
 
 class FoundContext(Context):
-    """A conversation in a list, perhaps found by its words."""
+    """A conversation in a list, possibly a search result."""
 
     snippet: str = ""
     """Text around a match; empty if the title or the notebook's path matches."""
 
 
 class Spending(BaseModel):
-    """What was spent: tokens as the model's server reported them, and what else is limited."""
+    """Tokens as reported by the model's server, and whatever else is limited."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -125,7 +123,6 @@ class Spending(BaseModel):
     seconds: float = 0.0
     """Working time, summed over all tasks, without waits for the user."""
     cost: float | None = None
-    """None where no price is configured."""
     currency: str = ""
     model: str = ""
 
@@ -180,8 +177,8 @@ class Task(BaseModel):
 class Job(BaseModel):
     """One run, started by a user message or by executing a plan.
 
-    It says itself what it is, once and for all when it starts: cards, audit and hosts read
-    these fields and derive nothing from step ids, times or texts.
+    Its facts are fixed when it starts: cards, audit and hosts read these fields and derive nothing
+    from step ids, times or texts.
     """
 
     id: str = Field(default_factory=lambda: new_id("job"))
@@ -191,7 +188,6 @@ class Job(BaseModel):
     request: str = ""
     """The user's words: of the message, or those that the executed plan was made for."""
     plan_id: str | None = None
-    """The plan it made, discusses or executes."""
     plan_revision: int | None = None
     """The revision it executes, or the newest one it made."""
     notebook: str | None = None
@@ -210,12 +206,11 @@ class Job(BaseModel):
         return self.kind is JobKind.PLAN and self.plan_id == plan_id
 
     def model_post_init(self, _context: Any) -> None:
-        """By default a job has its own card."""
         self.card_id = self.card_id or self.id
 
 
 class QueuedMessage(BaseModel):
-    """A message that no agent has read yet; until then the user can take it back."""
+    """A message that no agent has read yet; until then the user can withdraw it."""
 
     id: str = Field(default_factory=lambda: new_id("queued"))
     context_id: str

@@ -48,8 +48,6 @@ class Data(BaseModel):
 
 
 class Tagged(BaseModel):
-    """An envelope whose `data` depends on the tag beside it."""
-
     _tag: ClassVar[str]
     _models: ClassVar[Mapping[Any, Any]]
     _readers: ClassVar[dict[Any, TypeAdapter[Any]]]
@@ -82,7 +80,6 @@ class Tagged(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """A named variant for each tag."""
         if cls is not cls._root:
             return handler(core_schema)
         variants = [_variant(cls, cls._tag, kind, model) for kind, model in cls._models.items()]

@@ -8,7 +8,7 @@ from .data import Data
 
 
 class FieldState(BaseModel):
-    """One column of a table, as it was when it was looked at."""
+    """Summary of one column."""
 
     name: str
     type: str
@@ -23,7 +23,7 @@ class FieldState(BaseModel):
 
 
 class TableState(BaseModel):
-    """A table as it was when it was looked at: in a kernel, or in a file."""
+    """Summary of a table in a kernel or in a file."""
 
     rows: int
     columns: int
@@ -41,14 +41,13 @@ class TableState(BaseModel):
 
 
 class DataWarning(BaseModel):
-    """A fact about the data that its author may not have meant, never a guess."""
+    """A fact about the data that its author may not have intended, never a guess."""
 
     code: str
     """Such as `join_multiplied_rows`; also used to silence it."""
     message: str
     line: int | None = None
     evidence: dict[str, JsonValue] = {}
-    """The numbers behind the message."""
     advice: str = ""
 
 
@@ -65,7 +64,6 @@ class DataEffect(Data):
     before: TableState | None = None
     """None if it did not exist."""
     after: TableState | None = None
-    """None if it is gone."""
     line: str = ""
     """For example `12,431 → 12,217 rows (−214), +1 column month`."""
     sampled: bool = False

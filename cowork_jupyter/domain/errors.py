@@ -62,14 +62,10 @@ class Conflict(CoworkError):
 
 
 class Forbidden(CoworkError):
-    """The role or the caller may not do this."""
-
     code = "forbidden"
 
 
 class Unavailable(CoworkError):
-    """A dependency does not respond right now."""
-
     code = "unavailable"
     retryable = True
 

@@ -135,7 +135,7 @@ class PlanUpdated(PlanFacts):
 
 
 class JobStarted(Data):
-    """A job begins, or goes on: all that it is, so that nobody has to guess."""
+    """A job started or resumed, with all its facts."""
 
     job_id: str
     status: JobStatus
@@ -200,7 +200,7 @@ class UncoveredPath(BaseModel):
 
 
 class CheckpointCreated(Data):
-    """A state of the workspace was kept."""
+    """A checkpoint of the workspace was taken."""
 
     id: str
     created_at: str
@@ -220,14 +220,14 @@ class CellChanged(Data):
 
 
 class FileMoved(Data):
-    """A file, or a folder, has another path: what is still to be done with it goes along."""
+    """A file or folder was renamed or moved."""
 
     old: str
     new: str
 
 
 class QueueChanged(Data):
-    """The user has said something while a job runs, or taken it back, or the agent has read it."""
+    """The messages waiting for a running job have changed."""
 
     waiting: int
 
@@ -308,7 +308,6 @@ def moved_path(path: str, old: str, new: str) -> str:
 
 
 def current_path(path: str, moves: Iterable[FileMoved]) -> str:
-    """The path after all these moves, oldest first."""
     for move in moves:
         path = moved_path(path, move.old, move.new)
     return path

@@ -52,10 +52,8 @@ class Measured(BaseModel):
     value: JsonValue = None
     """The row count, the columns, the sum, or the type."""
     wrong: int = 0
-    """Rows that violate the expectation."""
     rows: int = 0
     examples: list[str] = []
-    """Some violating values."""
     low: JsonValue = None
     high: JsonValue = None
 
@@ -65,7 +63,6 @@ def unchecked(why: str) -> Measured:
 
 
 FILE = "file:"
-"""Prefix of tables that are files."""
 _ON_A_COLUMN = {"range", "values", "sum", "type", "matched"}
 _WITHOUT_VALUE = {"unique", "no_missing"}
 _MAX_NAME = 40
@@ -139,7 +136,6 @@ def tables_of(expectation: Expectation) -> set[str]:
 
 
 def is_about_files(expectation: Expectation) -> bool:
-    """Whether the kernel alone cannot check it."""
     return any(table.startswith(FILE) for table in tables_of(expectation))
 
 

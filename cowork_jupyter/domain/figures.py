@@ -17,16 +17,14 @@ AssumptionStatus = Literal["open", "confirmed", "corrected"]
 
 
 class FigureSource(Data):
-    """Where a figure can be seen: in what a cell, or a call, has put out."""
+    """Where a figure can be seen: in the output of a cell or a call."""
 
     cell_id: str | None = None
     call_id: str | None = None
     stale: bool = False
-    """Whether the cell was changed since."""
 
     @model_serializer(mode="wrap")
     def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
-        """As in the API: absent values are not written."""
         return {name: value for name, value in handler(self).items() if value}
 
 
@@ -44,7 +42,6 @@ class Assumption(NullTolerantModel):
     text: Annotated[str, Field(min_length=1, max_length=2000)]
     status: AssumptionStatus = "open"
     correction: Annotated[str, Field(max_length=2000)] = ""
-    """In the user's words."""
     alternatives: list[str] = []
     """Possible corrections, offered as buttons."""
 

@@ -23,7 +23,7 @@ class Guidance(Data):
 
 
 class GuidanceUsed(Data):
-    """What a run was told, or has opened."""
+    """Guidance that a run was given, or has opened."""
 
     items: list[Guidance]
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from .connection import ConnectionSource
 
 ModelProblem = Literal["address", "key", "model", "server", "loading"]
-"""What keeps a model from answering: a part of its connection, its server, or time."""
 
 
 class Problem(BaseModel):

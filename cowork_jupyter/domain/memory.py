@@ -18,7 +18,6 @@ SECTIONS: tuple[Section, ...] = get_args(Section)
 GAPS_DROPPED = "rows with missing values dropped"
 GAPS_FILLED = "missing values filled"
 GAPS_KEPT = "empty rows dropped"
-"""How notes describe the treatment of missing values."""
 TITLE = "# What Cowork remembers of this workspace"
 _HEAD = f"""{TITLE}
 
@@ -32,7 +31,7 @@ _NOTE = re.compile(r"((?:“[^”]*”|`[^`]*`|:(?! )|[^“`:])+): (.+)")
 
 
 class MemoryNote(BaseModel):
-    """One thing to remember, as Markdown on one line."""
+    """One note, as Markdown on one line."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,7 +46,7 @@ class MemoryNote(BaseModel):
 
 
 class MemoryDecision(Data):
-    """Whether the user wants what a run has shown to be remembered."""
+    """Whether the user wants to keep what a run has taught."""
 
     status: Literal["kept", "dropped"]
 
@@ -58,7 +57,6 @@ class _Part:
     lines: list[str]
 
     def put(self, note: MemoryNote, day: str) -> None:
-        """Add a note, replacing an older one about the same."""
         written = f"{_BULLET}{note.text} ({day})"
         begin = f"{_BULLET}{note.about}: "
         for place, line in enumerate(self.lines):
@@ -80,7 +78,6 @@ def with_notes(text: str, notes: Iterable[MemoryNote], day: str) -> str:
 
 
 def without(text: str, words: str) -> str:
-    """Drop the lines that contain these words."""
     wanted = words.casefold()
     kept = [
         line
@@ -91,7 +88,6 @@ def without(text: str, words: str) -> str:
 
 
 def notes_in(text: str) -> list[MemoryNote]:
-    """The notes in our own format."""
     return [
         MemoryNote(section=section, about=about, says=says)
         for part in _parts(text)
@@ -102,7 +98,6 @@ def notes_in(text: str) -> list[MemoryNote]:
 
 
 def lines_in(text: str) -> list[tuple[str, str]]:
-    """Every non-empty line with the heading above it."""
     return [
         (part.title, line.strip())
         for part in _parts(text)

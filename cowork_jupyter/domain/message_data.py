@@ -20,14 +20,13 @@ MentionKind = Literal["variable", "column", "cell", "file", "folder", "error", "
 
 
 class Mention(BaseModel):
-    """One thing that a message points at, as it was when the message was sent."""
+    """One thing that a message refers to, as it was when the message was sent."""
 
     text: str
     kind: MentionKind
     title: str
     """For example `DataFrame · 6 × 3`."""
     tokens: int = 0
-    """What it adds to the prompt."""
     problem: str = ""
     """Why it was not given to the agent."""
 
@@ -43,14 +42,14 @@ class ShortfallKind(StrEnum):
 
 
 class Shortfall(BaseModel):
-    """One thing that was planned and is not so, as the audit says it of the step."""
+    """One unmet part of a step's plan, as in the audit."""
 
     kind: ShortfallKind
     what: str
 
 
 class HiddenState(BaseModel):
-    """State that you cannot see by reading the notebook."""
+    """State that is not visible in the notebook."""
 
     kind: Literal["out_of_order", "defined_later", "undefined"]
     cell_id: str
@@ -70,18 +69,16 @@ class FailedCell(BaseModel):
 
 
 class Reproduction(BaseModel):
-    """A notebook that runs in a new kernel, and what comes of it.
+    """The result of running a notebook in a new kernel.
 
-    What matters most stands first: a saved card has room for some of it only.
+    The most important fields come first: a saved card has room for some only.
     """
 
     runs: bool | None = None
     """Whether every cell ran, once that is known."""
     failed: FailedCell | None = None
     broken: list[BrokenExpectation] = []
-    """Pinned expectations that were not met after the last cell."""
     expectations: int = 0
-    """How many were checked."""
     cells: int
     hidden: list[HiddenState] = []
     ran: int = 0
@@ -100,11 +97,10 @@ class Answer(BaseModel):
     question: str
     value: str
     label: str
-    """The value as the user saw it."""
 
 
 class TextData(Data):
-    """Beside plain words, of whoever said them."""
+    """Data of a text message."""
 
     reasoning: str = ""
     problem: str = ""
@@ -115,16 +111,12 @@ class TextData(Data):
     plan_id: str | None = None
     by: Initiator | None = None
     guest: str | None = None
-    """The external agent whose calls these are."""
     answer: Answer | None = None
-    """The question that these words answer."""
     reproduction: Reproduction | None = None
     rollback: str | None = None
     """The checkpoint of the rollback that these words report."""
     figures: list[Figure] = []
-    """Numbers in the text, each with its source."""
     assumptions: list[Assumption] = []
-    """What the answer takes for granted."""
     mentions: list[Mention] = []
     skill: str = ""
     prompt: str = ""
@@ -132,7 +124,7 @@ class TextData(Data):
 
 
 class PlanFacts(Data, Plan):
-    """A plan in the log, where nobody checks its graph again."""
+    """A plan in the log, whose graph is not checked again."""
 
     @model_validator(mode="after")
     def _check_graph(self) -> Self:
@@ -149,13 +141,11 @@ class PlanData(PlanFacts):
     """A plan as it was proposed."""
 
     order_notes: list[str] = []
-    """How the planner's order was improved."""
     figures: list[Figure] = []
-    """Numbers in the text, each with its source."""
 
 
 class QuestionData(Data, Question):
-    """A question; its id is that of what waits for the answer, if anybody can be asked."""
+    """A question; `id` is that of the inquiry, if anybody can be asked."""
 
     id: str | None = None
 
@@ -165,7 +155,7 @@ class ReviewData(Data, Review):
 
 
 class CallData(Data):
-    """Something about one call of a tool."""
+    """Base of data about one tool call."""
 
     call_id: str
 
@@ -187,11 +177,10 @@ class ErrorBody(BaseModel):
 
 
 class ToolFacts(Data):
-    """What a tool says of its work for cards, checkpoints and the audit: these, and its own."""
+    """Facts about a tool's work for cards, checkpoints and the audit; tools may add their own."""
 
     paths: list[str] = []
     diff: str | None = None
-    """A unified diff."""
     notebook: str | None = None
     cell_id: str | None = None
     fingerprint: str | None = None
@@ -217,7 +206,6 @@ class ToolResultData(ToolOutcome):
     sensitive: bool = False
     """Whether it holds a secret that the user let the agent read."""
     figures: list[Figure] = []
-    """Numbers in text written into a notebook, each with its source."""
     guidance: Guidance | None = None
     """Set if the text is guidance that the user trusts."""
 
@@ -228,15 +216,13 @@ class ToolResultData(ToolOutcome):
 
 
 class TaskAssignmentData(Data):
-    """A task is handed to an agent: a step of the plan, or what a commander delegates."""
+    """A task for an agent: a step of the plan, or what a commander delegates."""
 
     step: PlanStep | None = None
     task_id: str | None = None
     role: AgentRole | None = None
     agent: str = ""
-    """The external agent that does it."""
     goal: str = ""
-    """The plan's goal."""
     results: dict[str, str] = {}
     """Results of the steps it depends on, by id."""
     hint: str = ""
@@ -252,7 +238,6 @@ class TaskResultData(Data):
     left_undone: str = ""
     shortfalls: list[Shortfall] = []
     figures: list[Figure] = []
-    """Numbers in the text, each with its source."""
     assumptions: list[Assumption] = []
     ok: bool | None = None
     """For delegated tasks."""
@@ -275,4 +260,4 @@ class RoleChangeData(Data):
 
 
 class ErrorData(Data):
-    """Beside the words that say what went wrong."""
+    """Data of an error message."""

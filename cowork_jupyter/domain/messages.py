@@ -59,13 +59,11 @@ class ImagePart(BaseModel):
 
     @classmethod
     def of(cls, media_type: str, data: str, size: tuple[int, int] | None = None) -> Self:
-        """With its size in pixels, if known."""
         pixels = {"width": size[0], "height": size[1]} if size else {}
         return cls.model_validate({"media_type": media_type, "data": data, **pixels})
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Width and height in pixels, if known."""
         known = self.model_extra or {}
         width, height = known.get("width"), known.get("height")
         return (width, height) if isinstance(width, int) and isinstance(height, int) else None

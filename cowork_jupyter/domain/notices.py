@@ -12,7 +12,7 @@ from .suggestions import Decision, SuggestionKind
 
 
 class Notice(Data):
-    """Something to know, in one sentence."""
+    """A notice in one sentence."""
 
     code: Literal[
         "context_overflow",
@@ -37,7 +37,7 @@ class Notice(Data):
 
 
 class Restart(Data):
-    """The model's server failed and is asked again: what was streamed of its reply is void."""
+    """The model's server failed and is asked again: discard what was streamed of its reply."""
 
     code: Literal["restarted"] = "restarted"
     message: str
@@ -52,7 +52,6 @@ class HistorySummary(Data):
     message: str
     text: str
     last: str
-    """Id of the newest message it covers."""
     count: int
 
 
@@ -76,7 +75,7 @@ class ToolOutput(Data):
 
 
 class PlanDeviation(Data):
-    """A step goes beyond its plan: a little, or so far that the user is asked."""
+    """A step goes beyond its plan; the user is asked if the deviation is large."""
 
     code: Literal["deviation"] = "deviation"
     message: str
@@ -101,7 +100,7 @@ class PlanReordered(Data):
 
 
 class NotebookSeen(Data):
-    """What the model was told about the user's notebook, and how its cells were then."""
+    """What the model was told about the user's notebook, and the state of its cells."""
 
     code: Literal["notebook_seen"] = "notebook_seen"
     notebook: str

@@ -36,7 +36,6 @@ Reason = Literal[
 OK = "ok"
 """Status of a success; otherwise it is an error code."""
 UNKNOWN_TOOL = "unknown"
-"""Stands for any tool that does not exist."""
 
 _PLAIN = re.compile(r"[^\s\"=]+")
 _MAX_VALUE = 100
@@ -45,7 +44,6 @@ _MAX_VALUE = 100
 @dataclass(frozen=True)
 class Operation:
     words: ClassVar[str]
-    """Format string over the fields."""
 
     def line(self) -> str:
         """As logfmt: words, then `key=value`; unknown values are omitted."""
@@ -103,7 +101,6 @@ class ModelCalled(Operation):
     seconds: float
     attempts: int
     prompt_tokens: int | None = None
-    """None if the server does not report it."""
     completion_tokens: int | None = None
     job: str = ""
 
@@ -162,7 +159,6 @@ class McpServerChanged(Operation):
     server: str
     kind: str
     seconds: float
-    """Startup time, or lifetime."""
     tools: int | None = None
 
 

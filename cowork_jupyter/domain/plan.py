@@ -16,7 +16,6 @@ from .figures import Assumptions
 from .roles import DEFAULT_ROLE, AgentRole, Permission
 
 MAX_ROUNDS = 2
-"""How often a review may send the work back."""
 _PERMISSIONS = {permission.partition("_")[0]: str(permission) for permission in Permission}
 
 
@@ -60,7 +59,6 @@ class PlanStep(SparseModel, NullTolerantModel):
     estimated_time: Annotated[str, BeforeValidator(_as_text)] = ""
     status: StepStatus = StepStatus.PENDING
     expects: list[Expectation] = []
-    """What must be true of tables once it is done."""
     role: AgentRole | None = None
     """Who does it, with no more than that role's rights; None is the actor."""
     agent: str = ""
@@ -74,7 +72,6 @@ class PlanStep(SparseModel, NullTolerantModel):
 
     @property
     def text(self) -> str:
-        """One line: the action and its files."""
         where = f" ({', '.join(self.files)})" if self.files else ""
         return f"{self.step_number}. {self.action}{where}"
 
@@ -92,7 +89,6 @@ class Plan(NullTolerantModel):
     risks: Texts = []
     prerequisites: Texts = []
     assumptions: Assumptions = []
-    """For the user to confirm or correct."""
     _notes: list[str] = PrivateAttr(default_factory=list)
 
     @property
@@ -131,7 +127,6 @@ class Plan(NullTolerantModel):
 
     @property
     def text(self) -> str:
-        """The goal and the steps in words."""
         return "\n".join([self.goal, *(step.text for step in self.steps)])
 
     def step(self, step_id: str) -> PlanStep:
@@ -198,7 +193,6 @@ def continue_plan(before: Plan, rest: Plan) -> Plan:
 
 
 def describe_change(before: Plan, after: Plan) -> str:
-    """Describe an edit in a few words: `1 step added, 2 changed`."""
     old = {step.id: _content(step) for step in before.steps}
     new = {step.id: _content(step) for step in after.steps}
     counts = {

@@ -28,8 +28,6 @@ _Look = tuple[frozenset[str], tuple[str, ...], frozenset[str], frozenset[str]]
 
 
 class Improved(NamedTuple):
-    """The improved plan, and a sentence on each change."""
-
     plan: Plan
     notes: list[str]
 
@@ -49,8 +47,6 @@ def improve(plan: Plan, read_only: Collection[str]) -> Improved:
 
 @dataclass(frozen=True)
 class _Item:
-    """A step, and what can be said of it alone."""
-
     step: PlanStep
     read_only: frozenset[str]
 
@@ -68,7 +64,6 @@ class _Item:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """The paths and all their parent folders."""
         above = (str(parent) for path in self.paths for parent in PurePosixPath(path).parents)
         return self.paths.union(above)
 
@@ -187,7 +182,6 @@ def _reachable(graph: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
 
 
 def _turned(graph: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Reverse the graph."""
     followers: dict[str, list[str]] = {key: [] for key in graph}
     for key, needed in graph.items():
         for dependency in needed:

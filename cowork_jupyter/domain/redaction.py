@@ -21,7 +21,6 @@ KEY_PATTERNS = (
     r"\bxox[abeoprs]-[\w-]{10,}",
     r"\bAKIA[0-9A-Z]{16}\b",
 )
-"""Keys of well-known services."""
 _SURELY_A_KEY = 16
 _PERHAPS_A_KEY = 8
 
@@ -57,7 +56,6 @@ class Mask:
         return self._pattern.sub(HIDDEN, text)
 
     def everywhere(self, value: Any) -> Any:
-        """The same for all strings in a JSON value."""
         if not self._forms:
             return value
         if isinstance(value, str):
@@ -102,7 +100,6 @@ class LogRedaction(logging.Handler):
     """Redacts our log records before handlers further up write them anywhere."""
 
     def __init__(self, mask: Mask, logger: logging.Logger) -> None:
-        """`logger`: the one that gets this handler."""
         super().__init__()
         self._mask = mask
         self._logger = logger

@@ -107,7 +107,6 @@ class StepResult(NullTolerantModel):
     """What was done and found, or why it could not be done."""
     left_undone: str = ""
     assumptions: Assumptions = []
-    """For the user to confirm or correct."""
 
     @property
     def text(self) -> str:

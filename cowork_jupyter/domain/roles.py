@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 
 class Permission(StrEnum):
-    """One thing a role may be allowed to do to the workspace."""
+    """A permission to act on the workspace."""
 
     READ_FILES = "read_files"
     WRITE_FILES = "write_files"
@@ -40,7 +40,6 @@ class RoleSpec:
     name: str
     label: str
     icon: str
-    """Icon of the front end."""
     colour: str
     """Theme colour; the style sheet maps it for light and dark."""
     description: str
@@ -51,7 +50,6 @@ class RoleSpec:
     commands_may_write: bool = False
     """Whether its commands may change the workspace (enforced by the sandbox)."""
     prompt: str = ""
-    """If empty, a prompt file is used."""
 
     def holds_at_most(self, other: RoleSpec) -> bool:
         writes = self.commands_may_write and not other.commands_may_write
@@ -150,7 +148,6 @@ class AgentRole(str, Enum):
 
     @property
     def is_known(self) -> bool:
-        """Whether it is declared somewhere, and counts."""
         return self._find() is not None
 
     def permits(self, needed: Iterable[Permission]) -> bool:
@@ -171,7 +168,7 @@ DEFAULT_ROLE = AgentRole.ACTOR
 
 
 class RoleLook(BaseModel):
-    """What draws a role."""
+    """How a role is displayed."""
 
     name: str
     label: str

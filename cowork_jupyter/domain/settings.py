@@ -20,7 +20,6 @@ ProfileChoice = Literal["auto", "full", "thin"]
 MemoryChoice = Literal["ask", "off"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
-"""For one message or task."""
 JOB_LIMITS = ("max_job_iterations", "max_job_seconds", "max_job_tokens", "max_cost")
 """For one job with all its tasks; 0 is no limit."""
 
@@ -39,7 +38,6 @@ class Price:
     input: float = 0.0
     output: float = 0.0
     as_of: str = ""
-    """The day of the price, if known."""
 
 
 _T = TypeVar("_T")
@@ -242,7 +240,6 @@ class Settings:
     private: Mapping[Path, frozenset[str]] = field(default_factory=dict)
     """What no command may read: files, and folders with exceptions in them."""
     config_dir: Path | None = None
-    """The user's settings for every workspace."""
     administrator_settings: tuple[Path, ...] = ()
     """Candidate files of administrators; most do not exist."""
 
@@ -261,7 +258,6 @@ class Settings:
 
     @property
     def request_options(self) -> dict[str, Any]:
-        """Options sent with every request, as far as they are set."""
         named = {"temperature": self.temperature, "reasoning_effort": self.reasoning_effort or None}
         return {
             **{name: value for name, value in named.items() if value is not None},

@@ -36,18 +36,16 @@ class NearbyCell(BaseModel):
 
 
 class SuggestionRequest(BaseModel):
-    """What is wanted for one cell."""
+    """A request for a suggestion about one cell."""
 
     kind: SuggestionKind
     cell_id: str
     source: str = ""
-    """As the page shows it."""
     instruction: str = ""
     """Empty if the gesture says it all."""
     selection: tuple[int, int] | None = None
     """Character range of the source that a `change` is about."""
     cursor: int | None = None
-    """Position of a completion."""
     error: CellError | None = None
     tried: list[str] = Field(default=[], max_length=10)
     """Rejected proposals for the same, oldest first."""
@@ -64,21 +62,21 @@ class SuggestionStarted(BaseModel):
 
 
 class SuggestionText(BaseModel):
-    """More of the cell's new source, or of the words of an explanation."""
+    """More of the cell's new source, or of an explanation."""
 
     type: Literal["text"] = "text"
     text: str
 
 
 class SuggestionReset(BaseModel):
-    """The model is asked again: forget the text so far."""
+    """The model is asked again: discard the text so far."""
 
     type: Literal["reset"] = "reset"
     reason: str
 
 
 class SuggestionDone(BaseModel):
-    """The last line of an answer that came whole."""
+    """The last line of a complete answer."""
 
     type: Literal["done"] = "done"
     source: str
@@ -88,7 +86,7 @@ class SuggestionDone(BaseModel):
 
 
 class SuggestionFailed(BaseModel):
-    """The last line of an answer that did not."""
+    """The last line of a failed answer."""
 
     type: Literal["error"] = "error"
     error: ErrorBody

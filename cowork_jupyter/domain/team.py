@@ -18,7 +18,6 @@ ON_ITS_OWN = (
     "It can read and write files by itself without asking, within the sandbox and this role's "
     "rights. The checkpoint around its run and the audit cover what it changes in the workspace."
 )
-"""What users should know before they choose an external agent."""
 
 _RIGHTS = {
     Permission.WRITE_FILES: "write",

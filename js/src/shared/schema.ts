@@ -508,7 +508,7 @@ export interface components {
         };
         /**
          * CellText
-         * @description What is written in a cell.
+         * @description The content of a cell.
          */
         CellText: {
             cell_type: string;
@@ -552,7 +552,7 @@ export interface components {
         };
         /**
          * CheckpointCreated
-         * @description A state of the workspace was kept.
+         * @description A checkpoint of the workspace was taken.
          */
         CheckpointCreated: {
             created_at: string;
@@ -804,7 +804,7 @@ export interface components {
         };
         /**
          * DataWarning
-         * @description A fact about the data that its author may not have meant, never a guess.
+         * @description A fact about the data that its author may not have intended, never a guess.
          */
         DataWarning: {
             /** @default  */
@@ -818,10 +818,7 @@ export interface components {
             line: number | null;
             message: string;
         };
-        /**
-         * Decision
-         * @description Allow, ask or deny, with the reasons in the order in which they counted.
-         */
+        /** Decision */
         Decision: {
             because: string[];
             /** @enum {string} */
@@ -911,7 +908,6 @@ export interface components {
         };
         /**
          * Effect
-         * @description What a rule says.
          * @enum {string}
          */
         Effect: "allow" | "ask" | "deny";
@@ -975,7 +971,7 @@ export interface components {
         };
         /**
          * ErrorData
-         * @description Beside the words that say what went wrong.
+         * @description Data of an error message.
          */
         ErrorData: Record<string, never>;
         /** ErrorEvent */
@@ -1152,7 +1148,7 @@ export interface components {
         };
         /**
          * FieldState
-         * @description One column of a table, as it was when it was looked at.
+         * @description Summary of one column.
          */
         FieldState: {
             /** @default null */
@@ -1184,7 +1180,7 @@ export interface components {
         };
         /**
          * FigureSource
-         * @description Where a figure can be seen: in what a cell, or a call, has put out.
+         * @description Where a figure can be seen: in the output of a cell or a call.
          */
         FigureSource: {
             /** @default null */
@@ -1223,7 +1219,7 @@ export interface components {
         };
         /**
          * FileMoved
-         * @description A file, or a folder, has another path: what is still to be done with it goes along.
+         * @description A file or folder was renamed or moved.
          */
         FileMoved: {
             new: string;
@@ -1288,7 +1284,7 @@ export interface components {
         };
         /**
          * FoundContext
-         * @description A conversation in a list, perhaps found by its words.
+         * @description A conversation in a list, possibly a search result.
          */
         FoundContext: {
             created_at: string;
@@ -1324,7 +1320,7 @@ export interface components {
         };
         /**
          * GuidanceUsed
-         * @description What a run was told, or has opened.
+         * @description Guidance that a run was given, or has opened.
          */
         GuidanceUsed: {
             items: components["schemas"]["Guidance"][];
@@ -1380,7 +1376,7 @@ export interface components {
         };
         /**
          * HiddenState
-         * @description State that you cannot see by reading the notebook.
+         * @description State that is not visible in the notebook.
          */
         HiddenState: {
             cell: number;
@@ -1485,8 +1481,8 @@ export interface components {
          * Job
          * @description One run, started by a user message or by executing a plan.
          *
-         *     It says itself what it is, once and for all when it starts: cards, audit and hosts read
-         *     these fields and derive nothing from step ids, times or texts.
+         *     Its facts are fixed when it starts: cards, audit and hosts read these fields and derive nothing
+         *     from step ids, times or texts.
          */
         Job: {
             /**
@@ -1607,7 +1603,7 @@ export interface components {
         };
         /**
          * JobStarted
-         * @description A job begins, or goes on: all that it is, so that nobody has to guess.
+         * @description A job started or resumed, with all its facts.
          */
         JobStarted: {
             /** @default null */
@@ -1730,7 +1726,7 @@ export interface components {
         };
         /**
          * MemoryDecision
-         * @description Whether the user wants what a run has shown to be remembered.
+         * @description Whether the user wants to keep what a run has taught.
          */
         MemoryDecision: {
             /** @enum {string} */
@@ -1802,7 +1798,7 @@ export interface components {
         };
         /**
          * Mention
-         * @description One thing that a message points at, as it was when the message was sent.
+         * @description One thing that a message refers to, as it was when the message was sent.
          */
         Mention: {
             /** @enum {string} */
@@ -2144,7 +2140,7 @@ export interface components {
         };
         /**
          * NotebookSeen
-         * @description What the model was told about the user's notebook, and how its cells were then.
+         * @description What the model was told about the user's notebook, and the state of its cells.
          */
         NotebookSeen: {
             /** @default {} */
@@ -2164,7 +2160,7 @@ export interface components {
         };
         /**
          * Notice
-         * @description Something to know, in one sentence.
+         * @description A notice in one sentence.
          */
         Notice: {
             /**
@@ -2308,7 +2304,7 @@ export interface components {
         };
         /**
          * Permission
-         * @description One thing a role may be allowed to do to the workspace.
+         * @description A permission to act on the workspace.
          * @enum {string}
          */
         Permission: "read_files" | "write_files" | "create_files" | "delete_files" | "execute_commands";
@@ -2520,7 +2516,7 @@ export interface components {
         };
         /**
          * PlanDeviation
-         * @description A step goes beyond its plan: a little, or so far that the user is asked.
+         * @description A step goes beyond its plan; the user is asked if the deviation is large.
          */
         PlanDeviation: {
             /**
@@ -2729,7 +2725,7 @@ export interface components {
         };
         /**
          * Price
-         * @description Per million tokens.
+         * @description Price of a million tokens of a model.
          */
         Price: {
             /** @default  */
@@ -2898,7 +2894,7 @@ export interface components {
         };
         /**
          * QuestionData
-         * @description A question; its id is that of what waits for the answer, if anybody can be asked.
+         * @description A question; `id` is that of the inquiry, if anybody can be asked.
          */
         QuestionData: {
             /** @default false */
@@ -2972,7 +2968,7 @@ export interface components {
         };
         /**
          * QueueChanged
-         * @description The user has said something while a job runs, or taken it back, or the agent has read it.
+         * @description The messages waiting for a running job have changed.
          */
         QueueChanged: {
             waiting: number;
@@ -2995,7 +2991,7 @@ export interface components {
         };
         /**
          * QueuedMessage
-         * @description A message that no agent has read yet; until then the user can take it back.
+         * @description A message that no agent has read yet; until then the user can withdraw it.
          */
         QueuedMessage: {
             content: string;
@@ -3060,9 +3056,9 @@ export interface components {
         };
         /**
          * Reproduction
-         * @description A notebook that runs in a new kernel, and what comes of it.
+         * @description The result of running a notebook in a new kernel.
          *
-         *     What matters most stands first: a saved card has room for some of it only.
+         *     The most important fields come first: a saved card has room for some only.
          */
         Reproduction: {
             /** @default [] */
@@ -3137,7 +3133,7 @@ export interface components {
         };
         /**
          * Restart
-         * @description The model's server failed and is asked again: what was streamed of its reply is void.
+         * @description The model's server failed and is asked again: discard what was streamed of its reply.
          */
         Restart: {
             attempt: number;
@@ -3305,7 +3301,7 @@ export interface components {
         };
         /**
          * RoleLook
-         * @description What draws a role.
+         * @description How a role is displayed.
          */
         RoleLook: {
             colour: string;
@@ -3465,13 +3461,12 @@ export interface components {
         };
         /**
          * Scope
-         * @description How far a rule reaches.
          * @enum {string}
          */
         Scope: "session" | "workspace" | "global" | "admin";
         /**
          * Shortfall
-         * @description One thing that was planned and is not so, as the audit says it of the step.
+         * @description One unmet part of a step's plan, as in the audit.
          */
         Shortfall: {
             kind: components["schemas"]["ShortfallKind"];
@@ -3687,7 +3682,7 @@ export interface components {
         };
         /**
          * SuggestionDone
-         * @description The last line of an answer that came whole.
+         * @description The last line of a complete answer.
          */
         SuggestionDone: {
             /** @default  */
@@ -3716,7 +3711,7 @@ export interface components {
         };
         /**
          * SuggestionFailed
-         * @description The last line of an answer that did not.
+         * @description The last line of a failed answer.
          */
         SuggestionFailed: {
             error: components["schemas"]["ErrorBody"];
@@ -3775,7 +3770,7 @@ export interface components {
         };
         /**
          * SuggestionReset
-         * @description The model is asked again: forget the text so far.
+         * @description The model is asked again: discard the text so far.
          */
         SuggestionReset: {
             reason: string;
@@ -3800,7 +3795,7 @@ export interface components {
         };
         /**
          * SuggestionText
-         * @description More of the cell's new source, or of the words of an explanation.
+         * @description More of the cell's new source, or of an explanation.
          */
         SuggestionText: {
             text: string;
@@ -3834,7 +3829,7 @@ export interface components {
         };
         /**
          * TableState
-         * @description A table as it was when it was looked at: in a kernel, or in a file.
+         * @description Summary of a table in a kernel or in a file.
          */
         TableState: {
             columns: number;
@@ -3879,7 +3874,7 @@ export interface components {
         };
         /**
          * TaskAssignmentData
-         * @description A task is handed to an agent: a step of the plan, or what a commander delegates.
+         * @description A task for an agent: a step of the plan, or what a commander delegates.
          */
         TaskAssignmentData: {
             /** @default  */
@@ -4069,7 +4064,7 @@ export interface components {
         };
         /**
          * TextData
-         * @description Beside plain words, of whoever said them.
+         * @description Data of a text message.
          */
         TextData: {
             /** @default null */
@@ -4224,7 +4219,7 @@ export interface components {
         };
         /**
          * ToolFacts
-         * @description What a tool says of its work for cards, checkpoints and the audit: these, and its own.
+         * @description Facts about a tool's work for cards, checkpoints and the audit; tools may add their own.
          */
         ToolFacts: {
             /** @default null */
