@@ -100,7 +100,8 @@ def _value_problem(expectation: Expectation) -> str:
     name = f"value: the check '{check}'"
     if check in ("rows", "sum") and not _is_number(value):
         return f"{name} needs a number"
-    if check == "columns" and not (_is_number(value) or _is_list(value, str)):
+    are_names = isinstance(value, list) and value and all(isinstance(item, str) for item in value)
+    if check == "columns" and not (_is_number(value) or are_names):
         return f"{name} needs a number, or a list of names"
     if check == "columns" and isinstance(value, list) and op not in ("=", ">="):
         return "op: a list of columns is either all there are (=) or among them (>=)"
@@ -141,10 +142,6 @@ def is_about_files(expectation: Expectation) -> bool:
 
 def _is_number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_list(value: JsonValue, of: type) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, of) for item in value)
 
 
 def with_sound_expectations(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

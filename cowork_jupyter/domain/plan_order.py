@@ -10,7 +10,7 @@ unless both only read, never pass each other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -41,7 +41,9 @@ def improve(plan: Plan, read_only: Collection[str]) -> Improved:
     steps = _ordered(merged)
     kept = {step.id for step in steps}
     if [step.id for step in plan.steps if step.id in kept] != [step.id for step in steps]:
-        notes.append(_about_order(steps))
+        numbers = [str(step.step_number) for step in steps]
+        listed = ", ".join(numbers[:MAX_NUMBERS] + ["…"] * (len(numbers) > MAX_NUMBERS))
+        notes.append(f"Steps that do not depend on others come first; the order is now: {listed}.")
     return Improved(plan.model_copy(update={"steps": steps}) if notes else plan, notes)
 
 
@@ -194,14 +196,3 @@ def _about_look(kept: PlanStep, dropped: PlanStep) -> str:
         f"Steps {kept.step_number} and {dropped.step_number} read the same things: "
         f"step {kept.step_number} reads them once, and both share the result."
     )
-
-
-def _about_order(steps: Sequence[PlanStep]) -> str:
-    numbers = ", ".join(_first([str(step.step_number) for step in steps]))
-    return f"Steps that do not depend on others come first; the order is now: {numbers}."
-
-
-def _first(numbers: Sequence[str]) -> Iterator[str]:
-    yield from numbers[:MAX_NUMBERS]
-    if len(numbers) > MAX_NUMBERS:
-        yield "…"

@@ -41,7 +41,6 @@ class FencedBlock:
 
 
 def only_block(text: str) -> FencedBlock | None:
-    """The block of a text that has exactly one; it may be unclosed."""
     opening = _FENCE.search(text)
     if opening is None:
         return None

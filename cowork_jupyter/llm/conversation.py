@@ -125,15 +125,11 @@ def _speaker(message: Message | list[Message]) -> str:
 
 
 def _joined_calls(messages: Iterable[Message]) -> Iterable[Message | list[Message]]:
-    for is_call, group in groupby(messages, key=_is_call):
+    for is_call, group in groupby(messages, key=lambda item: isinstance(item.data, ToolCallData)):
         if is_call:
             yield list(group)
         else:
             yield from group
-
-
-def _is_call(message: Message) -> bool:
-    return isinstance(message.data, ToolCallData)
 
 
 def _parts(message: Message | list[Message], frame: Frame, *, fenced: bool) -> list[dict[str, Any]]:
@@ -205,8 +201,6 @@ _ABOUT_PICTURES = re.compile(r"image|picture|vision|multi-?modal|mmproj", re.IGN
 
 
 class VisionSupport:
-    """Which models accept pictures: by setting, by name, and by trying."""
-
     def __init__(self, choice: PictureChoice = "auto") -> None:
         self._choice = choice
         self._blind: set[str] = set()
@@ -229,7 +223,6 @@ class VisionSupport:
 
 
 def with_pictures(newest_first: Iterable[Message], most: int) -> Iterator[Message]:
-    """Keep the newest `most` pictures and replace the others by a description."""
     why = "shown earlier" if most else "not shown to this model"
     for message in newest_first:
         pictures = message.pictures

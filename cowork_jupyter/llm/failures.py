@@ -82,7 +82,6 @@ class NotAStream(Exception):
 class Failure:
     error: ModelError
     again: bool = False
-    """Whether the same request may succeed a little later."""
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     words: str = ""
@@ -286,7 +285,6 @@ class RetryPolicy:
     first: float = 180.0
     """Until the first chunk; a small machine reads a long prompt slowly."""
     idle: float = 60.0
-    """Between two chunks."""
     backoff: float = 0.5
     """Before the second try; doubles with each one, up to `longest`."""
     longest: float = 60.0

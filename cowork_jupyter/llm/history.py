@@ -28,8 +28,6 @@ _GAP = "note_gap_"
 
 @dataclass(frozen=True)
 class _Piece:
-    """A message, its cost, and the number of newer ones."""
-
     message: Message
     cost: int
     place: int = -1
@@ -167,7 +165,6 @@ def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
 
 
 def _choose(reading: _Reading, room: int, goal: Message | None) -> list[_Unit]:
-    """The newest units that fit, and in any case the very newest and the goal."""
     kept: list[_Unit] = []
     full = False
     for unit in _units(reading):
@@ -201,7 +198,6 @@ def _drop_oldest(kept: list[_Unit], goal: Message | None) -> bool:
 
 
 def _assemble(kept: list[_Unit], top: _Top, reading: _Reading, total: int | None) -> list[_Piece]:
-    """Everything kept, oldest first, with a note at each gap."""
     pieces = sorted((piece for unit in kept for piece in unit), key=lambda each: -each.place)
     history = top.above(pieces)
     known = reading.places if reading.ended else total

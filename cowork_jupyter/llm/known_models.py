@@ -81,9 +81,6 @@ class KnownModels:
         return min((size for size in known if size), default=None)
 
     def protocol(self, choice: ProtocolChoice, model: str) -> ToolProtocol:
-        """The protocol for tool calls: as configured, as learnt, else by what is known of the
-        model.
-        """
         known = self._of(model).protocol or self._suggested(model).protocol
         if choice == "auto" and known:
             return known

@@ -66,7 +66,8 @@ class CodeScanner:
         position = start
         while position < len(text) and not self.ended:
             if text[position] == "`":
-                self._see_tick()
+                self._run += self._line_start
+                self.ended = self._first_line or self._run == self._ticks
                 position += 1
             else:
                 match = _CODE.match(text, position)
@@ -74,10 +75,6 @@ class CodeScanner:
                 self._see_code(text[position:end])
                 position = end
         return position
-
-    def _see_tick(self) -> None:
-        self._run += self._line_start
-        self.ended = self._first_line or self._run == self._ticks
 
     def _see_code(self, piece: str) -> None:
         self._run = 0

@@ -67,7 +67,6 @@ class PromptParts:
     runs_code: bool = False
     facts: dict[str, str] = field(default_factory=dict)
     templates: Sequence[str] = ()
-    """Outlines of saved plans that fit the request."""
     guidance: Sequence[GuidanceText] = ()
     frame: Frame | None = None
 
@@ -106,7 +105,9 @@ def _sections(parts: PromptParts) -> list[str]:
         f"# Tools\n{_tools(parts)}" if _describes_tools(parts) else "",
         f"# Replies\n{_formats(parts, [*spec.formats, *_beside(spec), 'diagram'])}",
         _examples(parts),
-        f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
+        "\n".join(["# Templates", read_prompt("formats", "templates.md"), *parts.templates])
+        if parts.templates
+        else "",
         *_guidance(parts),
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
         # Last, because it differs between conversations, and servers cache common prefixes.
@@ -115,7 +116,6 @@ def _sections(parts: PromptParts) -> list[str]:
 
 
 def _beside(spec: RoleSpec) -> list[str]:
-    """Formats for tables in plans and for cells, too much for a small model."""
     writes_cells = {Permission.WRITE_FILES, Permission.EXECUTE_COMMANDS} <= spec.permissions
     plans = "plan" in spec.formats
     leads = plans and bool(spec.delegates_to)
@@ -228,10 +228,6 @@ def _examples(parts: PromptParts) -> str:
     with_code = read_prompt("examples", name.replace(".md", "_code.md")) if parts.runs_code else ""
     text = with_code or read_prompt("examples", name)
     return f"# Examples\n{text}" if text else ""
-
-
-def _templates(outlines: Sequence[str]) -> str:
-    return "\n".join([read_prompt("formats", "templates.md"), *outlines])
 
 
 def _guidance(parts: PromptParts) -> Iterator[str]:

@@ -121,7 +121,6 @@ class ReplyReader:
         return []
 
     def finish(self) -> list[Delta]:
-        """End of the stream; return what was held back."""
         if self._run_on.found:
             self._parser.cut = "repetition"
         elif self.finish_reason == "length":

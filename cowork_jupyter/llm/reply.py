@@ -74,7 +74,6 @@ class StreamedText:
         return not self._parts
 
     def write(self, piece: str) -> str:
-        """Add a piece; return what can be shown now. Trailing space waits for what follows."""
         body = piece.rstrip()
         if not body:
             if self._parts:

@@ -74,7 +74,6 @@ class TokenCounter:
 
     @property
     def ratio(self) -> float:
-        """Actual tokens per estimated token."""
         return self._ratio
 
     def __call__(self, text: str) -> int:

@@ -111,7 +111,6 @@ class ModelDir:
         return freed
 
     def parts_of(self, name: str) -> list[Path]:
-        """Unfinished downloads."""
         return sorted(self.folder.glob(f"{self.place_of(name).name}.*.part"))
 
 

@@ -63,7 +63,6 @@ class ServingProcess:
         return loaded.result() if loaded.done() and not loaded.exception() else None
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether it has exited, or does so within this time."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -132,14 +131,14 @@ def _start(folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         cwd=folder,
         # It serves files that came from somewhere: it need not know our secrets.
-        env={name: value for name, value in os.environ.items() if not _is_secret(name)},
+        env={
+            name: value
+            for name, value in os.environ.items()
+            if not any(word in name.upper() for word in _SECRET)
+        },
         # Ctrl-C in the terminal is for Jupyter, which asks first.
         start_new_session=True,
     )
-
-
-def _is_secret(name: str) -> bool:
-    return any(word in name.upper() for word in _SECRET)
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -82,7 +82,8 @@ def is_beyond_user(path: Path) -> bool:
     """Whether only an administrator can have put a file there."""
     if not hasattr(os, "geteuid"):
         return False
-    places = {*_with_parents(path), *_with_parents(path.resolve())}
+    real = path.resolve()
+    places = {path, *path.parents, real, *real.parents}
     try:
         if path.stat().st_uid not in _administrators():
             return False
@@ -95,10 +96,6 @@ def _administrators() -> tuple[int, int]:
     return ROOT, Path(sys.prefix).stat().st_uid
 
 
-def _with_parents(path: Path) -> tuple[Path, ...]:
-    return path, *path.parents
-
-
 class Administrator:
     """All files of a machine. The strictest counts; for prices, the last one."""
 
@@ -106,7 +103,6 @@ class Administrator:
         self.files = [AdministratorFile(path) for path in paths]
 
     def problems(self, model: str = "") -> list[Problem]:
-        """Problems with the files and with the connected model."""
         ignored = [
             Problem(
                 code="administrator_settings_ignored",

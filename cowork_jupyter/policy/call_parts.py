@@ -78,7 +78,6 @@ def decompose(
 
 
 def paths_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The `path` and `paths` of a call of one of our tools."""
     several = parameters.get("paths")
     named = [parameters.get("path"), *(several if isinstance(several, list) else [])]
     return tuple(path for path in named if isinstance(path, str))
@@ -280,7 +279,6 @@ def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
 
 
 def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
-    """What a search through a folder would read."""
     tree = tree_read_by(command, folder, anchors)
     if tree is None:
         return
@@ -318,17 +316,13 @@ def _paths_in(words: tuple[str, ...], *, joined: bool) -> Iterator[str]:
         option = word.startswith("-")
         value = word.partition("=")[2] if option else word
         _, colon, of_revision = value.rpartition(":")  # as in `git show HEAD:file`
-        found = [value, of_revision] if colon and not _is_address(value) else [value]
+        is_web = value.startswith(("http://", "https://"))  # but `file:///etc/passwd` is a path
+        found = [value, of_revision] if colon and not is_web else [value]
         if joined:
             found.append(word[2:] if option else word.partition("=")[2])
         for path in found:
             if path and path not in _NO_FILES and "\0" not in path and len(path) < 4096:
                 yield path
-
-
-def _is_address(value: str) -> bool:
-    """Web addresses only; `file:///etc/passwd` is a path."""
-    return value.startswith(("http://", "https://"))
 
 
 def must_be_named(command: SimpleCommand) -> frozenset[CommandEffect]:
@@ -338,7 +332,6 @@ def must_be_named(command: SimpleCommand) -> frozenset[CommandEffect]:
 
 
 def may_be_kept(part: CallPart) -> bool:
-    """Whether a lasting rule for exactly this part makes sense."""
     if part.protected or part.doubts or part.tool in KERNEL_TOOLS:
         return False
     if part.fingerprint:

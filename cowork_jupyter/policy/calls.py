@@ -52,12 +52,9 @@ class CallPart:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a call would do, for the user who has to approve it."""
-
     kind: Literal["diff", "code", "text"]
     text: str
     rewrite: bool = False
-    """Whether most of the content would be replaced."""
     resource: str = ""
     """Display name where the path is not enough: cell 3 of a.ipynb."""
 
@@ -72,7 +69,6 @@ class ProposedCall:
     parts: tuple[CallPart, ...]
     preview: Preview | None = None
     pinned: Pinned | None = None
-    """Set for foreign tools."""
     marks: Mapping[str, str] = field(default_factory=dict)
     """Current fingerprints of the files it would change, by path."""
 
@@ -87,13 +83,11 @@ class ProposedCall:
 
     @property
     def resource(self) -> str:
-        """Its files, or the label of its first part."""
         files = [part.label for part in self.parts if part.target and part.tool == self.tool]
         return ", ".join(files) or self.parts[0].label
 
     @property
     def code(self) -> str:
-        """The kernel code, as found where the call points to."""
         return self.preview.text if self.preview and self.preview.kind == "code" else ""
 
     @property

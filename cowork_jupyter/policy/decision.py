@@ -72,7 +72,6 @@ class Verdict:
     reason: Reason
     """For logs, which must not reveal the call's content."""
     scope: str = ""
-    """Of the deciding rule, if any."""
 
     @property
     def by_administrator(self) -> bool:
@@ -94,7 +93,6 @@ class Judgement:
 
     @property
     def because(self) -> list[str]:
-        """The deciding reasons, without duplicates."""
         counted = [verdict.because for verdict in self.verdicts if verdict.effect is self.effect]
         if self.each_time and self.effect is Effect.ASK:
             counted.append(UNCONFINED)
@@ -142,7 +140,6 @@ def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
 
 
 def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judgement:
-    """Decide about a call without making it."""
     try:
         check_ceiling(role, call.tool, call.permissions)
     except Forbidden as refusal:

@@ -71,7 +71,6 @@ class Grant:
         return part.target is None or self.names_file(part, anchors)
 
     def names_file(self, part: CallPart, anchors: AnchorDirs) -> bool:
-        """Whether the step names the file, by any of its spellings; or names none at all."""
         if not self.files:
             return True
         assert part.target is not None
@@ -101,13 +100,13 @@ def opened_by(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> Ope
         return Opened(environments=installs)
     paths = dict.fromkeys([*_named(call), *_deleted(call, commands, anchors)])
     argvs = [words for command in commands for words in (command.words, *command.hidden)]
-    if any(command.brings for command in commands) or any(map(_clones, argvs)):
+    clones = any(tuple(words[:2]) == ("git", "clone") for words in argvs)
+    if clones or any(command.brings for command in commands):
         paths[anchors.root] = None  # the card says that any file may be written
     return Opened(tuple(paths), git=any(map(configures_git, argvs)), environments=installs)
 
 
 def _named(call: ProposedCall) -> Iterator[str]:
-    """Protected places that the card named."""
     for part in call.parts:
         if part.target and part.protected and not set(WRITE_RULES).isdisjoint(part.rules):
             yield from part.target.spellings
@@ -122,7 +121,3 @@ def _deleted(
     for part in call.parts:
         if part.target and part.rules == WRITE_RULES:
             yield from (path for path in part.target.spellings if path != anchors.root)
-
-
-def _clones(words: Sequence[str]) -> bool:
-    return tuple(words[:2]) == ("git", "clone")

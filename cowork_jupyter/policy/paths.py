@@ -47,7 +47,6 @@ class Target:
         return (self.spelled,) if self.spelled == self.real else (self.spelled, self.real)
 
     def is_inside(self, folder: str) -> bool:
-        """Whether both spellings are inside the folder."""
         return all(below(each, folder) is not None for each in self.spellings)
 
     def label(self, anchors: AnchorDirs) -> str:

@@ -38,7 +38,6 @@ class Pins:
         return Pinned(fingerprint, "same" if known["fingerprint"] == fingerprint else "changed")
 
     def words(self, tool: str) -> str:
-        """The tool's description when it was pinned."""
         return self._pins().get(tool, {}).get("words", "")
 
     def pin(self, tool: str, fingerprint: str, words: str = "") -> None:

@@ -47,11 +47,9 @@ class RuleBook:
         self._stored: tuple[list[Any], list[Rule]] = ([], [])
 
     def all(self) -> list[Rule]:
-        """Including inactive ones."""
         return [*self._session, *self._from_files()]
 
     def for_job(self, context_id: str | None, job_id: str | None = None) -> RuleSet:
-        """The rules for a call in this conversation and job."""
         of_job = self._of_jobs.get(job_id or "", [])
         sources = (context_id, self._session, of_job, self._from_files())
         known, rules = self._newest
@@ -90,7 +88,6 @@ class RuleBook:
             self._writable(rule.scope).remove(rule.effect, rule.text)
 
     def read_policy(self, policy: Mapping[str, Any] | None) -> list[Rule]:
-        """The rules of a policy that was passed with a job."""
         try:
             pairs = list(check_policy(policy or {}))
         except ValueError as error:

@@ -74,18 +74,15 @@ class Rule:
 
     @property
     def id(self) -> str:
-        """Stable across reads."""
         key = "\0".join((self.scope, self.effect, self.text, self.context_id or ""))
         return f"rule_{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
     @cached_property
     def counts_as(self) -> Effect:
-        """Its effect in a decision."""
         return Effect.DENY if self.problem else self.effect
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether it is about every call of its tool."""
         return self.pattern is None or self.problem is not None
 
     @cached_property
@@ -102,7 +99,6 @@ class Rule:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """For a rule about commands."""
         return command_words(self.pattern or "")
 
     @cached_property
@@ -122,7 +118,6 @@ class RuleSet(Sequence[Rule]):
         self._found: dict[tuple[str, ...], list[Rule]] = {}
 
     def about(self, tools: tuple[str, ...]) -> list[Rule]:
-        """Active rules about any of these tools."""
         if tools not in self._found:
             self._found[tools] = [
                 rule for rule in self._rules if rule.active and any(map(rule.names, tools))
@@ -173,7 +168,8 @@ def _problem(rule: Rule) -> str | None:
     if rule.tool in RESOURCE_TOOLS:
         return "it takes no pattern; mcp__server__resources.read is about those of one server"
     if rule.tool == NETWORK:
-        return None if _is_host(rule.pattern) else _NO_HOST
+        host = rule.pattern.lower().removeprefix("*.")
+        return None if rule.pattern == ANY_HOST or HOST.fullmatch(host) else _NO_HOST
     try:
         if rule.names(COMMAND_TOOL):
             command_words(rule.pattern)
@@ -230,10 +226,6 @@ def matches_command(rule: Rule, words: Sequence[str]) -> bool:
     return matches_prefix(words, rule.words)
 
 
-def _is_host(pattern: str) -> bool:
-    return pattern == ANY_HOST or bool(HOST.fullmatch(pattern.lower().removeprefix("*.")))
-
-
 def matches_host(rule: Rule, host: str) -> bool:
     """`*.example.org` covers all hosts below example.org."""
     if rule.is_bare:
@@ -247,5 +239,4 @@ def matches_host(rule: Rule, host: str) -> bool:
 
 
 def exact_command(words: Sequence[str]) -> str:
-    """The rule that matches this command and no other."""
     return f"{COMMAND_TOOL}(={shlex.join(words)})"

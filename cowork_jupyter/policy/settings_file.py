@@ -31,7 +31,6 @@ class SettingsFile:
         """Why the file cannot be read."""
 
     def content(self) -> dict[str, Any]:
-        """The whole content; {} if there is none, or it cannot be read."""
         mark = self._mark()
         if mark != self._seen:
             self._seen = mark
@@ -45,7 +44,6 @@ class SettingsFile:
                 yield effect, text
 
     def add(self, effect: Effect, text: str) -> None:
-        """Add one rule; everything else is kept."""
         self._change(effect, lambda texts: [*texts, text] if text not in texts else texts)
 
     def remove(self, effect: Effect, text: str) -> None:

@@ -26,8 +26,6 @@ _FOLLOW = {"--follow", "--dereference-recursive"}
 
 @dataclass(frozen=True)
 class Tree:
-    """The files that a command may read, and whether these are all."""
-
     files: tuple[Target, ...]
     complete: bool
 

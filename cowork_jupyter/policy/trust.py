@@ -23,8 +23,6 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Offer:
-    """One item that a folder brings along."""
-
     kind: Kind
     name: str
     detail: str
@@ -45,14 +43,12 @@ class Trust:
         self._seen: tuple[tuple[int, ...] | None, frozenset[str]] = (None, frozenset())
 
     def look_at(self, finder: Callable[[], Iterable[Offer]]) -> None:
-        """Register another kind of item."""
         self._finders.append(finder)
 
     def offers(self) -> list[Offer]:
         return [offer for finder in self._finders for offer in finder()]
 
     def is_trusted(self, offer: Offer) -> bool:
-        """Whether the user has accepted exactly this."""
         return offer.digest in self.taken()
 
     def waiting(self) -> list[Offer]:

@@ -40,7 +40,6 @@ def visible(text: str) -> str:
 
 
 def hides(char: str) -> bool:
-    """Whether a character is invisible, or changes the order of others."""
     if char in _KEPT:
         return False
     return char in _BLANK or unicodedata.category(char) in _HIDING

@@ -34,7 +34,6 @@ class Database:
         self._closed = False
 
     def close(self) -> None:
-        """Idempotent."""
         with self._lock:
             self._closed = True
             self._connection.close()
@@ -43,7 +42,6 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, while no other thread has it."""
         with self._lock:
             yield self._connection
 
@@ -69,7 +67,6 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Commit or roll back; transactions do not nest."""
         with self._lock:
             if self._in_transaction():
                 raise RuntimeError("A transaction is open already; use it instead.")
@@ -150,7 +147,6 @@ def _connect(path: Path, cached_statements: int = 128) -> sqlite3.Connection:
 
 
 def _with_wal(path: Path) -> sqlite3.Connection | None:
-    """A connection in WAL mode, or None where that does not work."""
     connection = _connect(path)
     try:
         if _switch_to_wal(connection):

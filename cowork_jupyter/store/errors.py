@@ -57,7 +57,6 @@ _BY_SQLITE_NAME = {
 
 
 def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
-    """Describe the error with the file and a way out."""
     if isinstance(error, OSError):
         code, text = _FULL if error.errno in (ENOSPC, EDQUOT) else _UNWRITABLE
         why = error.strerror or str(error)

@@ -34,7 +34,6 @@ _OF_JOB = (
 _OF_CONTEXT = f"{_COLUMNS} WHERE context_id=? ORDER BY seq"
 
 Piece = tuple[int, int]
-"""Position in the log, and number of characters."""
 
 
 def fold_turn(
@@ -44,7 +43,6 @@ def fold_turn(
     job_id: str | None,
     task_id: str | None,
 ) -> None:
-    """Fold what a task has streamed since its last message."""
     rows = connection.execute(_OF_TURN, (context_id, job_id, task_id))
     _fold(connection, context_id, rows.fetchall(), mask)
 
@@ -97,7 +95,6 @@ def _fold(
 
 
 def _runs(rows: Iterable[sqlite3.Row]) -> Iterator[list[sqlite3.Row]]:
-    """Two or more pieces of the same kind with nothing of the same task between them."""
     open_runs: dict[tuple[str | None, str | None], list[sqlite3.Row]] = {}
     for row in rows:
         stream = (row["job_id"], row["task_id"])

@@ -36,7 +36,6 @@ _LEGACY_TABLES = (
 
 
 def create_legacy_tables(connection: sqlite3.Connection) -> None:
-    """Version 1: create whichever of the old tables is missing."""
     for statement in _LEGACY_TABLES:
         connection.execute(statement)
 
@@ -56,7 +55,6 @@ def move_legacy_rows(connection: sqlite3.Connection) -> None:
 
 
 def _old(connection: sqlite3.Connection, table: str) -> list[Row]:
-    """All rows, oldest first, with normalised times."""
     rows = connection.execute(f"SELECT * FROM old_{table} ORDER BY rowid")  # noqa: S608
     names = [column[0] for column in rows.description]
     found = [dict(zip(names, row, strict=True)) for row in rows]
@@ -223,6 +221,9 @@ _COLUMNS = (
 )
 
 
+_FIRST_MESSAGE = "SELECT * FROM messages WHERE job_id=? AND role='user' ORDER BY seq LIMIT 1"
+
+
 def add_job_facts(connection: sqlite3.Connection) -> None:
     """Version 4: jobs get a kind and a plan, tasks a role, and a context can have many plans."""
     for statement in _COLUMNS:
@@ -239,7 +240,7 @@ def _describe_jobs(connection: sqlite3.Connection) -> None:
         " JOIN contexts ON contexts.id=jobs.context_id"
     )
     for job in connection.execute(sql).fetchall():
-        first = _first_message(connection, job["id"])
+        first = connection.execute(_FIRST_MESSAGE, (job["id"],)).fetchone()
         data = json.loads(first["data"]) if first else {}
         revision = data.get("approved_revision")
         kind = "guest" if "guest" in data else "plan" if revision else "message"
@@ -258,11 +259,6 @@ def _describe_jobs(connection: sqlite3.Connection) -> None:
                 job["id"],
             ),
         )
-
-
-def _first_message(connection: sqlite3.Connection, job_id: str) -> Any:
-    sql = "SELECT * FROM messages WHERE job_id=? AND role='user' ORDER BY seq LIMIT 1"
-    return connection.execute(sql, (job_id,)).fetchone()
 
 
 def _text(message: Any) -> str:

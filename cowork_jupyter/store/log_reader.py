@@ -21,7 +21,6 @@ _NEWEST_JOBS = 20  # which the user may still want to learn from
 
 class LogReader(RowReader):
     def last_seq(self, context_id: str) -> int:
-        """0 if there is none."""
         sql = "SELECT max(seq) FROM events WHERE context_id=?"
         return self._rows(sql, context_id)[0][0] or 0
 
@@ -55,7 +54,6 @@ class LogReader(RowReader):
         return [event_of(row, json.loads(row["data"])) for row in self._rows(sql, context_id, code)]
 
     def moves(self, context_id: str, since: str = "") -> list[FileMoved]:
-        """Renamed or moved files, oldest first."""
         sql = (
             "SELECT data FROM events WHERE context_id=? AND type='file-moved' AND created_at>=?"
             " ORDER BY seq"
@@ -75,7 +73,6 @@ class LogReader(RowReader):
         return list({(item.kind, item.source, item.name): item for item in used}.values())
 
     def skills_used(self) -> dict[str, str]:
-        """Last use of each skill, in any conversation."""
         sql = (
             "SELECT json_extract(item.value, '$.name') AS name, max(created_at) AS at"
             " FROM events, json_each(events.data, '$.items') AS item"
@@ -134,7 +131,6 @@ class LogReader(RowReader):
             before, size = rows[-1]["seq"], min(size * 2, MAX_PAGE_SIZE)
 
     def goal(self, context_id: str, job_id: str | None = None) -> Message | None:
-        """The user's first request in the context or in one job."""
         sql = "SELECT * FROM messages WHERE context_id=? AND role='user' ORDER BY seq LIMIT 1"
         by_job = "SELECT * FROM messages WHERE job_id=? AND role='user' ORDER BY seq LIMIT 1"
         rows = self._rows(by_job, job_id) if job_id else self._rows(sql, context_id)
@@ -148,7 +144,6 @@ class LogReader(RowReader):
         return self._all(Message, sql, job_id)
 
     def planning_answers(self, plan_id: str) -> list[Answer]:
-        """The user's answers while a plan was made and discussed, oldest first."""
         sql = (
             "SELECT json_extract(messages.data, '$.answer') AS answer FROM messages"
             " JOIN jobs ON jobs.id=messages.job_id WHERE jobs.plan_id=? AND jobs.kind<>'plan'"
@@ -157,7 +152,6 @@ class LogReader(RowReader):
         return [Answer.model_validate_json(row["answer"]) for row in self._rows(sql, plan_id)]
 
     def assignment(self, task_id: str) -> Message | None:
-        """The latest assignment of a task's agent."""
         sql = (
             "SELECT * FROM messages WHERE task_id=? AND message_type='task_assignment'"
             " ORDER BY seq DESC LIMIT 1"
@@ -180,6 +174,5 @@ class LogReader(RowReader):
         return self._all(Message, sql, *job_ids)
 
     def last_message_seq(self, context_id: str) -> int:
-        """0 if there is none."""
         sql = "SELECT max(seq) FROM messages WHERE context_id=?"
         return self._rows(sql, context_id)[0][0] or 0

@@ -196,7 +196,8 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     if version == len(MIGRATIONS):
         return
     refuse_newer(connection, path)
-    if is_old := _has_tables(connection):
+    is_old = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+    if is_old:
         keep_copy(connection, path, version)
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -249,10 +250,6 @@ def _run_missing_steps(connection: sqlite3.Connection, path: Path) -> None:
     for step in MIGRATIONS[_version(connection) :]:
         step(connection)
     connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
-
-
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -47,7 +47,6 @@ class ContextReader(RowReader):
         return str(rows[0]["owner"]) if rows else ""
 
     def workspace(self, context_id: str) -> str:
-        """Empty if unknown."""
         rows = self._rows("SELECT folder FROM workspaces WHERE context_id=?", context_id)
         return str(rows[0]["folder"]) if rows else ""
 
@@ -130,7 +129,6 @@ class ContextReader(RowReader):
     def _said_with(
         self, word: str, context: sqlite3.Row, places: dict[int, int] | None
     ) -> str | None:
-        """The newest message of a context that contains the word."""
         newest = END if places is None else places.get(context["position"], 0) + 1
         size = 1 if places is not None else 4  # a common word is in one of these
         while rows := self._rows(_SAID, context["id"], newest, size):
@@ -194,12 +192,10 @@ class Reader(ContextReader, LogReader):
         return self._jobs(sql, card_id)
 
     def executions(self, plan_id: str) -> list[Job]:
-        """The jobs that executed a plan, oldest first."""
         sql = "SELECT * FROM jobs WHERE kind='plan' AND plan_id=? ORDER BY rowid"
         return self._jobs(sql, plan_id)
 
     def card(self, context_id: str, job_id: str) -> Job | None:
-        """The job whose card shows a job of this context."""
         sql = (
             "SELECT card.* FROM jobs JOIN jobs AS card ON card.id=jobs.card_id"
             " WHERE jobs.context_id=? AND jobs.id=?"
@@ -239,7 +235,6 @@ class Reader(ContextReader, LogReader):
         return self._all(Inquiry, sql, PENDING, context_id, kind)
 
     def job_inquiries(self, job_id: str, kind: InquiryKind | None = None) -> list[Inquiry]:
-        """Everything a job asked the user, oldest first."""
         sql = "SELECT * FROM inquiries WHERE job_id=?1 AND (?2 IS NULL OR kind=?2) ORDER BY rowid"
         return self._all(Inquiry, sql, job_id, kind)
 
@@ -259,7 +254,6 @@ class Reader(ContextReader, LogReader):
         return found[0] if found else None
 
     def plan_id_of(self, job_id: str) -> str | None:
-        """The plan that a job made, discusses or executes."""
         rows = self._rows("SELECT plan_id FROM jobs WHERE id=?", job_id)
         return rows[0]["plan_id"] if rows else None
 
@@ -294,7 +288,6 @@ class Reader(ContextReader, LogReader):
         return self._one(CellChange, "change of a cell", sql, change_id)
 
     def pending_cell_changes(self, notebook: str) -> list[CellChange]:
-        """Undecided changes in a notebook, oldest first."""
         sql = "SELECT * FROM cell_changes WHERE notebook=? AND decision IS NULL ORDER BY rowid"
         return self._all(CellChange, sql, notebook)
 

@@ -51,12 +51,10 @@ class PlanRevision(BaseModel):
     files_read: dict[str, str] = {}
     """Fingerprint by path, to detect later that the plan is stale."""
     request: str = ""
-    """The user's original request."""
     job_id: str | None = None
     """None if a person edited it."""
     by: Literal["planner", "person", "workflow"] = "planner"
     change: str = ""
-    """Short description of the difference to the revision before."""
 
     def model_post_init(self, _context: Any) -> None:
         """The plan carries its id wherever it goes."""
@@ -80,7 +78,6 @@ class PlanRevision(BaseModel):
         return any(is_at(path, place) for path in paths)
 
     def move_file(self, old: str, new: str) -> None:
-        """Follow a renamed file or folder."""
         for step in self.plan.steps:
             step.files = [moved_path(path, old, new) for path in step.files]
             for expectation in step.expects:

@@ -94,7 +94,6 @@ _NOT_RUN = ErrorBody(
 
 
 def orphaned_jobs(tx: Transaction, is_alive: Callable[[str | None], bool]) -> list[Job]:
-    """Unfinished jobs whose process is gone."""
     return [tx.job(job_id) for job_id, owner in tx.owners().items() if not is_alive(owner)]
 
 

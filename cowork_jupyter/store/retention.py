@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +50,6 @@ UNUSED = (
 
 @dataclass(frozen=True)
 class ContextRoom:
-    """Approximate disk usage of a conversation."""
-
     id: str
     title: str
     updated_at: str
@@ -105,8 +102,7 @@ _CHILDREN = (
 
 
 def set_aside(connection: sqlite3.Connection, context_id: str, deleted_at: str) -> None:
-    """Move a context's rows to `deleted_rows`."""
-    for table, key in _tables(connection):
+    for table, key in [("contexts", "id"), *connection.execute(_CHILDREN).fetchall()]:
         sql = f"SELECT * FROM {table} WHERE {key}=? ORDER BY rowid"  # noqa: S608 (our names)
         connection.executemany(
             "INSERT INTO deleted_rows VALUES (?, ?, ?, ?)",
@@ -139,9 +135,3 @@ def remove_older(connection: sqlite3.Connection, deadline: str) -> list[str]:
     ids = [row[0] for row in connection.execute(sql, (deadline,))]
     connection.execute("DELETE FROM deleted_rows WHERE deleted_at<?", (deadline,))
     return ids
-
-
-def _tables(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """Tables with the column that holds the context's id; parents first."""
-    yield "contexts", "id"
-    yield from connection.execute(_CHILDREN).fetchall()

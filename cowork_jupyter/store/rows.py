@@ -17,7 +17,6 @@ from ..domain.messages import Message
 JSON_COLUMNS = frozenset(
     {"content", "data", "dependencies", "usage", "answer", "plan", "files_read", "before", "after"}
 )
-"""In every table."""
 
 
 def to_json(value: Any) -> str:

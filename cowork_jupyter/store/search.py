@@ -26,7 +26,6 @@ PLACES = (
     "SELECT rowid >> 32 AS position, max(rowid) & 4294967295 AS seq FROM said WHERE said MATCH ?"
     " GROUP BY 1"
 )
-"""The newest match in each context."""
 _MAX_GRAMS = 64
 _BEFORE, _AFTER = 30, 90
 """Excerpt length around the beginning of a word."""
@@ -91,12 +90,10 @@ def fold(text: str) -> str:
 
 
 def words_of(search: str) -> list[str]:
-    """Distinct words, longest (and thus rarest) first."""
     return sorted(set(fold(search).split()), key=len, reverse=True)
 
 
 def grams_of(word: str) -> list[str]:
-    """Trigrams of the word, up to a limit."""
     ends = range(3, min(len(word), _MAX_GRAMS) + 1)
     return list(dict.fromkeys(word[end - 3 : end] for end in ends))
 

@@ -48,7 +48,6 @@ class Store(Reader):
             raise
 
     def close(self) -> None:
-        """Idempotent."""
         self._owner.close()
         self._database.close()
 
@@ -77,7 +76,6 @@ class Store(Reader):
             yield Transaction(connection, self._owner.name, self.mask)
 
     def is_free(self) -> bool:
-        """Whether a transaction would not have to wait."""
         return self._database.is_free()
 
     async def until_free(self) -> None:

@@ -76,7 +76,6 @@ class StreamBuffer:
                 self._thread.start()
 
     def store(self, tx: Transaction) -> dict[str, int]:
-        """Store everything buffered; return the lengths for `stored`."""
         with self._changed:
             waiting = {context_id: list(pieces) for context_id, pieces in self._waiting.items()}
             lengths = {
@@ -117,7 +116,6 @@ class StreamBuffer:
             del self._waiting[context_id]
 
     def close(self) -> None:
-        """Store the rest, and end the thread."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

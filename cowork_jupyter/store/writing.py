@@ -72,7 +72,6 @@ class Transaction(Reader):
         job_id: str | None = None,
         task_id: str | None = None,
     ) -> Event:
-        """Append an event to its context's log."""
         data, fields = self._masked(data)
         event = self._event(context_id, data, job_id, task_id, now())
         self._add_event(event, to_json(fields))
@@ -150,13 +149,11 @@ class Transaction(Reader):
         self._execute_in(context_id, sql, (context_id, folder))
 
     def delete_context(self, context_id: str) -> None:
-        """Remove a context and everything that belongs to it."""
         self.context(context_id)
         search.forget_context(self._connection, context_id)
         self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
     def set_context_aside(self, context_id: str) -> None:
-        """Delete a context so that it can be restored."""
         self.context(context_id)
         retention.set_aside(self._connection, context_id, now())
 

@@ -21,7 +21,7 @@ from cowork_jupyter.mcp.client import stdio
 from cowork_jupyter.mcp.client.connection import McpConnection
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
-from tests.unit.domain.test_extras import hide_package
+from tests.unit.domain.test_health import hide_package
 
 from .conftest import HERE, PATIENCE, House, call, eventually, npm, odd
 

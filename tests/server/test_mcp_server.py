@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
-from tests.unit.domain.test_extras import hide_package
+from tests.unit.domain.test_health import hide_package
 
 from .api import Api
 from .test_callers import FakeKernels

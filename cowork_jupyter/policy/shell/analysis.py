@@ -123,7 +123,9 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
     if not doubts:
         doubts.append(_DIFFERENT)
     if MISREAD in doubts:
-        phrases = phrases + _guessed(text)
+        # Possible commands in a line that cannot be parsed, so that deny rules still match them.
+        pieces = filter(None, map(str.split, _MAY_BEGIN.split(text)))
+        phrases = phrases + [Phrase(words=[*map(whole_word, piece)]) for piece in pieces]
     seen = {_words(phrase) for phrase in tree.phrases}
     missed = [phrase for phrase in phrases if phrase.words and _words(phrase) not in seen]
     own = [redirect for phrase in phrases for redirect in phrase.redirects]
@@ -131,12 +133,6 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
     for phrase in missed:
         phrase.redirects = []
     return [*tree.phrases, *missed, Phrase(redirects=redirects)], doubts
-
-
-def _guessed(text: str) -> list[Phrase]:
-    """Possible commands in a line that cannot be parsed, so that deny rules still match them."""
-    pieces = [piece.split() for piece in _MAY_BEGIN.split(text)]
-    return [Phrase(words=[whole_word(word) for word in piece]) for piece in pieces if piece]
 
 
 def _words(phrase: Phrase) -> tuple[str, ...]:
@@ -218,7 +214,6 @@ class _Collector:
         self.commands.append(command)
 
     def _inside(self, text: str) -> Iterator[tuple[str, ...]]:
-        """The commands of a nested command line."""
         if not self.budget.covers(text):
             self.doubts.append(_TOO_DEEP)
             return

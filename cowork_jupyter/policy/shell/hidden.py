@@ -28,8 +28,6 @@ _TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
 
 
 class HiddenCommands:
-    """Collects the commands behind a command, recursively."""
-
     def __init__(self, read: Callable[[str], Iterable[Argv]]) -> None:
         self.read = read
         self.found: dict[Argv, None] = {}
@@ -137,7 +135,6 @@ def _module(name: str, rest: Sequence[str]) -> Iterator[Argv]:
 
 
 def _strings(name: str, rest: Argv) -> Iterator[str]:
-    """Arguments that are command lines themselves."""
     if name in SHELLS:
         if any(text[:1] in "-+" and "c" in text for text in rest if text):
             yield from (text for text in rest if text[:1] not in ("-", "+"))

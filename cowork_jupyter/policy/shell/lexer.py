@@ -25,8 +25,6 @@ class Redirect:
 
 @dataclass(slots=True)
 class Phrase:
-    """Words, assignments and redirections between two control operators."""
-
     words: list[Word] = field(default_factory=list)
     assignments: list[Word] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
@@ -61,7 +59,6 @@ _BEYOND = names("for case esac select function in [[ ]] coproc")
 
 
 def split(text: str) -> list[Phrase]:
-    """Split a line into its commands, or raise `NotPlain`."""
     return _Reader(text).read()
 
 

@@ -7,8 +7,6 @@ from enum import Enum
 
 
 class CommandEffect(str, Enum):
-    """What a program does, as far as its name and its flags prove it."""
-
     READS = "reads"
     WRITES = "writes"
     DELETES = "deletes"
@@ -29,8 +27,6 @@ def names(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class SimpleCommand:
-    """One program with its arguments, anywhere in the line."""
-
     words: tuple[str, ...]
     """The literal arguments, name first; a word that is not literal is kept as written."""
     text: str
@@ -39,7 +35,6 @@ class SimpleCommand:
     """Commands that this one would run. For deny rules only; they never allow it."""
     effects: frozenset[CommandEffect] = frozenset({CommandEffect.UNKNOWN})
     writes_unnamed: bool = False
-    """Whether it writes files that its words do not name."""
     brings: bool = False
     """Whether an archive, a patch or a commit determines which files it writes."""
     hosts: tuple[str, ...] = ()
@@ -56,5 +51,4 @@ class Analysis:
 
     @property
     def plain(self) -> bool:
-        """Whether the words above are what the shell would really see."""
         return not self.doubts

@@ -45,8 +45,6 @@ ANYWHERE = -1
 
 
 class Operands(Enum):
-    """The meaning of words that are not flags."""
-
     NONE = "none"
     TEXT = "text"
     READ = "read"
@@ -63,8 +61,6 @@ class Operands(Enum):
 
 @dataclass
 class CommandUse:
-    """The effects of one use of a program."""
-
     effects: set[CommandEffect] = field(default_factory=set)
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
@@ -74,7 +70,6 @@ class CommandUse:
 
     @property
     def writes_unnamed(self) -> bool:
-        """Whether it writes files that its words do not name."""
         return self.brings or (CommandEffect.WRITES in self.effects and not self.writes)
 
     def join(self, other: CommandUse) -> None:
@@ -107,12 +102,9 @@ _LONG = re.compile(r"([^=<>?]+)([=<>?]?)")
 
 @dataclass(frozen=True)
 class Flags:
-    """The flags that a program is known to take."""
-
     short: str = ""
     long: str = ""
     digits: bool = False
-    """Whether `-20` is a flag."""
 
     @cached_property
     def _table(self) -> dict[str, str]:
@@ -188,8 +180,6 @@ NO_FLAGS = Flags()
 
 @dataclass(frozen=True)
 class Program:
-    """What is known about a program."""
-
     effects: frozenset[CommandEffect]
     """Regardless of its arguments."""
     flags: Flags | None = NO_FLAGS

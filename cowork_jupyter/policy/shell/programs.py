@@ -25,7 +25,6 @@ _VERSION = frozenset([("--version",), ("-V",)])
 
 
 def examine(words: Sequence[Word]) -> CommandUse:
-    """The effects of a program with these words, as far as they prove them."""
     name, rest = program_name(words[0].text), words[1:]
     texts = tuple(word.text for word in rest)
     use = _examine_known(name, rest)

@@ -53,7 +53,6 @@ _UNZIP = Flags("lvtpqod>jn", "")
 
 
 def examine_unzip(words: Sequence[Word]) -> CommandUse:
-    """Unpacks, unless a flag only lists."""
     parsed = _UNZIP.parse(words)
     use = _reading("unzip", words, parsed)
     use.reads += [word.text for word in parsed.operands[:1]]
@@ -65,7 +64,6 @@ def examine_unzip(words: Sequence[Word]) -> CommandUse:
 
 
 def examine_dd(words: Sequence[Word]) -> CommandUse:
-    """Its arguments are all `name=value`."""
     use = CommandUse({CommandEffect.READS, CommandEffect.WRITES}, doubts=glob_doubts(words))
     for word in words:
         name, _, value = word.text.partition("=")

@@ -23,7 +23,6 @@ _RUNS = CommandEffect.RUNS_PROGRAMS
 
 
 def _language(more: dict[CommandEffect, str]) -> Program:
-    """Its arguments are a language of their own; see `special`."""
     return Program(_READS, NO_FLAGS, more=more)
 
 
@@ -105,5 +104,4 @@ def is_always_allowable(command: SimpleCommand) -> bool:
 
 
 def matches_prefix(words: Sequence[str], prefix: Sequence[str]) -> bool:
-    """Whether a command begins with a rule's words."""
     return bool(prefix) and tuple(words[: len(prefix)]) == tuple(prefix)

@@ -51,8 +51,6 @@ MISREAD = "The line is not valid shell syntax."
 
 @dataclass(slots=True)
 class TreeCommands:
-    """Commands in order, redirections, and reasons for doubt."""
-
     phrases: list[Phrase] = field(default_factory=list)
     redirects: list[Redirect] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)

@@ -30,7 +30,6 @@ class Word:
 
     @property
     def literal(self) -> bool:
-        """Whether the shell leaves it unchanged."""
         return not self.quirks
 
 

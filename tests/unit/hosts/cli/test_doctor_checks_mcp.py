@@ -11,7 +11,7 @@ import pytest
 
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.doctor_checks import examine_servers
-from tests.unit.domain.test_extras import hide_package
+from tests.unit.domain.test_health import hide_package
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.domain.test_extras import hide_package
+from tests.unit.domain.test_health import hide_package
 
 from .terminals import run_here
 
