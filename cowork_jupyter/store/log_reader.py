@@ -116,7 +116,7 @@ class LogReader(RowReader):
 
     def message(self, context_id: str, message_id: str) -> Message:
         sql = "SELECT * FROM messages WHERE id=? AND context_id=?"
-        return self._one(Message, "message", sql, message_id, context_id)
+        return self._get(Message, "message", sql, message_id, context_id)
 
     def newest_messages(self, context_id: str, task_id: str | None = None) -> Iterator[Message]:
         """Messages newest first, loaded lazily."""
@@ -141,7 +141,7 @@ class LogReader(RowReader):
             "SELECT * FROM messages WHERE job_id=? AND message_type IN ('tool_call', 'tool_result')"
             " ORDER BY seq"
         )
-        return self._all(Message, sql, job_id)
+        return self._list(Message, sql, job_id)
 
     def planning_answers(self, plan_id: str) -> list[Answer]:
         sql = (
@@ -171,7 +171,7 @@ class LogReader(RowReader):
     def job_messages(self, *job_ids: str) -> list[Message]:
         marks = ", ".join("?" * len(job_ids))
         sql = f"SELECT * FROM messages WHERE job_id IN ({marks}) ORDER BY seq"  # noqa: S608 (marks)
-        return self._all(Message, sql, *job_ids)
+        return self._list(Message, sql, *job_ids)
 
     def last_message_seq(self, context_id: str) -> int:
         sql = "SELECT max(seq) FROM messages WHERE context_id=?"

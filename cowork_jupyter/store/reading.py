@@ -39,7 +39,7 @@ _SAID = (
 class ContextReader(RowReader):
     def context(self, context_id: str) -> Context:
         sql = "SELECT * FROM contexts WHERE id=?"
-        return self._one(Context, "context", sql, context_id)
+        return self._get(Context, "context", sql, context_id)
 
     def owner(self, context_id: str) -> str:
         """Empty if it belongs to nobody in particular."""
@@ -212,17 +212,17 @@ class Reader(ContextReader, LogReader):
         return {row["id"]: row["owner"] for row in self._rows(sql)}
 
     def task(self, task_id: str) -> Task:
-        return self._one(Task, "task", "SELECT * FROM tasks WHERE id=?", task_id)
+        return self._get(Task, "task", "SELECT * FROM tasks WHERE id=?", task_id)
 
     def tasks(self, job_id: str) -> list[Task]:
-        return self._all(Task, "SELECT * FROM tasks WHERE job_id=? ORDER BY rowid", job_id)
+        return self._list(Task, "SELECT * FROM tasks WHERE job_id=? ORDER BY rowid", job_id)
 
     # What waits for the user
 
     def inquiry(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
         sql = "SELECT * FROM inquiries WHERE id=? AND kind=?"
         what = "question" if kind == "question" else "permission request"
-        return self._one(Inquiry, what, sql, inquiry_id, kind)
+        return self._get(Inquiry, what, sql, inquiry_id, kind)
 
     def pending_inquiries(
         self, context_id: str | None = None, kind: InquiryKind | None = None
@@ -232,11 +232,11 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM inquiries WHERE status=?1 AND (?2 IS NULL OR context_id=?2)"
             " AND (?3 IS NULL OR kind=?3) ORDER BY rowid"
         )
-        return self._all(Inquiry, sql, PENDING, context_id, kind)
+        return self._list(Inquiry, sql, PENDING, context_id, kind)
 
     def job_inquiries(self, job_id: str, kind: InquiryKind | None = None) -> list[Inquiry]:
         sql = "SELECT * FROM inquiries WHERE job_id=?1 AND (?2 IS NULL OR kind=?2) ORDER BY rowid"
-        return self._all(Inquiry, sql, job_id, kind)
+        return self._list(Inquiry, sql, job_id, kind)
 
     # Plans and checkpoints
 
@@ -250,7 +250,7 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM plans WHERE context_id=? AND plan_id=? AND (? IS NULL OR revision=?)"
             " ORDER BY revision DESC LIMIT 1"
         )
-        found = self._all(PlanRevision, sql, context_id, plan_id, revision, revision)
+        found = self._list(PlanRevision, sql, context_id, plan_id, revision, revision)
         return found[0] if found else None
 
     def plan_id_of(self, job_id: str) -> str | None:
@@ -266,7 +266,7 @@ class Reader(ContextReader, LogReader):
         return [row["plan_id"] for row in self._rows(sql, context_id)]
 
     def plan_revisions(self, plan_id: str) -> list[PlanRevision]:
-        return self._all(
+        return self._list(
             PlanRevision, "SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id
         )
 
@@ -276,31 +276,31 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM plans WHERE (instr(plan, ?1) OR instr(files_read, ?1)) AND revision="
             "(SELECT max(revision) FROM plans AS all_of_it WHERE all_of_it.plan_id=plans.plan_id)"
         )
-        found = self._all(PlanRevision, sql, to_json(path).strip('"'))
+        found = self._list(PlanRevision, sql, to_json(path).strip('"'))
         return [revision for revision in found if revision.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
         sql = "SELECT * FROM checkpoints WHERE id=?"
-        return self._one(CheckpointRecord, "checkpoint", sql, checkpoint_id)
+        return self._get(CheckpointRecord, "checkpoint", sql, checkpoint_id)
 
     def cell_change(self, change_id: str) -> CellChange:
         sql = "SELECT * FROM cell_changes WHERE id=?"
-        return self._one(CellChange, "change of a cell", sql, change_id)
+        return self._get(CellChange, "change of a cell", sql, change_id)
 
     def pending_cell_changes(self, notebook: str) -> list[CellChange]:
         sql = "SELECT * FROM cell_changes WHERE notebook=? AND decision IS NULL ORDER BY rowid"
-        return self._all(CellChange, sql, notebook)
+        return self._list(CellChange, sql, notebook)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:
         """What no agent has read yet, oldest first."""
-        return self._all(
+        return self._list(
             QueuedMessage,
             "SELECT * FROM queued_messages WHERE context_id=? ORDER BY rowid",
             context_id,
         )
 
     def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
-        return self._all(
+        return self._list(
             CheckpointRecord,
             "SELECT * FROM checkpoints WHERE context_id=? ORDER BY rowid",
             context_id,
@@ -308,4 +308,4 @@ class Reader(ContextReader, LogReader):
 
     def task_checkpoints(self, context_id: str, task_id: str) -> list[CheckpointRecord]:
         sql = "SELECT * FROM checkpoints WHERE context_id=? AND task_id=? ORDER BY rowid"
-        return self._all(CheckpointRecord, sql, context_id, task_id)
+        return self._list(CheckpointRecord, sql, context_id, task_id)

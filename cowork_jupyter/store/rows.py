@@ -97,11 +97,11 @@ class RowReader(ABC):
     @abstractmethod
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]: ...
 
-    def _all(self, model: type[M], sql: str, *values: Any) -> list[M]:
+    def _list(self, model: type[M], sql: str, *values: Any) -> list[M]:
         return [model.model_validate(decode(row)) for row in self._rows(sql, *values)]
 
-    def _one(self, model: type[M], what: str, sql: str, key: str, *more: str) -> M:
+    def _get(self, model: type[M], what: str, sql: str, key: str, *more: str) -> M:
         """Raises NotFound if there is none; `what` is its name for the user."""
-        for found in self._all(model, sql, key, *more):
+        for found in self._list(model, sql, key, *more):
             return found
         raise NotFound(f"There is no {what} '{key}'.", details={"id": key})
