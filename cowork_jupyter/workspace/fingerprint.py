@@ -1,4 +1,4 @@
-"""Has a file changed? Mostly answered from what the system keeps about it, without reading it."""
+"""Detect changed files, mostly from stat data and without reading them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .workspace import Workspace
 GONE = "gone"
 _FOLDER = "folder"
 _MAX_READ = 16 * 2**20
-"""Bytes of a file that are looked at; of a larger one, only what the system keeps counts."""
+"""Of larger files only the stat data counts."""
 
 
 def fingerprint(workspace: Workspace, path: str) -> str:
-    """What to compare the file with later; `GONE` where there is none."""
+    """Return a value for `has_changed`; `GONE` if there is no such file."""
     kept = _kept(workspace, path)
     digest = "" if kept in (GONE, _FOLDER) else _digest(workspace, path)
     return f"{kept} {digest}".rstrip()
 
 
 def has_changed(workspace: Workspace, path: str, known: str) -> bool:
-    """Whether there is something else in the file now. What is in a folder says nothing of it."""
+    """Whether the content differs from `known`. Folders never count as changed."""
     kept, _, digest = known.partition(" ")
     now = _kept(workspace, path)
     if now in (kept, _FOLDER):
@@ -59,7 +59,7 @@ def _digest(workspace: Workspace, path: str) -> str:
 
 
 def _cells(data: bytes) -> bytes:
-    """What somebody wrote into a notebook: outputs and counts change whenever it runs."""
+    """What somebody wrote into a notebook; outputs and execution counts change with every run."""
     try:
         cells = json.loads(data)["cells"]
         written = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]

@@ -1,9 +1,8 @@
-"""Path globs as `.gitignore` writes them.
+"""Path globs with `.gitignore` syntax.
 
 `*` and `?` stay within one name, `**` crosses folders, `[a-z]` is a class, `{a,b}` a choice.
-A glob with a slash is matched from the top, one without matches at any depth.
-Matching takes no longer than the lengths multiplied, whatever the glob: it may come from
-a file we have no reason to trust.
+A glob with a slash is matched from the top, one without matches at any depth. Globs may come from
+untrusted files, so matching is O(len(glob) * len(path)) whatever the glob.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ _INNERMOST_CHOICE = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _PIECE = re.compile(rf"\\(?P<escaped>.)|(?P<group>{_CLASS.pattern})|(?P<rest>[^\[\\])", re.DOTALL)
 
 _Names = list[re.Pattern[str] | None]
-"""One pattern for each name of a path; None stands for `**`."""
+"""One pattern per path component; None stands for `**`."""
 
 
 class Glob:
-    """One glob, ready to be matched. ValueError if it is malformed."""
+    """Raises ValueError if the glob is malformed."""
 
     def __init__(self, glob: str) -> None:
         anchored = "/" in glob
@@ -30,13 +29,12 @@ class Glob:
         self._choices = [_names_of(choice) for choice in _choices_of(glob)]
 
     def matches(self, path: str) -> bool:
-        """Whether the whole relative path fits."""
         parts = path.split("/")
         return any(_fits(names, parts) for names in self._choices)
 
 
 def _fits(names: _Names, parts: Sequence[str]) -> bool:
-    """Walk the parts, keeping every position in the glob that they may have led to."""
+    """Simulate an NFA: keep every position in the glob that the parts may have led to."""
     positions = _skipping(names, {0})
     for part in parts:
         positions = _skipping(names, set(_after(names, positions, part)))
@@ -53,7 +51,7 @@ def _after(names: _Names, positions: set[int], part: str) -> Iterator[int]:
 
 
 def _skipping(names: _Names, positions: set[int]) -> set[int]:
-    """A `**` may stand for nothing, except at the end: `data/**` is what is below `data`."""
+    """`**` may match nothing, except at the end: `data/**` is what is below `data`."""
     for at in range(len(names) - 1):
         if at in positions and names[at] is None:
             positions.add(at + 1)
@@ -68,7 +66,7 @@ def _names_of(glob: str) -> _Names:
 
 
 def _for_fnmatch(part: str) -> Iterator[str]:
-    """The same in fnmatch's dialect: it has no backslash, and negates a class with `!` only."""
+    """Translate to fnmatch's dialect: no backslash, and classes are negated with `!` only."""
     position = 0
     while position < len(part):
         piece = _PIECE.match(part, position)
@@ -84,7 +82,7 @@ def _for_fnmatch(part: str) -> Iterator[str]:
 
 
 def _choices_of(glob: str) -> list[str]:
-    """Every reading of a glob with `{a,b}` in it."""
+    """Expand `{a,b}` into every alternative."""
     done: list[str] = []
     todo = [glob]
     while todo:

@@ -1,4 +1,4 @@
-"""The workspace as one approved call sees it: what was decided about, and nothing else."""
+"""The workspace as one approved call sees it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Pin:
     """Where a path led when the call was decided, and what was there."""
 
     places: frozenset[str]
-    """As the path is spelled, and where it really leads; relative to the workspace."""
+    """The path as spelled, and where it really leads; relative to the workspace."""
     mark: str | None = None
-    """Of the file, for calls that change it; None if that does not matter."""
+    """`mark_of` the file, for calls that change it; None if that does not matter."""
 
 
 class GuardedWorkspace(Workspace):
-    """The same folder, in which pinned paths must lead where they led, and some are hidden."""
+    """A workspace in which pinned paths must lead where they led, and hidden paths are refused."""
 
     def __init__(
         self, workspace: Workspace, pins: Mapping[str, Pin], hides: Callable[[str], bool]
@@ -31,7 +31,7 @@ class GuardedWorkspace(Workspace):
         self._hides = hides
 
     def locate(self, path: str, *, follow: bool = True) -> Place:
-        """Find a path, and refuse it if it is another one than was decided about."""
+        """Raises Conflict if the path no longer leads to what was decided about."""
         place = super().locate(path, follow=follow)
         try:
             self._check(path, place)
@@ -56,7 +56,7 @@ class GuardedWorkspace(Workspace):
 
 
 def mark_of(place: Place) -> str:
-    """Something that differs once what is there has been replaced or written to."""
+    """A value that changes once the file is replaced or written to."""
     if not place.exists():
         return "nothing"
     facts = place.stat()

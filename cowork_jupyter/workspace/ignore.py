@@ -1,4 +1,4 @@
-"""What searching leaves out: hidden files, and what the workspace's `.gitignore` files name."""
+"""What searches skip: hidden files and what the workspace's `.gitignore` files name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class _Rule:
 
 
 class IgnoreRules:
-    """The `.gitignore` files of a workspace, each read when first needed."""
+    """The `.gitignore` files of a workspace, loaded lazily."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._rules: dict[str, list[_Rule]] = {}
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Whether the deepest rule that speaks of this very path ignores it."""
+        """Whether the deepest rule that matches this very path ignores it."""
         parts = path.split("/")
         for depth in reversed(range(len(parts))):
             below = "/".join(parts[depth:])
@@ -50,7 +50,7 @@ class IgnoreRules:
         )
 
     def hides(self, path: str, *, is_folder: bool) -> bool:
-        """Whether a search passes by this entry: its name starts with a dot, or it is ignored."""
+        """Whether the entry itself has a dot name or is ignored, whatever its parents."""
         name = path.rpartition("/")[2]
         return name.startswith(".") or self.ignores(path, is_folder=is_folder)
 
@@ -64,13 +64,13 @@ class IgnoreRules:
         try:
             with self._workspace.locate(path) as place:
                 return place.read(_MAX_RULES_LENGTH).decode("utf-8", "replace")
-        except CoworkError:  # none, or none we may read
+        except CoworkError:  # missing or unreadable
             return ""
 
 
 def visible_files(workspace: Workspace, start: str, rules: IgnoreRules) -> Iterator[str]:
-    """Every file below a folder that a search looks at, in order. Symlinks are not followed."""
-    todo = [(start, True)]  # a list of our own: folders may be nested deeper than calls can be
+    """Files below a folder that a search looks at, in order. Symlinks are not followed."""
+    todo = [(start, True)]  # a stack: folders may be nested deeper than the recursion limit
     while todo:
         path, is_folder = todo.pop()
         if is_folder:
@@ -85,7 +85,7 @@ def _visible_entries(
     try:
         with workspace.locate(folder) as place:
             entries = place.entries()
-    except CoworkError:  # gone or closed to us: what remains can still be searched
+    except CoworkError:  # gone or unreadable: go on with the rest
         return
     for entry in entries:
         path = entry.name if folder == "." else f"{folder}/{entry.name}"

@@ -1,8 +1,8 @@
-"""The workspace: the one folder the agent may touch, and the walk that finds places in it.
+"""The workspace: the one folder the agent may touch, and the walk that resolves paths in it.
 
-A path is walked component by component through held folder descriptors, never handed to
-the operating system whole. Symlinks are read and followed by us, so each step is checked,
-and a folder swapped for a symlink halfway is not entered.
+A path is walked component by component through held folder descriptors, never handed to the
+operating system whole. We read and follow symlinks ourselves, so each step is checked, and a folder
+swapped for a symlink halfway is not entered.
 """
 
 from __future__ import annotations
@@ -20,31 +20,29 @@ _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255
 _MAX_PATH_LENGTH = 4096
 _MAX_FOLDER_DEPTH = 200
-"""Folders held at once, well below what a process may hold."""
+"""Descriptors held at once, well below the usual limit of a process."""
 _HELD_FOLDERS = Path("/proc/self/fd")
 
 
 class Workspace:
-    """A folder that no path leads out of."""
-
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
         self._spellings = {_parts(os.path.abspath(root)), _parts(str(self.root))}  # noqa: PTH100
 
     def locate(self, path: str, *, follow: bool = True) -> Place:
-        """Find where a path leads, and hold it. The place itself need not exist yet.
+        """Resolve a path and hold its folder open. The target itself need not exist.
 
-        `follow` says whether a symlink at the very end is followed; those before it always are.
+        `follow` applies to a symlink in the last component; those before it are always followed.
         """
         check_path(path)
         with _Walk(self, path) as walk:
             return walk.to_the_end(follow)
 
     def inside(self, path: str) -> tuple[str, ...] | None:
-        """The parts of an absolute path below the root, or None if it is elsewhere.
+        """Components of an absolute path below the root, or None if it is elsewhere.
 
-        Compared by components: `/data-evil` is not inside `/data`. A spelling of the root
-        through a symlink (`/tmp` on macOS) is looked up once; the walk checks what follows.
+        Compared by components: `/data-evil` is not inside `/data`. A spelling of the root through a
+        symlink (`/tmp` on macOS) is looked up once; the walk checks what follows.
         """
         for spelling in (path, _with_real_parent(path)):
             parts = _parts(spelling)
@@ -54,13 +52,13 @@ class Workspace:
         return None
 
     def process_folder(self, descriptor: int, path: str) -> str:
-        """A `cwd` for a child process that is the held folder itself, where the system can."""
+        """A `cwd` for a child process: the held folder itself where /proc exists."""
         held = _HELD_FOLDERS / str(descriptor)
         return str(held) if held.exists() else str(self.root / path)
 
 
 def check_path(path: str) -> None:
-    """Refuse what cannot be a path at all."""
+    """Raises InvalidInput for what cannot be a path at all."""
     if not path or path.isspace():
         raise InvalidInput("The path is empty; '.' is the workspace itself.", code="bad_path")
     if "\0" in path:
@@ -74,7 +72,7 @@ def check_path(path: str) -> None:
 
 
 class _Walk:
-    """One walk from the root down, holding every folder it stands in."""
+    """One walk from the root down; holds a descriptor of every folder on the way."""
 
     def __init__(self, workspace: Workspace, asked: str) -> None:
         self._workspace = workspace
@@ -93,7 +91,7 @@ class _Walk:
             os.close(descriptor)
 
     def to_the_end(self, follow: bool) -> Place:
-        """Walk every component; stop at the last, or at the first that is missing."""
+        """Stop at the last component, or at the first that is missing."""
         self._go(self._asked)
         while self._todo:
             name = self._todo.popleft()
@@ -107,7 +105,7 @@ class _Walk:
         return self._place(())
 
     def _go(self, path: str) -> None:
-        """Put a path, or a symlink's target, in front of what is left to walk."""
+        """Prepend a path, or a symlink's target, to what remains to be walked."""
         parts = _parts(path)
         if path.startswith("/"):
             inside = self._workspace.inside(path)
@@ -118,7 +116,7 @@ class _Walk:
         self._todo.extendleft(reversed(parts))
 
     def _down(self, name: str) -> bool:
-        """Enter a folder, or follow a symlink in its stead; False if there is nothing."""
+        """Enter a folder, or follow a symlink instead; False if the name does not exist."""
         if len(self._held) > _MAX_FOLDER_DEPTH:
             raise InvalidInput("The path has too many folders in it.", code="bad_path")
         try:
@@ -127,7 +125,7 @@ class _Walk:
         except OSError as error:
             if error.errno == errno.ENOENT:
                 return False
-            # Systems disagree on what opening a symlink as a folder is called, so look.
+            # Platforms disagree on the errno for opening a symlink as a folder, so look.
             if not self._follow(name):
                 raise explain(error, self._asked) from error
         return True
@@ -143,10 +141,10 @@ class _Walk:
             os.close(self._held.pop())
 
     def _follow(self, name: str) -> bool:
-        """If the name is a symlink, walk its target next."""
+        """If the name is a symlink, walk its target next and return True."""
         try:
             target = os.readlink(name, dir_fd=self._held[-1])
-        except OSError:  # not a symlink, or not there: whoever opens it will say
+        except OSError:  # not a symlink, or not there: opening it will tell
             return False
         self._hops += 1
         if self._hops > _MAX_HOPS:

@@ -1,8 +1,8 @@
-"""Finds what runs by itself one day, outside of the sandbox, because it is in the workspace.
+"""Finds files in the workspace that run automatically later, outside the sandbox.
 
-git's hooks and settings, environments that kernels and shells start from, tasks of editors, our
-own settings and Jupyter's. Folders that have not changed since the last look are not listed again:
-a folder's change time is the kernel's, and no command can set it back.
+Git hooks and settings, environments that kernels and shells start from, editor tasks, our own
+settings and Jupyter's. Unchanged folders are not listed again: a folder's change time is set by the
+kernel, and no command can set it back.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _NAMES: dict[str, Kind] = {
     ".git": "git",
 }
 _OF_GIT = ("config", "config.worktree", "commondir", "hooks")
-"""What names programs, or says where else to look for such names."""
+"""Name programs to run, or say where else to look for such settings."""
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _NOT_ENTERED = frozenset(
     {"node_modules", "__pycache__", ".tox", ".nox", ".cache", ".npm", ".cargo", ".Trash"}
 )
-"""Nobody starts anything by being there, and there may be thousands of folders."""
+"""Nothing starts from there, and there may be thousands of folders."""
 _YOUNG = 2_000_000_000
 """Nanoseconds in which a second change might not show in a folder's times."""
 
 
 class Autorun(NamedTuple):
-    """One such place: a file, a folder, or a symlink."""
+    """A file, folder or symlink."""
 
     path: str
     kind: Kind
@@ -50,7 +50,7 @@ class Autorun(NamedTuple):
 
 @dataclass(frozen=True)
 class Opened:
-    """What the user let one command write of these. Plain values: it travels with a clearance."""
+    """What the user let one command write of these. It is pickled with a clearance."""
 
     paths: tuple[str, ...] = ()
     """Files and folders that the command named; the workspace itself stands for all but `own`."""
@@ -58,7 +58,7 @@ class Opened:
     environments: bool = False
 
     def covers(self, path: str, kind: Kind, root: str) -> bool:
-        """Whether it may write this place, or a part of it."""
+        """Whether the command may write this place, or a part of it."""
         if (kind == "git" and self.git) or (kind == "environment" and self.environments):
             return True
         return any(
@@ -73,8 +73,6 @@ NOTHING_OPENED = Opened()
 
 @dataclass(frozen=True)
 class _Listed:
-    """A folder as it was when it was listed."""
-
     mark: tuple[int, int, int]
     seen: int
     folders: tuple[str, ...]
@@ -86,19 +84,19 @@ class _Listed:
 
 
 class Finder:
-    """Looks through one workspace, again and again."""
+    """Scans one workspace repeatedly, with a cache."""
 
     def __init__(self, root: str, private: str = "") -> None:
-        """`private` is a folder that commands cannot see, and we need not look into."""
+        """`private` is a folder that commands cannot see; it is skipped."""
         self.root = root
         self._private = private
         self._known: dict[str, _Listed] = {}
 
     def find(self, environments: frozenset[str] | None = None, since: int = 0) -> list[Autorun]:
-        """All there is now. A symlink counts, and so does what it leads to in the workspace.
+        """Everything found now: symlinks, and their targets inside the workspace.
 
-        After a command, `environments` are those of before: it can make one of any folder, and
-        that would not be looked into. Nor is a folder that it has closed `since` kept closed.
+        After a command, pass the `environments` of before: a command can turn any folder into one,
+        which would not be looked into. Folders it made unreadable `since` are opened again.
         """
         known: dict[str, _Listed] = {}
         found: list[Autorun] = []
@@ -129,7 +127,7 @@ class Finder:
                 open_up(folder, facts)
             with os.scandir(folder) as entries:
                 names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-        except OSError:  # gone, or not ours to look into; then no command of ours can, either
+        except OSError:  # gone or unreadable; then commands cannot read it either
             return None
         named = {name: _NAMES.get(name.lower()) for name in names}
         places = [Autorun(f"{folder}/{name}", kind) for name, kind in named.items() if kind]
@@ -153,7 +151,7 @@ class Finder:
 
 
 def open_up(folder: str, facts: os.stat_result) -> None:
-    """See to it that we can list a folder of ours, and move it."""
+    """Make sure that we can list and move a folder of ours."""
     if facts.st_uid == os.getuid() and facts.st_mode & stat.S_IRWXU != stat.S_IRWXU:
         held = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -163,7 +161,7 @@ def open_up(folder: str, facts: os.stat_result) -> None:
 
 
 def _inside_git(folder: str) -> Iterator[Autorun]:
-    """The parts of a repository that matter, also those of its submodules and worktrees."""
+    """The parts of a repository that matter, including its submodules and worktrees."""
     for name in _OF_GIT:
         path = f"{folder}/{name}"
         if os.path.lexists(path):
@@ -175,5 +173,5 @@ def _inside_git(folder: str) -> Iterator[Autorun]:
 
 
 def _site_packages(folder: str) -> list[str]:
-    """For a workspace that is itself an environment: only what Python starts from is left out."""
+    """For a workspace that is itself an environment: protect only what Python starts from."""
     return [str(path) for path in Path(folder).glob("lib*/python*/site-packages")]

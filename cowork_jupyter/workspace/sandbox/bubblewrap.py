@@ -1,4 +1,4 @@
-"""The same confinement by the program `bwrap`, for kernels without Landlock."""
+"""The same confinement with `bwrap`, for kernels without Landlock."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 from .namespaces import Bind
 
 _SETTINGS_OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/fs", "/proc/irq")
-"""Root could change them in a /proc of its own."""
+"""Root could change them in its own /proc."""
 
 
 def bubblewrap_program() -> str | None:
-    """Where `bwrap` is, if it is installed and this machine lets it do its work."""
+    """Path of `bwrap`, if it is installed and works on this machine."""
     program = shutil.which("bwrap")
     return program if program and _works(program) else None
 
 
 def is_set_user_id(program: str) -> bool:
-    """Whether it is installed to run as root, as it must be on some systems."""
+    """Whether it is installed to run as root, as some systems require."""
     return bool(Path(program).stat().st_mode & stat.S_ISUID)
 
 
@@ -43,7 +43,6 @@ def wrapped(
     folder: str,
     network: bool,
 ) -> list[str]:
-    """The command line that runs the arguments confined."""
     options = [program, "--die-with-parent", "--unshare-all", "--cap-drop", "ALL"]
     options += ["--share-net"] if network else []
     options += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]

@@ -1,4 +1,4 @@
-"""The steps between fork and exec: how a process gives up what its command must not have."""
+"""The steps between fork and exec that drop what the command must not have."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from .seccomp import install_filter
 from .sockets import watch
 
 _KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
-"""chown, dac_override, fowner, fsetid: root's files stay root's to work with, where allowed."""
+"""chown, dac_override, fowner, fsetid: root keeps working with its own files, where allowed."""
 _FIRST_TO_GO = "300"
-"""When memory runs out the kernel should end commands before it ends Jupyter."""
+"""The OOM killer should prefer commands to Jupyter."""
 _CLOSE_LATER = 4
 
 
 def prepare() -> None:
-    """What can be done before it is known what the command is."""
+    """What can be done before the command is known."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)  # Python's own habits are not the command's
+        signal.signal(number, signal.SIG_DFL)  # undo Python's defaults
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
 
 
 def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
-    """Be confined, then be the command. Raises if any step of it cannot be taken.
+    """Confine this process, then exec the command. Raises if any step fails.
 
-    The guard gets what it needs to watch over sockets.
+    The guard receives what it needs to watch sockets.
     """
     processes = _process_limit(orders)
     for number, descriptor in enumerate((held.input, held.output, held.errors)):
@@ -60,7 +60,7 @@ def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
     else:
         os.fchdir(held.folder)
     _limit(orders.limits, processes)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # if the guard is ended, this ends too
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # die with the guard
     if not orders.privileged:
         set_capabilities(0 if orders.namespaces == "user" else _KEPT_CAPABILITIES)
     if orders.filter or not orders.privileged:
@@ -76,7 +76,7 @@ def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
 
 
 def _walk_to(orders: Orders, folder: int) -> None:
-    """Go to the folder through the new mounts: the one we were given belongs to the old ones."""
+    """Enter the folder through the new mounts: the descriptor we hold belongs to the old ones."""
     os.chdir(orders.root)
     for name in orders.folder.split("/"):
         here = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -87,9 +87,9 @@ def _walk_to(orders: Orders, folder: int) -> None:
 
 
 def _process_limit(orders: Orders) -> int:
-    """In a user namespace only the command's own count; elsewhere all that the user has running.
+    """In a user namespace only the command's processes count, elsewhere all of the user's.
 
-    How many those are is not cheap to find out; how many there are on the whole machine is.
+    Counting the user's is not cheap; the total of the machine is.
     """
     if orders.namespaces == "user":
         return orders.limits.processes
@@ -100,7 +100,7 @@ def _process_limit(orders: Orders) -> int:
 def _limit(limits: ProcessLimits, processes: int) -> None:
     import resource
 
-    # Not the address space: many programs reserve far more of that than they ever use.
+    # Not RLIMIT_AS: many programs reserve far more address space than they use.
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_DATA: limits.memory,

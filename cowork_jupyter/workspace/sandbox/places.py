@@ -1,7 +1,7 @@
-"""Which places commands may see and change, and which hold what is nobody's business.
+"""Which paths commands may see and change, and which hold secrets.
 
-Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed
-by itself: `around` finds those. The folder that is split that way can still be listed.
+Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed by
+itself: `around` finds those. The folder that is split that way can still be listed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECRET_AT_HOME = (
     *("snap/firefox", "snap/chromium", ".var/app", ".bash_history", ".zsh_history"),
     *(".config/Code/User/globalStorage", ".claude", ".codex", ".config/github-copilot"),
 )  # fmt: skip
-"""Keys, tokens, tickets, key rings, browsers' profiles, what was typed into shells."""
+"""Keys, tokens, tickets, key rings, browser profiles, shell histories."""
 
 _SECRET_ELSEWHERE = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"),
@@ -43,13 +43,13 @@ _SECRET_ELSEWHERE = (
     *("/run", "/var/run", "/var/lib/kubelet", "/var/lib/docker", "/var/lib/sss/secrets"),
     *("/tmp", "/var/tmp", "/dev", "/boot", "/lost+found"),  # noqa: S108 - kept away, not used
 )
-"""Not only secrets: in /run and /tmp are the sockets of other programs, in /dev the disks."""
+"""Not only secrets: /run and /tmp hold the sockets of other programs, /dev the disks."""
 
 _NEEDED_OF_RUN = (
     *("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"),
     *("/run/nscd", "/run/current-system", "/run/opengl-driver", "/run/wrappers"),
 )
-"""How names are looked up, and where some systems keep their programs."""
+"""Name resolution, and where some systems keep their programs."""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 _GRAPHICS = ("nvidia", "dri", "kfd", "dxg")
@@ -63,28 +63,28 @@ START_UP_FILES = (
     *(".condarc", ".config/pip", ".pip", ".pythonrc.py", ".config/matplotlib"),
     *(".pam_environment", ".vscode", ".config/Code", ".cowork", ".jupyter", ".ipython"),
 )  # fmt: skip
-"""What runs by itself one day: in a home folder commands may read it and not change it."""
+"""These run automatically one day: in a home folder commands may read but not change them."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """What there is on this machine for commands of one workspace. All are real paths."""
+    """Paths on this machine for commands of one workspace, all resolved."""
 
     root: str
     hidden: tuple[str, ...]
-    """What must not be read, but for what is `needed` inside it. Named whether it exists or not:
-    what is made later must not be readable because a folder above it already was."""
+    """Must not be read, except what is `needed` inside. Listed whether it exists or not: what is
+    created later must not be readable because a folder above it already was."""
     protected: tuple[str, ...]
-    """What must not be changed in a home folder, whether it exists or not; see also `autorun`."""
+    """Must not be changed in a home folder, whether it exists or not; see also `autorun`."""
     needed: tuple[str, ...]
-    """What must be readable wherever it lies: the workspace, the home, our Python."""
+    """Must be readable wherever it is: the workspace, the home, our Python."""
     holds_home: bool
-    """Whether the workspace is a home folder, or holds one."""
+    """Whether the workspace is a home folder, or contains one."""
     state: tuple[str, ...] = ()
     """What a program may change beside the workspace, because it is its own."""
 
     def readable(self) -> Iterator[tuple[str, bool]]:
-        """What may be read, and of folders that are split whether only their list may be."""
+        """Paths, and for each whether it is a split folder that may only be listed."""
         yield from around("/", self.hidden)
         for path in self.needed:
             if any(is_inside(path, place) for place in self.hidden):
@@ -99,7 +99,7 @@ class Places:
         yield from around(self.root, (*self.hidden_below(self.root), *self.protected))
 
     def state_parts(self) -> Iterator[tuple[str, bool]]:
-        """The same of what is a program's own. What holds the workspace does not open it."""
+        """The same for `state`. Containing the workspace does not open it."""
         for path in self.state:
             yield from around(path, (self.root, *self.hidden_below(path), *self.protected))
 
@@ -111,7 +111,7 @@ def find_places(
     programs: Sequence[str],
     state: Sequence[str] = (),
 ) -> Places:
-    """Look at the machine. `private` is what else must not be read, such as our own records.
+    """Inspect the machine. `private` is what else must not be read, such as our own records.
 
     The first of the homes is the user's own.
     """
@@ -121,7 +121,7 @@ def find_places(
     hidden = [
         path
         for path in _real([*_SECRET_ELSEWHERE, *secrets, *private])
-        # Nothing that holds the workspace or our Python can be left out as a whole.
+        # What contains the workspace or our Python cannot be left out as a whole.
         if path in _SECRET_ELSEWHERE
         or not any(is_inside(needed_path, path) for needed_path in needed)
     ]
@@ -132,7 +132,7 @@ def find_places(
 
 
 def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
-    """What is not to be read of these: all, or what is there now beside names that may be."""
+    """What must not be read of these: all, or what is there now beside the readable names."""
     for path, readable in private.items():
         if not readable:
             yield str(path)
@@ -142,7 +142,7 @@ def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
 
 
 def homes_here(environment: Mapping[str, str]) -> list[str]:
-    """The user's home first, then those of others: as root they could be read too."""
+    """The user's home first, then those of others, which root could read too."""
     own = [environment.get("HOME", ""), os.path.expanduser("~"), "/root"]  # noqa: PTH111
     with contextlib.suppress(OSError), os.scandir("/home") as entries:
         own += [entry.path for entry in entries if entry.is_dir()]
@@ -161,15 +161,13 @@ def elsewhere(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
 
 
 def prefixes_of(python: str) -> tuple[str, ...]:
-    """Where the packages of an interpreter are: its environment, what that is made from, and
-    what the user has installed for themselves.
-    """
+    """Where an interpreter's packages are: its environment, the base of that, the user site."""
     own, base = (Path(path).parent.parent for path in (python, os.path.realpath(python)))
     return str(own), str(base), *filter(None, [site.USER_SITE or site.getusersitepackages()])
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether the path is the folder or below it, by whole names."""
+    """Whether the path is the folder or below it, by whole components."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
@@ -178,7 +176,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """The parts of a folder that are beside the holes, each with whether it is a split folder."""
+    """The parts of a folder beside the holes, each with whether it is a split folder."""
     if folder in holes:
         return
     below = [hole for hole in holes if is_inside(hole, folder)]
@@ -196,7 +194,7 @@ def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def devices() -> list[str]:
-    """The devices that commands may use: the harmless ones and those that compute."""
+    """The harmless devices and GPUs."""
     names = [path.name for path in Path("/dev").iterdir()]
     wanted = [name for name in names if name in _DEVICES or name.startswith(_GRAPHICS)]
     return [f"/dev/{name}" for name in wanted]
@@ -208,5 +206,5 @@ def needed_of_run() -> list[str]:
 
 
 def _real(paths: Sequence[str]) -> list[str]:
-    """Where they really are, each once."""
+    """Resolved and deduplicated."""
     return sorted({os.path.realpath(path) for path in paths})

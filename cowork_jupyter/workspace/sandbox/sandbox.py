@@ -1,4 +1,4 @@
-"""The sandbox: starts commands so that the kernel keeps them where they belong."""
+"""The sandbox: starts commands confined by the kernel."""
 
 from __future__ import annotations
 
@@ -30,53 +30,49 @@ from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only
 
 _MEBIBYTE = 1024 * 1024
 _PACKAGE = str(Path(__file__).parents[2])
-"""Ours, which may be installed elsewhere than in the environment that runs it."""
+"""Our package may be installed outside of the environment that runs it."""
 _KEEPER = Launcher()
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One command to be started."""
-
     arguments: Sequence[str]
     workspace: Workspace
     folder: int
-    """An open descriptor of where to run."""
+    """Open descriptor of the working directory."""
     path: str
     """The same, relative to the workspace."""
     output: int
     environment: Mapping[str, str]
     may_write: bool
     network: bool = True
-    """Whether the user has let it reach the network, where that is theirs to say."""
+    """Whether the user allowed network access, where that is theirs to say."""
     opened: Opened = NOTHING_OPENED
-    """What it may write of that which runs later, outside."""
+    """What it may write of the files that run later, outside the sandbox."""
     undone: Callable[[list[str]], None] = lambda _paths: None
-    """Told what it left there all the same, which was set aside."""
+    """Called with what had to be undone of such files."""
     input: int | None = None
-    """What it reads; nothing by default."""
+    """Its stdin; /dev/null by default."""
     errors: int | None = None
-    """Where its errors go, if not to `output`."""
+    """Its stderr, if not `output`."""
     hidden: frozenset[str] = frozenset()
-    """Files and folders of the workspace that it must not read, beside those that none may."""
+    """Further files and folders of the workspace that it must not read."""
     reads_home: bool = True
     """Whether it may read homes beside the workspace and its Python."""
     state: frozenset[str] = frozenset()
-    """Files and folders outside the workspace that are the program's own: it may change them."""
+    """Files and folders outside the workspace that belong to the program: it may change them."""
     is_online: bool = False
-    """Whether it works by the network, so that there is nothing to say about it."""
+    """Whether it needs the network to work at all."""
 
 
 class Sandbox:
-    """What confines the commands of one service."""
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._views: dict[Viewer, View] = {}
         self._aftermaths: dict[str, Aftermath] = {}
 
     def __reduce__(self) -> tuple[type[Sandbox], tuple[Settings]]:
-        """In another process it is made anew, for that one's machine."""
+        """Another process probes its own machine."""
         return Sandbox, (self._settings,)
 
     @cached_property
@@ -86,7 +82,7 @@ class Sandbox:
 
     @cached_property
     def powers(self) -> Powers:
-        """What there is to confine with, found out by trying; the first time takes a moment."""
+        """What there is to confine with, probed on first use."""
         return Powers(
             kind=self.kind,
             landlock=landlock_version() if self.kind == "landlock" else 0,
@@ -97,21 +93,19 @@ class Sandbox:
         )
 
     def promises(self) -> list[str]:
-        """What holds for commands on this machine, in plain words."""
         return promises(self.powers, self._settings)
 
     def missing(self) -> list[str]:
-        """What does not hold on this machine, and would elsewhere."""
         return missing(self.powers)
 
     def allows_network(self, *, may_write: bool, asked: bool) -> bool:
-        """Whether a command reaches the network: never one of a role that only looks."""
+        """Read-only roles never get network access."""
         choice = self._settings.sandbox_network
         return may_write and (choice == "allow" or (choice == "ask" and asked))
 
     @asynccontextmanager
     async def running(self, launch: Launch) -> AsyncIterator[ConfinedCommand]:
-        """The command, confined; at the end nothing of it is left running."""
+        """Run the command confined; on exit nothing of it is left running."""
         if "powers" not in self.__dict__:
             await asyncio.to_thread(lambda: self.powers)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
@@ -135,7 +129,7 @@ class Sandbox:
                 shutil.rmtree(folder, ignore_errors=True)
 
     async def _begin(self, launch: Launch) -> RunningCommand | None:
-        """Look at what runs later, before a command can change it; a tester's cannot."""
+        """Snapshot autorun files before the command can change them; read-only commands cannot."""
         if not launch.may_write:
             return None
         return await asyncio.to_thread(self._aftermath(launch.workspace).begin, launch.opened)
@@ -149,7 +143,6 @@ class Sandbox:
         return self._aftermaths[root]
 
     def close(self) -> None:
-        """Let go of what was made for commands."""
         for view in self._views.values():
             view.close()
         self._views.clear()
@@ -164,7 +157,7 @@ class Sandbox:
     def _orders(
         self, launch: Launch, folder: Path, view: View | None, run: RunningCommand | None
     ) -> Orders:
-        """What to ask the keeper for; without a view, bubblewrap does the confining."""
+        """Without a view, bubblewrap does the confining."""
         network = self._network(launch)
         orders = Orders(
             arguments=list(launch.arguments),
@@ -229,7 +222,7 @@ class Sandbox:
             folder=str(launch.workspace.root / launch.path),
             network=orders.network,
         )
-        # Where it gets its rights by being set-user-id, a filter would take them away.
+        # A filter (no_new_privs) would take away the rights of a set-user-id program.
         rules = "" if is_set_user_id(program) else self._filter(orders.network)
         return replace(orders, arguments=arguments, filter=rules, privileged=True)
 
@@ -260,7 +253,7 @@ class Sandbox:
 
 @contextmanager
 def _held(launch: Launch) -> Iterator[Descriptors]:
-    """What is handed to the command, but for the list of what it may see."""
+    """Everything handed to the command except the ruleset."""
     root = hold(launch.workspace.root)
     try:
         with Path(os.devnull).open("rb") as nothing:
@@ -276,7 +269,7 @@ def _held(launch: Launch) -> Iterator[Descriptors]:
 
 
 def available_sandbox(choice: SandboxChoice) -> str:
-    """What commands are confined with here: what was chosen if it works, else none."""
+    """The chosen sandbox if it works here, else `none`."""
     if choice in ("auto", "landlock") and landlock_version() > 0:
         return "landlock"
     if choice in ("auto", "bubblewrap") and bubblewrap_program() is not None:
@@ -285,14 +278,14 @@ def available_sandbox(choice: SandboxChoice) -> str:
 
 
 def _as_seen(folder: Path, own_mounts: bool) -> str:
-    """Where the command finds its temporary folder."""
+    """Path of the temporary folder as the command sees it."""
     if not own_mounts:
         return str(folder)
     return "/tmp" if folder.name == "work" else f"/tmp/{folder.name}"  # noqa: S108 - its own
 
 
 def _machine_memory() -> int:
-    """Bytes that this machine, or the container we are in, has."""
+    """Memory in bytes of this machine or container."""
     most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = Path("/sys/fs/cgroup/memory.max")
     allowed = limit.read_text().strip() if limit.exists() else ""

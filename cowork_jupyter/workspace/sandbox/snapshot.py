@@ -1,4 +1,4 @@
-"""How things are at the places where something runs later: to compare, and to put back."""
+"""The state of autorun files, to compare and to restore."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from typing import NamedTuple
 from .autorun import Autorun
 
 MAX_SIZE = 1_000_000
-"""Bytes of a file that is kept to be put back, where it cannot be made read-only."""
+"""Larger files are not restored, where they cannot be made read-only."""
 MAX_KEPT = 16_000_000
 MAX_ENTRIES = 10_000
 _START_OF_PYTHON = ("*.pth", "sitecustomize.py", "usercustomize.py")
 
 
 class Mark(NamedTuple):
-    """What changes when a file does; of a folder it is only which one it is, and where.
+    """Changes when a file does; of a folder it is only its identity and name.
 
-    The folder that holds it is known by its number: when one above that was renamed, it is the
-    same.
+    The parent is known by its inode, so that renaming a folder above it makes no difference.
     """
 
     parent: int
@@ -35,16 +34,16 @@ class Mark(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A file or a symlink, to be put back."""
+    """A file or symlink, to be restored."""
 
     mark: Mark
     mode: int
     content: bytes
-    """Of a symlink: where it leads."""
+    """Of a symlink: its target."""
 
 
 def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
-    """All that is at these places now, by path."""
+    """Everything at these places, by path."""
     found: dict[str, Mark] = {}
     numbers: dict[str, int] = {}
     for path in dict.fromkeys(entry for place in places for entry in _everything_at(place)):
@@ -57,7 +56,7 @@ def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
 
 
 def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[str, Kept]:
-    """What can be put back of this; only what is not `known` is read, and all of it is small."""
+    """Read what can be restored; entries of `known` that are unchanged are reused."""
     kept = {
         path: kept_file for path, kept_file in known.items() if marks.get(path) == kept_file.mark
     }
@@ -72,7 +71,7 @@ def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[st
 
 
 def _everything_at(place: Autorun) -> Iterator[str]:
-    """What is compared: the place and all in it; of environments what Python reads first."""
+    """The place and all in it; of environments only what Python reads at startup."""
     path = place.path
     if place.kind == "environment":
         yield f"{path}/pyvenv.cfg"
