@@ -1,4 +1,4 @@
-"""What someone who named a file that is not there may have meant."""
+"""Suggestions for files that were not found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_FILES = 5000
 
 
 def not_found(workspace: Workspace, path: str) -> NotFound:
-    """An error that says so, and names up to three files with a similar name."""
+    """The error suggests up to three files with a similar name."""
     close = close_names(workspace, path)
     names = " or ".join(f"'{name}'" for name in close)
     hint = f" Did you mean {names}?" if close else ""

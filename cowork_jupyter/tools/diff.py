@@ -1,4 +1,4 @@
-"""What an edit changed, as a unified diff and two counts."""
+"""Unified diffs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,22 @@ from dataclasses import dataclass
 
 _CONTEXT = 3
 _MAX_SIZE = 10_000_000
-"""Lines times lines beyond which comparing line by line would take too long."""
+"""Product of line counts above which comparing line by line would take too long."""
 
 
 @dataclass(frozen=True)
 class Diff:
-    """A change of one file."""
-
     text: str
     added: int
     removed: int
 
     @property
     def counts(self) -> str:
-        """For people: `+3 −1 lines`."""
+        """`+3 −1 lines`."""
         return f"+{self.added} −{self.removed} lines"
 
 
 def diff(path: str, before: str, after: str) -> Diff:
-    """Compare two texts of the file."""
     old, new = _lines(before), _lines(after)
     same_head = _common(zip(old, new, strict=False))
     rest = min(len(old), len(new)) - same_head
@@ -75,5 +72,5 @@ def _hunks(old: list[str], new: list[str], start: int) -> list[str]:
 
 
 def _shifted(header: str, by: int) -> str:
-    """A hunk header with the line numbers of the whole file."""
+    """Shift a hunk header to the line numbers of the whole file."""
     return re.sub(r"(?<=[-+])\d+", lambda number: str(int(number[0]) + by), header)

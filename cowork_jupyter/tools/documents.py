@@ -17,19 +17,16 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Document:
-    """Something with lines of its own."""
-
     path: str
     cell: Cell | None = None
 
     @property
     def label(self) -> str:
-        """How results name it: `analysis.ipynb[cell 3 · a1b2]`."""
+        """`analysis.ipynb[cell 3 · a1b2]`."""
         return f"{self.path}[{self.cell.label}]" if self.cell else self.path
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same for programs."""
         if self.cell is None:
             return {"path": self.path}
         return {"path": self.path, "cell": self.cell.index, "cell_id": self.cell.id}
@@ -38,9 +35,9 @@ class Document:
 def documents(
     workspace: Workspace, paths: Iterable[str]
 ) -> Iterator[tuple[Document, Iterable[bytes]]]:
-    """The documents in these files and their content, in UTF-8 and with plain line breaks.
+    """The documents in these files and their content, in UTF-8 with LF line breaks.
 
-    Binary files, and files that are gone or closed to us by now, are passed over.
+    Binary, missing and unreadable files are skipped.
     """
     for path in paths:
         try:
@@ -66,7 +63,7 @@ def _documents_in(
 def _cells(data: bytes) -> list[Cell] | None:
     try:
         return cells_of(data)
-    except ValueError:  # a broken notebook is searched as the text it is
+    except ValueError:  # a broken notebook is searched as plain text
         return None
 
 
@@ -79,10 +76,10 @@ def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
         return
     file.seek(len(encoding.bom))
     while chunk := file.read(_CHUNK):
-        chunk += file.readline(_CHUNK)  # so that no line break is split
+        chunk += file.readline(_CHUNK)  # do not split a CRLF
         text_part, nul, _ = chunk.partition(b"\0")
         yield _plain_breaks(text_part)
-        if nul:  # from here on it is not text
+        if nul:  # binary from here on
             return
 
 

@@ -1,5 +1,3 @@
-"""Tools that create, change and delete files."""
-
 from __future__ import annotations
 
 import asyncio
@@ -61,12 +59,10 @@ class DeleteFile(ToolParameters):
 
 
 async def preview_creation(parameters: CreateFile, context: ToolContext) -> Preview:
-    """The new file as a diff."""
     return await asyncio.to_thread(_preview_creation, parameters, context.workspace)
 
 
 async def preview_update(parameters: UpdateFile, context: ToolContext) -> Preview:
-    """The change as a diff, and whether little of the file would stay."""
     return await asyncio.to_thread(_preview_update, parameters, context.workspace)
 
 
@@ -161,9 +157,9 @@ def _content_to_edit(place: Place) -> bytes:
 
 
 def _edited(parameters: UpdateFile, before: str, path: str) -> str:
-    """The new text, with the file's own line breaks in all that is new.
+    """The new text, with the file's own line breaks in everything new.
 
-    A model reads characters that hide spelled out, and may write them like that.
+    Models read invisible characters spelled out, and may write them like that.
     """
     line_break = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
 
@@ -177,10 +173,10 @@ def _edited(parameters: UpdateFile, before: str, path: str) -> str:
 
 
 def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
-    """Where the passage is, whichever line breaks it is written with; it must be there once."""
+    """Span of the only occurrence of the passage, whichever line breaks it is written with."""
     lines = map(re.escape, _plain_breaks(old).split("\n"))
     passage = r"(?:\r\n|(?<!\r)\n)".join(lines)
-    # A look-ahead, so that matches which overlap are all counted.
+    # A look-ahead, so that overlapping matches are all counted.
     found = [match.span(1) for match in re.finditer(f"(?=({passage}))", text)]
     if not found:
         raise InvalidInput(

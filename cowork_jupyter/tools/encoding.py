@@ -1,4 +1,4 @@
-"""Bytes and text: which encoding a file has, so that it can be shown and written back the same."""
+"""Detects a file's encoding, so that it can be shown and written back the same."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ..domain.errors import InvalidInput
 
 HEAD = 8192
-"""How much of a file tells whether it is text."""
+"""Bytes that tell whether a file is text."""
 
-_BOMS = (  # UTF-32 first: its mark starts like that of UTF-16
+_BOMS = (  # UTF-32 first: its BOM starts like that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -41,8 +41,6 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Encoding:
-    """How text is written as bytes in one file."""
-
     name: str
     bom: bytes = b""
 
@@ -53,14 +51,13 @@ class Encoding:
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
         mark = " with BOM" if self.bom and not self.is_wide else ""
         return {"utf-8": "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(
             self.name, self.name.upper()
         ) + mark
 
     def encode(self, text: str) -> bytes:
-        """The bytes of the whole file, refusing characters that the encoding does not have."""
+        """Encode with BOM; raises InvalidInput for characters that the encoding does not have."""
         try:
             return self.bom + text.encode(self.name)
         except UnicodeEncodeError as error:
@@ -75,12 +72,12 @@ UTF8 = Encoding("utf-8")
 
 
 def bom_of(head: bytes) -> Encoding:
-    """The encoding that the file's first bytes announce; UTF-8 if they announce none."""
+    """The encoding that the BOM announces; UTF-8 without one."""
     return next((Encoding(name, bom) for bom, name in _BOMS if head.startswith(bom)), UTF8)
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are not text: a NUL, or many control characters."""
+    """Whether the head of a file has a NUL or many control characters."""
     if bom_of(head).bom:
         return False
     head = head[:HEAD]
@@ -89,14 +86,13 @@ def is_binary(head: bytes) -> bool:
 
 
 def kind_of_binary(head: bytes) -> str:
-    """What a binary file seems to be, by its first bytes."""
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "binary file")
 
 
 def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encoding]:
-    """The text of these bytes, and the encoding that gives exactly these bytes back.
+    """Decode, and return the encoding that round-trips.
 
-    `announced` is what the file's beginning said, when `data` is a later part of it.
+    `announced` is what the file's BOM said, when `data` is a later part of it.
     """
     encoding = announced or bom_of(data)
     body = data if announced else data[len(encoding.bom) :]
@@ -107,7 +103,7 @@ def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encodin
             raise InvalidInput(
                 f"The file claims to be {encoding.label}, but it is not.", code="bad_encoding"
             ) from None
-    if encoding.bom and not announced:  # a mark before something that is not UTF-8
+    if encoding.bom and not announced:  # a BOM before something that is not UTF-8
         body = data
     try:
         return body.decode("cp1252"), Encoding("cp1252")

@@ -1,4 +1,4 @@
-"""The environment that commands get: what programs need to work, and none of our secrets."""
+"""The environment of commands: what programs need to work, and no secrets."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _ADDED = {
     "GIT_CONFIG_COUNT": "1",
     "GIT_CONFIG_KEY_0": "safe.bareRepository",
     "GIT_CONFIG_VALUE_0": "explicit",
-    # Looking must not write.
+    # Reading commands must not write the index.
     "GIT_OPTIONAL_LOCKS": "0",
 }
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CRED|AUTH", re.IGNORECASE)
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Only what is on the list, so that a secret with a name nobody thought of stays out too."""
+    """An allowlist, so that secrets with unexpected names stay out too."""
     kept = {
         name: value
         for name, value in environment.items()
@@ -41,5 +41,5 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _from_the_top(path: str) -> str:
-    """Without places that depend on where a command runs: a folder could bring its own `ls`."""
+    """Drop relative entries: a folder could bring its own `ls`."""
     return os.pathsep.join(part for part in path.split(os.pathsep) if part.startswith("/"))

@@ -1,4 +1,4 @@
-"""Tools that look at files and folders and change nothing."""
+"""Read-only tools for files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .notebooks import cells_of, is_notebook, rendered
 from .sizes import MAX_WHOLE_SIZE, size_text
 
 MAX_BYTES = 1024 * 1024
-"""What one call gives, and the store keeps whole; what the model gets of it is cut elsewhere."""
+"""Size of one result, which the store keeps whole; it is truncated for the model elsewhere."""
 
 PathOf = Annotated[str, Field(description="Path relative to the workspace.")]
 LineNumber = Annotated[int, Field(ge=1)]
@@ -108,7 +108,7 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
 def _as_lines(
     path: str, head: bytes, file: BinaryIO, notes: list[str]
 ) -> tuple[Encoding, BinaryIO]:
-    """The file as something with one-byte line breaks, and what encoding that is in."""
+    """The file with one-byte line breaks, and its encoding."""
     encoding = bom_of(head)
     if is_notebook(path):
         rendered = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
@@ -129,7 +129,7 @@ def _as_lines(
 def _rendered_notebook(data: bytes) -> str | None:
     try:
         return rendered(cells_of(data))
-    except ValueError:  # broken notebooks are read as the text they are
+    except ValueError:  # broken notebooks are read as plain text
         return None
 
 

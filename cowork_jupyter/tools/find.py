@@ -1,7 +1,7 @@
-"""Finding lines in the workspace: which files are searched, in what order, and how much is shown.
+"""Finding lines in the workspace.
 
-First ripgrep names the files that may match; then their text, read through the workspace
-and notebooks as their cells, runs through another in order, until there is enough.
+First ripgrep names the files that may match; then their text, read through the workspace and
+notebooks as cells, is piped in order through another ripgrep, until there is enough.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ _NAME_GLOB = re.compile(r"[\w.*?-]*(?:\{[\w.*?,-]*\})?[\w.*?-]*")
 
 @dataclass(frozen=True)
 class FoundLine:
-    """One line of a result."""
-
     document: Document
     number: int
     text: str
@@ -39,8 +37,6 @@ class FoundLine:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found, in order."""
-
     lines: list[FoundLine]
     is_all: bool
 
@@ -52,18 +48,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """What to look for, where, and how much of it."""
-
     pattern: Pattern
     path: str = "."
     globs: list[str] = field(default_factory=list)
-    """Files must fit one of these, or, if they start with `!`, none."""
+    """Files must match one of these, or, if they start with `!`, none."""
     most: int = 200
     context: int = 0
 
 
 async def find(search: Search, workspace: Workspace) -> Found:
-    """Search files below a folder, or one file."""
     return await matching_lines(search, workspace, await matching_files(search, workspace))
 
 
@@ -86,8 +79,7 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
 
 
 async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[str]) -> Found:
-    """Matching lines of these files."""
-    # One match more than is wanted tells whether there are more.
+    # One more than wanted, to know whether there are more.
     process = start_filter(search.pattern, search.most + 1, search.context)
     stream = _Stream(process)
     await while_running(process, lambda: stream.run(workspace, paths))
@@ -95,7 +87,7 @@ async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[s
 
 
 class _Stream:
-    """All documents, one after the other, through one filter."""
+    """Pipes all documents, one after the other, through one filter."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -117,7 +109,7 @@ class _Stream:
 
     def _feed(self, pipe: IO[bytes], texts: Iterable[tuple[Document, Iterable[bytes]]]) -> None:
         line = 1
-        with contextlib.suppress(BrokenPipeError), pipe:  # a filter that has enough closes it
+        with contextlib.suppress(BrokenPipeError), pipe:  # the filter closes it when it has enough
             for document, chunks in texts:
                 self._starts.append(line)
                 self._documents.append(document)
@@ -147,7 +139,7 @@ def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _limited(lines: list[FoundLine], search: Search) -> Found:
-    """No more matches than wanted, and only context of the same document as its match."""
+    """At most the wanted matches, and only context from the same document."""
     matches = [line for line in lines if line.is_match]
     wanted = matches[: search.most]
     near = {
@@ -156,7 +148,7 @@ def _limited(lines: list[FoundLine], search: Search) -> Found:
         for distance in range(-search.context, search.context + 1)
     }
     kept = [line for line in lines if (line.document, line.number) in near]
-    if kept and kept[-1] in matches[search.most :]:  # the one too many is context of the last
+    if kept and kept[-1] in matches[search.most :]:  # the extra match is context of the last one
         kept[-1] = replace(kept[-1], is_match=False)
     return Found(kept, is_all=len(matches) <= search.most)
 
@@ -177,6 +169,6 @@ def _file_test(globs: list[str]) -> Callable[[str], bool]:
 
 
 def _names(globs: list[str]) -> list[str]:
-    """Name globs that sift files beforehand; none if any of the globs is not that simple."""
+    """Globs of file names to prefilter with; empty if any of the globs is not that simple."""
     names = [glob.rpartition("/")[2] for glob in globs if not glob.startswith("!")]
     return names if all(map(_NAME_GLOB.fullmatch, names)) else []

@@ -1,4 +1,4 @@
-"""Finding tools that the prompt has no room to describe."""
+"""The tool that finds tools which the prompt has no room to describe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .registry import ToolRegistry
 
 Search = Callable[[str, Sequence[Tool]], Mapping[str, str]]
-"""Given a query and tools, the best of them: descriptions by name, best first."""
+"""Descriptions by name of the tools that match a query best, best first."""
 
 
 class FindTools(ToolParameters):
@@ -23,10 +23,10 @@ class FindTools(ToolParameters):
 
 
 def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
-    """The tool `find_tools` for one registry.
+    """Build the tool `find_tools` for one registry.
 
-    Any role may use it. It names only what the role permits, and calling what it names
-    goes through the same door as any other call.
+    Any role may use it. It names only what the role permits, and calling what it names goes through
+    the same checks as any other call.
     """
 
     @tool(category="more tools", permissions=[], idempotent=True)

@@ -1,5 +1,3 @@
-"""The tool that shows what is in a folder."""
-
 from __future__ import annotations
 
 import asyncio
@@ -54,19 +52,18 @@ def _list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResu
 
 
 class _Listing:
-    """One listing, which stops when it has shown enough."""
+    """One listing, which stops at MAX_ENTRIES."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._rules = IgnoreRules(workspace)
         self.listed_count = 0
         self.files: list[str] = []
-        """Paths of the files among them that git does not ignore."""
+        """Paths of listed files that git does not ignore."""
 
     def lines(
         self, folder: str, entries: list[ListedEntry], depth: int, level: int = 0
     ) -> Iterator[str]:
-        """One line for each entry of this folder and, while deep enough, of those in it."""
         room = MAX_ENTRIES - self.listed_count
         visible_entries = _folders_first(entries)[: min(room, MAX_IN_SUBFOLDER) if level else room]
         self.listed_count += len(visible_entries)
@@ -88,7 +85,7 @@ class _Listing:
         try:
             with self._workspace.locate(folder) as place:
                 return place.entries()
-        except CoworkError:  # a folder closed to us is shown without what is in it
+        except CoworkError:  # unreadable folders are listed without their content
             return []
 
 

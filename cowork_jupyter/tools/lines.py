@@ -1,4 +1,4 @@
-"""Some lines of a file that may be far larger than memory, and how many lines it has."""
+"""Reads some lines of a file that may be far larger than memory."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Lines:
-    """Consecutive lines, as bytes, of a file with `total` lines."""
+    """Consecutive lines of a file with `total` lines."""
 
     data: bytes
     first: int
     last: int
     total: int
     cut_in_line: bool
-    """Whether the last line alone was larger than the limit, and is not whole."""
+    """Whether the last line alone exceeded the limit, and is cut."""
 
 
 def read_lines(file: BinaryIO, start: int, end: int, limit: int) -> Lines:
-    """Lines `start` to `end` (from 1, inclusive), as many of them as `limit` bytes hold."""
+    """Lines `start` to `end` (from 1, inclusive), as many as fit into `limit` bytes."""
     kept = bytearray()
     breaks = 0
     ends_with_break = True
@@ -52,7 +52,7 @@ def _after(chunk: bytes, breaks: int) -> int:
 
 
 def _whole_lines(data: bytes, limit: int) -> tuple[bytes, bool]:
-    """No more than `limit` bytes, ending after a line unless the first is larger than that."""
+    """At most `limit` bytes, ending after a line unless the first is larger than that."""
     if len(data) <= limit:
         return data, False
     end = data.rfind(b"\n", 0, limit) + 1

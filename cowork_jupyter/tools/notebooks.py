@@ -1,4 +1,4 @@
-"""Notebook files seen as their cells: what a reader or a search cares about, not the JSON."""
+"""Notebook files as cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its place (from 0), its id (older notebooks have none), its source."""
+    """`index` counts from 0; older notebooks have no ids."""
 
     index: int
     id: str
@@ -19,17 +19,16 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """How results name it: `cell 3 · a1b2`."""
+        """`cell 3 · a1b2`."""
         return f"cell {self.index} · {self.id}" if self.id else f"cell {self.index}"
 
 
 def is_notebook(path: str) -> bool:
-    """Whether the name is that of a notebook."""
     return path.lower().endswith(".ipynb")
 
 
 def cells_of(data: bytes) -> list[Cell]:
-    """The cells of a notebook file; ValueError if it is none."""
+    """Raises ValueError if it is not a notebook."""
     try:
         document = json.loads(data)
     except RecursionError as error:
@@ -40,7 +39,7 @@ def cells_of(data: bytes) -> list[Cell]:
 
 
 def _raw_cells(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Cells of format 4, or of the sheets that format 3 had."""
+    """Cells of format 4, or of the worksheets of format 3."""
     sheets = document.get("worksheets")
     for holder in [document, *(sheets if isinstance(sheets, list) else [])]:
         cells = holder.get("cells") if isinstance(holder, dict) else None
@@ -54,5 +53,4 @@ def _cell(index: int, raw: dict[str, Any]) -> Cell:
 
 
 def rendered(cells: list[Cell]) -> str:
-    """The cells as readable text."""
     return "\n\n".join(f"[{cell.label} · {cell.kind}]\n{cell.source.rstrip()}" for cell in cells)

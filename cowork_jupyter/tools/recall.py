@@ -1,5 +1,3 @@
-"""Finding what was said earlier in the conversation, beyond what the prompt holds."""
-
 from __future__ import annotations
 
 from typing import Annotated

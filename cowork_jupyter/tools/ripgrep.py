@@ -1,6 +1,6 @@
-"""ripgrep as our two searches use it: to name the files that may match, and to filter lines.
+"""Runs ripgrep: to find the files that may match, and to filter lines.
 
-All that decides what is shown (ignored files, globs, binaries, order, limits) is in `find.py`.
+What decides about results (ignored files, globs, binaries, order, limits) is in `find.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _WALK = [
     *("--no-config", "--no-messages", "--color=never"),
-    # Of all the ways to ignore files we know one, .gitignore, with or without a repository.
+    # Of all the ways to ignore files we support one, .gitignore, with or without a repository.
     *("--no-require-git", "--no-ignore-parent", "--no-ignore-global"),
     *("--no-ignore-exclude", "--no-ignore-dot"),
     *("--crlf", "--files-with-matches", "--null"),
@@ -46,7 +46,7 @@ _SAME_IN_JSON = re.compile(r"[A-Za-z0-9 !#$%()*+,.:;=?@\[\]^_`{|}~-]+")
 
 @dataclass(frozen=True)
 class Pattern:
-    """What to look for in a line: a regular expression as ripgrep reads it, or plain text."""
+    """A ripgrep regular expression, or literal text."""
 
     text: str
     literal: bool = False
@@ -66,9 +66,9 @@ class Pattern:
 
     @cached_property
     def sure_text(self) -> str:
-        """The longest text that every match holds and that looks the same inside JSON, or nothing.
+        """The longest text that every match contains and that JSON does not escape, or "".
 
-        With it notebooks are sifted before they are opened as notebooks.
+        Notebooks are prefiltered with it.
         """
         runs = [self.text] if self.literal else _sure_texts(self.text)
         found = [text for run in runs for text in _SAME_IN_JSON.findall(run)]
@@ -78,11 +78,11 @@ class Pattern:
 async def candidates(
     workspace: Workspace, folder: Place, pattern: Pattern, names: list[str]
 ) -> list[str]:
-    """Files below the folder that may match: all that do, and perhaps more.
+    """Files below the folder that may match: a superset.
 
-    `names` are globs of file names, one of which a file must fit; none means any.
-    Inside a notebook's JSON the pattern may look different. Unless it surely does not,
-    a second ripgrep picks the notebooks by what of it does look the same.
+    `names` are globs of file names, one of which a file must match; none means any. JSON may escape
+    what the pattern matches. Unless it surely does not, a second ripgrep picks the notebooks by
+    `sure_text`.
     """
     walks = [[*pattern.options, *_types(names)]]
     if pattern.sure_text != pattern.text and _may_be_notebooks(names):
@@ -101,13 +101,13 @@ async def candidates(
 
 
 def start_filter(pattern: Pattern, most: int, context: int) -> subprocess.Popen[bytes]:
-    """Start what reads lines and writes `12:match` and `13-context`; feed its standard input."""
+    """Start a ripgrep that writes `12:match` and `13-context`; feed its standard input."""
     limits = ["--max-count", str(most), "--context", str(context)]
     return _start([*_FILTER, *pattern.options, *limits, "--", "-"], "/", subprocess.PIPE)
 
 
 async def while_running(process: subprocess.Popen[bytes], work: Callable[[], T]) -> T:
-    """Do blocking work with a process in a thread; on cancel the process ends, and so the work."""
+    """Run blocking work with a process in a thread; cancelling kills the process and so ends it."""
     try:
         return await asyncio.to_thread(work)
     finally:
@@ -115,13 +115,13 @@ async def while_running(process: subprocess.Popen[bytes], work: Callable[[], T])
 
 
 def check_errors(process: subprocess.Popen[bytes], errors: bytes) -> None:
-    """Raise what a ripgrep that has ended says against its pattern."""
+    """Raise what a finished ripgrep says against its pattern."""
     if errors and process.returncode == 2:
         raise _bad_pattern(errors.decode("utf-8", "replace").split("\n\n")[0].strip())
 
 
 def _start(arguments: list[str], cwd: str, stdin: int) -> subprocess.Popen[bytes]:
-    """Start ripgrep from our own environment or the PATH; no shell reads the arguments."""
+    """Start ripgrep from our own environment or the PATH, without a shell."""
     beside = str(Path(sys.executable).parent)
     program = shutil.which("rg", path=beside) or shutil.which("rg")
     if program is None:
@@ -150,7 +150,7 @@ def _may_be_notebooks(names: list[str]) -> bool:
 
 
 def _sure_texts(regex: str) -> Iterator[str]:
-    """Runs of plain characters that a match cannot do without; none if in doubt."""
+    """Literal runs that every match must contain; empty if in doubt."""
     atoms = list(_ATOM.finditer(regex))
     if "".join(atom[0] for atom in atoms) != regex or "(?" in regex:
         return

@@ -1,5 +1,3 @@
-"""Tools that search the text of files and notebooks."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -118,7 +116,7 @@ def _is_definition(line: str, text: str) -> bool:
 
 
 def _grouped(lines: list[FoundLine]) -> list[str]:
-    """The lines under the name of their document."""
+    """Lines under the name of their document."""
     out: list[str] = []
     label = None
     for line in lines:

@@ -1,5 +1,3 @@
-"""The tool that runs a command in the workspace."""
-
 from __future__ import annotations
 
 import asyncio
@@ -30,7 +28,7 @@ _SIGNS_OF_READ_ONLY = ("Read-only file system", "Device or resource busy")
 LAST_OUTPUT = 0.5
 """Seconds to wait for output after a command has ended."""
 GRACE = 0.1
-"""Seconds between asking a process group to end and ending it: a cancel must be felt at once."""
+"""Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
 
 
 class ExecuteCommand(ToolParameters):
@@ -92,7 +90,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
 
 
 def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str:
-    """What the model could not guess about a command that failed."""
+    """Hints for the model about a failed command."""
     sandbox = context.sandbox
     if not process.returncode or sandbox is None or sandbox.kind == "none":
         return ""
@@ -112,7 +110,6 @@ def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str
 
 
 def _undone(paths: list[str]) -> str:
-    """That the command left behind what runs later, and what to do to get it."""
     if not paths:
         return ""
     return (
@@ -126,7 +123,7 @@ def _undone_briefly(paths: list[str]) -> str:
 
 
 def _listed(paths: list[str]) -> str:
-    """Some of them; a command may give them any names, and any number."""
+    """Limited: a command may create any number of files with any names."""
     plain = (
         "".join(character if character.isprintable() else "?" for character in path)
         for path in paths
@@ -137,23 +134,21 @@ def _listed(paths: list[str]) -> str:
 
 
 def command_line(command: str) -> list[str]:
-    """The arguments that run a command."""
     return [shutil.which("bash") or "/bin/sh", "-c", "--", command]
 
 
 class CommandOutput:
-    """Output as it comes: passed on at once, and kept up to a limit."""
+    """Collects output: streams it, and keeps both ends up to a limit."""
 
     def __init__(self, pass_on: Callable[[str], None], most: int = MAX_OUTPUT) -> None:
         self._pass_on = pass_on
         self._half = most // 2
-        # Incremental, because a character's bytes may come in two pieces.
+        # Incremental: a character's bytes may come in two pieces.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = self._tail = ""
         self.omitted = 0
 
     def add(self, data: bytes, *, final: bool = False) -> None:
-        """Take the next piece."""
         text = self._decoder.decode(data, final)
         if not text:
             return
@@ -162,11 +157,10 @@ class CommandOutput:
         room = self._half - len(self._head)
         self._head += text[:room]
         self._tail += text[room:]
-        if len(self._tail) > 2 * self._half:  # cut seldom, so that it costs little
+        if len(self._tail) > 2 * self._half:  # trim seldom: it copies
             self._cut()
 
     def finish(self) -> None:
-        """There will be no more."""
         self.add(b"", final=True)
         if len(self._tail) > self._half:
             self._cut()
@@ -186,14 +180,11 @@ class CommandOutput:
 
 
 class Running(Protocol):
-    """A command that runs."""
-
     @property
-    def returncode(self) -> int | None:
-        """How it ended, once it has."""
+    def returncode(self) -> int | None: ...
 
     async def wait(self) -> int | None:
-        """Until it has ended; what it left behind may go on."""
+        """Wait until it has ended; what it left behind may go on."""
 
 
 @asynccontextmanager
@@ -205,7 +196,7 @@ async def started(
     may_write: bool = False,
     undone: Callable[[list[str]], None] = lambda _paths: None,
 ) -> AsyncIterator[tuple[Running, asyncio.StreamReader]]:
-    """The running command and its output; whatever happens, all that it started ends with it."""
+    """The running command and its output; on exit everything it started is killed."""
     workspace = context.workspace
     with workspace.locate(cwd) as place, place.open_folder() as folder:
         async with _pipe() as (reader, write_end):
@@ -222,12 +213,12 @@ async def started(
                 undone=undone,
             )
             async with _run(launch, context) as running:
-                write_end.close()  # now only the command holds it: its end is our end of file
+                write_end.close()  # now only the command holds it, so we see EOF
                 yield running, reader
 
 
 def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Running]:
-    """The one place where it is decided how a command is started."""
+    """Decides whether a command is confined."""
     if context.sandbox is not None and context.sandbox.kind != "none":
         return context.sandbox.running(launch)
     if not context.role.spec.commands_may_write:
@@ -241,7 +232,7 @@ def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Ru
 
 @asynccontextmanager
 async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
-    """The command with all rights of ours; its process group ends with it."""
+    """Run with all our rights; its process group ends with it."""
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *launch.arguments,
@@ -254,7 +245,7 @@ async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
         )
     )
     try:
-        # Shielded: who is stopped here would leave behind whatever it has started already.
+        # Shielded: cancelling here would leak a process that has started already.
         yield await asyncio.shield(starting)
     finally:
         await _end_group(await starting)
@@ -264,8 +255,8 @@ async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
 async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
     """A pipe of our own.
 
-    With asyncio's, waiting for the process would wait for everything that holds the pipe
-    open, such as a server that the command left in the background.
+    With asyncio's, waiting for the process would wait for everything that holds the pipe open, such
+    as a server that the command left in the background.
     """
     read_end, write_end = os.pipe()
     reader = asyncio.StreamReader()
@@ -280,7 +271,7 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
 
 
 async def follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
-    """Pass output on until the command has ended and, for a moment more, what it left behind."""
+    """Collect output until the command has ended and, for a moment more, what it left behind."""
     reading = asyncio.ensure_future(_read(reader, output))
     try:
         await process.wait()
@@ -296,7 +287,7 @@ async def _read(reader: asyncio.StreamReader, output: CommandOutput) -> None:
 
 
 async def _end_group(process: Process) -> None:
-    """Ask the whole group to end; after a moment, end it."""
+    """SIGTERM the group and, after a moment, SIGKILL it."""
     try:
         if _signal_group(process, signal.SIGTERM):
             await _until_gone(process)
@@ -313,7 +304,7 @@ async def _until_gone(process: Process) -> None:
 
 
 def _signal_group(process: Process, number: int) -> bool:
-    """Whether there was anyone left to signal."""
+    """Whether anyone was left to signal."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
         return True

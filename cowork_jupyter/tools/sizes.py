@@ -1,13 +1,11 @@
-"""How large files may be, and how their sizes are told."""
-
 from __future__ import annotations
 
 MAX_WHOLE_SIZE = 64 * 1024 * 1024
-"""Largest file we take into memory at once."""
+"""Largest file that is read into memory at once."""
 
 
 def size_text(size: float) -> str:
-    """A size for people: `1.2 MB`."""
+    """`1.2 MB`."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             break

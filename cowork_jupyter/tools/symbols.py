@@ -1,5 +1,3 @@
-"""The tool that finds where a Python name is defined."""
-
 from __future__ import annotations
 
 import ast
@@ -38,15 +36,13 @@ class SearchSymbol(ToolParameters):
 
 @dataclass(frozen=True)
 class Definition:
-    """One place where a name is given its meaning."""
-
     name: str
     """With the classes and functions around it: `Model.fit`."""
     kind: SymbolKind
     line: int
 
     def is_called(self, name: str) -> bool:
-        """Whether the name means this, with or without what is around it."""
+        """Whether the name refers to this, qualified or not."""
         return f".{self.name}".endswith(f".{name}")
 
 
@@ -100,7 +96,7 @@ def definitions(source: str, name: str) -> list[Definition]:
     for text in (source, _without_magics(source)):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about the user's code, of no use here
+                warnings.simplefilter("ignore")  # about the user's code
                 tree = ast.parse(text)
             return sorted(_definitions(tree.body, ""), key=lambda found: found.line)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -109,7 +105,7 @@ def definitions(source: str, name: str) -> list[Definition]:
 
 
 def _without_magics(source: str) -> str:
-    """IPython's lines made harmless, each still on its own line; other languages' cells empty."""
+    """Replace IPython magics, keeping line numbers; cells in other languages become empty."""
     first = source.lstrip()
     if first.startswith("%%") and not first.startswith(_PYTHON_CELL_MAGICS):
         return ""
@@ -142,7 +138,7 @@ def _assigned(
 
 
 def _definition_lines(source: str, name: str) -> Iterator[Definition]:
-    """What looks like a definition, line by line."""
+    """Fallback: what looks like a definition, line by line."""
     looks = re.compile(
         rf"^(?:\s*(?P<function>(?:async\s+)?def)\s+{name}\b|\s*(?P<klass>class)\s+{name}\b"
         rf"|{name}\s*(?::[^=]+)?=(?!=))"
