@@ -1,4 +1,4 @@
-"""Tools that look at the variables in a kernel. They run code of ours only."""
+"""Tools that look at the variables in a kernel. They run only our own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a kernel about what expectations are about, and reading its answer."""
+"""Measures expectations in a kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ MEASURING = 60.0
 
 
 def questions_of(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
-    """What our code in the kernel is asked."""
     return [_question(expectation) for expectation in expectations]
 
 
@@ -27,5 +26,4 @@ def _question(expectation: Expectation) -> dict[str, JsonValue]:
 
 
 def measured(answer: Mapping[str, Any]) -> list[Measured]:
-    """What it answers, in the same order."""
     return [Measured.model_validate(fact) for fact in answer["facts"]]

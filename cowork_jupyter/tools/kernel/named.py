@@ -1,4 +1,4 @@
-"""The tools of kernels for who is in no notebook: every call that uses a kernel names one."""
+"""Kernel tools for clients outside of notebooks: every call that uses a kernel names one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class RunNamedCode(RunCode):
 
 
 def naming_its_notebook(tool: Tool) -> Tool:
-    """The same tool, without a notebook that is meant when none is named."""
+    """Require `path`: there is no default notebook."""
     path = tool.parameters.model_fields.get("path")
     if tool.category != "kernel" or path is None or path.is_required():
         return tool
-    if tool.read_only:  # in scratch no notebook is used, so no tables of one
+    if tool.read_only:  # scratch uses no notebook, so no tables of one
         scratch = replace(tool.read_only, parameters=ScratchCode)
         return replace(tool, parameters=RunNamedCode, read_only=scratch)
     named = create_model(tool.parameters.__name__, __base__=tool.parameters, path=(_Named, ...))

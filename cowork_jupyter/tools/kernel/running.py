@@ -20,7 +20,7 @@ from .hints import hint_for
 from .state import CellFailure, Code, CodeRun, Ran
 
 GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
-"""What can be done about code in which nothing moves."""
+"""Answers to the question about stalled code."""
 
 MAX_ERROR = 1_000
 """Characters of an exception's message: its beginning and its end."""
@@ -60,18 +60,16 @@ class RunCode(ToolParameters):
 
 
 async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
-    """The cell as it would run."""
     cell, name = await _cell(parameters, context)
     return Preview("code", cell.source, resource=name)
 
 
 async def preview_code(parameters: RunCode, context: ToolContext) -> Preview:
-    """The code itself."""
     return Preview("code", parameters.code, resource=code_in(kernel_path(parameters.path, context)))
 
 
 def code_in(path: str) -> str:
-    """What people call code that stands in no cell."""
+    """What people call code without a cell."""
     return f"code in {path}"
 
 
@@ -112,7 +110,7 @@ async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
 async def _run(
     code: Code, parameters: RunCell | RunCode, context: ToolContext, cell: str = ""
 ) -> ToolResult:
-    """`cell` is what people call it, where it is one."""
+    """`cell` is what people call it, if it is one."""
     if not context.role.spec.commands_may_write:
         raise Forbidden(
             f"Code of the role {context.role} must not change the workspace, which cannot be "
@@ -127,7 +125,7 @@ async def _run(
 async def run_in(
     path: str, code: Code, context: ToolContext, name: str, *, start: bool = False
 ) -> ToolResult:
-    """Run code in a kernel of the context's; `name` is what people call it."""
+    """`name` is what people call the code."""
     answers: list[str | None] = []
 
     async def stalled(seconds: float) -> bool:
@@ -161,7 +159,7 @@ def _about_waiting(name: str, seconds: float) -> Question:
 
 
 def _given_up(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
-    """Why it was interrupted, for the model, or for the user if they stopped all of it."""
+    """Why it was interrupted, for the model, or for the user if they stopped the agent."""
     quiet = f"it produced no output and used no CPU for {ran.stalled:.0f} seconds"
     if answer == STOP:
         return Interrupted(f"{_capital(name)} was interrupted, and the agent stopped: {quiet}.")
@@ -187,7 +185,6 @@ async def _cell(parameters: RunCell, context: ToolContext) -> tuple[CellState, s
 
 
 def notebook_path(path: str | None, context: ToolContext) -> str:
-    """The notebook that is meant."""
     found = path or context.notebook
     if not found:
         raise InvalidInput(
@@ -198,12 +195,12 @@ def notebook_path(path: str | None, context: ToolContext) -> str:
 
 
 def kernel_path(path: str | None, context: ToolContext) -> str:
-    """The notebook whose kernel is meant; where there is but one kernel, that one."""
+    """The notebook whose kernel is meant; `Kernels.home` if there is only one kernel."""
     return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
 def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
-    """Short: the line, what was printed, what went wrong and where in files of the user's own."""
+    """Short: the line, the output, the exception and where it is in the user's own files."""
     line = failure.line
     where = f" in line {line}: {_line(code.source, line)}" if line else "."
     said = f"{failure.name}: {failure.message}"
@@ -213,13 +210,13 @@ def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) ->
     return CoworkError(
         "\n".join([f"{_capital(name)} failed{where}", *(part for part in parts if part)]),
         code="code_failed",
-        retryable=True,  # once it is corrected
+        retryable=True,  # once the code is corrected
         details={**_facts(ran, code), "line": line, "exception": said[:2000]},
     )
 
 
 def _own_frames(failure: CellFailure) -> list[str]:
-    """Where in the user's own modules it went wrong; libraries' insides help nobody."""
+    """Frames in the user's own modules; library internals do not help."""
     frames = _FRAME.findall(failure.traceback)
     own = [frame for frame in frames if not _LIBRARY.search(frame[0])]
     return [f"in {file}, line {line}" for file, line in own[-MAX_FRAMES:]]
@@ -236,7 +233,7 @@ def _facts(ran: Ran, code: Code) -> dict[str, Any]:
 
 
 def _fingerprint(code: Code) -> str:
-    """Of the cell as it ran: once it has another, its output is of an older run."""
+    """Of the cell as it ran: tells whether its output is of an older version."""
     return CellState(code.cell_id or "", "code", code.source).fingerprint
 
 

@@ -24,7 +24,7 @@ from .state import Code, ScratchSetup, TableCopy, no_sandbox
 
 MAX_TABLES = 8
 MAX_TABLE_SIZE = 256_000_000
-"""Bytes of all copies that one call takes along."""
+"""Bytes of all table copies of one call."""
 
 Tables = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=500)]],
@@ -91,11 +91,11 @@ run_code_anywhere = replace(
 
 
 async def kernel_python(context: ToolContext) -> str | None:
-    """That of the notebook's kernel, which has the user's packages; None where nobody can tell."""
+    """The Python of the notebook's kernel, which has the user's packages; None if unknown."""
     path = context.notebook or context.kernels.home
     try:
         return await context.kernels.python(context.workspace, path) if path else None
-    except CoworkError:  # the notebook is gone, or is none of the server's
+    except CoworkError:  # the notebook is gone, or not the server's
         return None
 
 
@@ -106,7 +106,7 @@ async def _python(context: ToolContext) -> str:
 
 
 def _folder(context: ToolContext) -> str:
-    """That of the notebook, as for its kernel: what is kept as a cell finds the same files."""
+    """The notebook's folder, as for its kernel: code that becomes a cell finds the same files."""
     folder = str(PurePosixPath(context.notebook or "").parent)
     try:
         with context.workspace.locate(folder) as place, place.open_folder():
@@ -116,7 +116,7 @@ def _folder(context: ToolContext) -> str:
 
 
 def _advice(context: ToolContext) -> Mapping[str, str]:
-    """What to do about what the sandbox keeps code from."""
+    """Hints for errors that the sandbox causes."""
     role = context.role
     if not role.permits([Permission.EXECUTE_COMMANDS]) or not role.spec.commands_may_write:
         instead = ""
@@ -138,7 +138,7 @@ def _advice(context: ToolContext) -> Mapping[str, str]:
 
 @asynccontextmanager
 async def table_copies(names: list[str], context: ToolContext) -> AsyncIterator[dict[str, int]]:
-    """Open files with copies of tables. Code gets those files, not a place that it could change."""
+    """Open files with copies of tables: code gets descriptors, not a folder it could change."""
     if not names:
         yield {}
         return

@@ -1,8 +1,7 @@
 """Tools that change a notebook cell by cell, wherever it is open.
 
-An edit names the cell by its id and by the fingerprint of what the model read there. What
-the cell holds at that moment goes along, so that whoever carries it out can refuse it if the
-user has typed in between.
+An edit names the cell by its id and by the fingerprint of what the model read there. The cell's
+current source goes along, so that the edit can be refused if the user has typed in between.
 """
 
 from __future__ import annotations
@@ -97,18 +96,18 @@ class _Planned:
     summary: Callable[[str], str]
     """One line in the past tense, given what the reader calls the cell."""
     name: str = ""
-    """What people call the cell; there is none for one that is yet to come."""
+    """What people call the cell; empty for one that does not exist yet."""
 
     @property
     def fingerprint(self) -> str | None:
-        """That of the cell once it is done; None for what writes no source."""
+        """Fingerprint of the cell after the edit; None for edits without a source."""
         edit = self.edit
         if edit.kind not in ("insert", "edit"):
             return None
         return CellState(edit.cell_id, edit.cell_type, edit.source).fingerprint
 
     def cell_edit(self, changed: Changed) -> CellEdit | None:
-        """What the user can accept or revert; None where cells have no ids to be known by."""
+        """What the user can accept or revert; None where cells have no ids."""
         edit, state = self.edit, self.state
         if changed.cell_id.startswith(BY_PLACE):
             return None
@@ -127,7 +126,6 @@ class _Planned:
         )
 
     def preview(self) -> Preview:
-        """What an approval card shows."""
         resource = f"{self.name} of {self.state.path}" if self.name else ""
         if self.edit.kind == "move":
             source = self.state.cell(self.edit.cell_id).source
@@ -154,7 +152,7 @@ async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
     state = await context.notebooks.read(context.workspace, parameters.path)
     cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
     cell_type = parameters.cell_type or _type_of(cell)
-    # A model reads characters that hide spelled out, and may write them like that.
+    # Models read invisible characters spelled out, and may write them like that.
     source = unspell(parameters.source, cell.source)
     edit = Edit("edit", cell.id, expected=cell.source, source=source, cell_type=cell_type)
     change = diff(state.path, _lines(cell.source), _lines(edit.source))
@@ -249,7 +247,7 @@ async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResul
 
 async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
     changed = await _change(planned, context, path)
-    said = planned.summary(f"cell {changed.cell_id}")  # models know cells by their ids
+    said = planned.summary(f"cell {changed.cell_id}")  # models know cells by id
     data = {
         "paths": [changed.path],
         "diff": planned.change.text,
@@ -266,7 +264,7 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
 
 
 async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed:
-    """Carry it out; where another program has the notebook open, only if the user wants that."""
+    """Where another program has the notebook open, ask the user before writing."""
     notebooks, answers = context.notebooks, context.write_under_open
     try:
         return await notebooks.change(context.workspace, path, planned.edit)
@@ -293,7 +291,7 @@ def _about_open(path: str) -> Question:
 
 
 def _remark(planned: _Planned, changed: Changed) -> str:
-    """What the model needs to go on without reading all again."""
+    """What the model needs to go on without reading everything again."""
     remark = ""
     if planned.fingerprint:
         remark += f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
@@ -310,7 +308,7 @@ def _as_read(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
 
 
 def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
-    """The cell behind which something goes; None for the top."""
+    """The cell below which something goes; None for the top."""
     if place.after is not None:
         return state.cell(place.after).id
     index = end if place.index is None else place.index
@@ -330,5 +328,5 @@ def _type_of(cell: CellState) -> CellType:
 
 
 def _lines(source: str) -> str:
-    """The source as the lines of a file, so that its last line is not called unfinished."""
+    """With a final line break, so that the diff does not call the last line unfinished."""
     return source if not source or source.endswith("\n") else f"{source}\n"

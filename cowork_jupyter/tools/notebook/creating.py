@@ -1,5 +1,3 @@
-"""The tool that makes a new notebook."""
-
 from __future__ import annotations
 
 import asyncio
@@ -37,7 +35,6 @@ class CreateNotebook(ToolParameters):
 
 
 async def preview_notebook(parameters: CreateNotebook, context: ToolContext) -> Preview:
-    """Its cells as a diff."""
     with context.workspace.locate(parameters.path) as place:
         return Preview("diff", diff(place.path, "", _as_lines(parameters)).text)
 
@@ -78,7 +75,7 @@ def _create(parameters: CreateNotebook, workspace: Workspace) -> ToolResult:
 
 
 def _document(parameters: CreateNotebook) -> Document:
-    # JupyterLab looks the kernel up by its name, and puts in all else when it starts it.
+    # JupyterLab looks the kernel up by name, and fills in the rest when it starts it.
     kernel = {"name": parameters.kernel, "display_name": parameters.kernel}
     document: dict[str, Any] = {
         "cells": [],

@@ -1,7 +1,7 @@
-"""Notebook documents (format 4, as JSON): their cells, and one change carried out on them.
+"""Notebook documents (format 4, as JSON) and edits of them.
 
-Cells of documents before 4.5 have no ids. They go by their place, `#3`; the source that an
-edit expects then keeps it from landing in another cell.
+Cells of documents before 4.5 have no ids. They go by their place, `#3`; the source that an edit
+expects then keeps it from landing in another cell.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .state import CellState, Edit, NotebookState, Outputs, no_such_cell, stale
 
 Document = dict[str, Any]
 BY_PLACE = "#"
-"""How the id of a cell begins that has none."""
+"""Prefix of the ids of cells that have none."""
 
 
 def parsed(path: str, data: bytes) -> Document:
-    """The document in a file; `InvalidInput` if it is none that can be edited."""
+    """Raises InvalidInput unless it is a notebook that can be edited."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
@@ -34,7 +34,7 @@ def parsed(path: str, data: bytes) -> Document:
 
 
 def checked(path: str, document: Document) -> Document:
-    """The same document, if its cells can be told."""
+    """Raises InvalidInput unless its cells can be told."""
     if document.get("nbformat") != 4:
         raise InvalidInput(
             f"'{path}' has an old or unknown notebook format. Ask the user to open it in "
@@ -48,30 +48,29 @@ def checked(path: str, document: Document) -> Document:
 
 
 def written(document: Document) -> bytes:
-    """The file, as Jupyter writes it."""
+    """The file as Jupyter writes it."""
     text = json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True)
     return f"{text}\n".encode("utf-8", "replace")
 
 
 def state_of(path: str, document: Document) -> NotebookState:
-    """What tools see of a document."""
     cells = tuple(_states(document))
     return NotebookState(path, cells, _language(document), cowork=_ours(document))
 
 
 def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
-    """What one cell has put out, with its pictures."""
+    """Outputs of one cell, with pictures."""
     raw = document["cells"][_index(path, _states(document), cell_id)]
     return tuple(shortened(output, pictures=True) for output in _raw_outputs(raw))
 
 
 def new_cell_id() -> str:
-    """An id as Jupyter makes them; of a notebook's cells hardly any two are the same."""
+    """An id as Jupyter generates them."""
     return secrets.token_hex(4)
 
 
 def apply(path: str, document: Document, edit: Edit) -> str:
-    """Carry out an edit on the document; the id that its cell has afterwards."""
+    """Carry out an edit on the document; returns the id of its cell afterwards."""
     if edit.kind == "metadata":
         document["metadata"] = {
             **_metadata(document),
@@ -120,7 +119,6 @@ def _state(index: int, raw: dict[str, Any]) -> CellState:
 
 
 def tags_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tags in a cell's metadata."""
     tags = metadata.get("tags")
     return tuple(map(str, tags)) if isinstance(tags, list) else ()
 
@@ -140,7 +138,7 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _ours(document: Document) -> dict[str, Any]:
-    """What we keep in its metadata."""
+    """Our entry of the metadata."""
     kept = _metadata(document).get("cowork")
     return kept if isinstance(kept, dict) else {}
 
@@ -179,7 +177,7 @@ def _new_cell(edit: Edit, *, with_id: bool) -> dict[str, Any]:
 
 
 def _rewrite(cell: dict[str, Any], edit: Edit) -> None:
-    """Source and type; what another type does not have goes, what it must have comes."""
+    """Set source and type; drop what the new type does not have, add what it must have."""
     if cell.get("cell_type") != edit.cell_type:
         for name in ("outputs", "execution_count", "attachments"):
             cell.pop(name, None)

@@ -1,4 +1,4 @@
-"""State that a notebook has and its text does not show: what would be missing if it ran anew."""
+"""Hidden state of a notebook: what would be missing if it ran anew."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _OF_IPYTHON = {"get_ipython", "display", "In", "Out", "exit", "quit"}
 
 @dataclass(frozen=True)
 class HiddenFindings:
-    """One thing that cannot be seen by reading the notebook from top to bottom."""
-
     kind: Literal["out_of_order", "defined_later", "undefined"]
     cell_id: str
     message: str
@@ -45,7 +43,7 @@ def _out_of_order(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
 def _missing_names(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
     names = [found for cell in cells if (found := names_in(cell.source)) is not None]
     if len(names) < len(cells) or any(cell_names.everything for cell_names in names):
-        return  # somewhere are names that cannot be known, so nothing is said about any
+        return  # some names cannot be known, so nothing is said about any
     anywhere = frozenset().union(*(cell_names.made for cell_names in names))
     known = set(dir(builtins)) | _OF_IPYTHON
     for cell, own_names in zip(cells, names, strict=True):

@@ -1,4 +1,4 @@
-"""What cells have put out: cut down to what can be carried around, then to what helps a model."""
+"""Cell outputs: bounded for transport, then shortened for the model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..sizes import size_text
 from .pictures import HEAD, KINDS, MAX_SIZE, pixels
 
 MAX_LENGTH = 20_000
-"""Characters that are kept of any one text."""
+"""Characters kept of any one text."""
 MAX_DESCRIBED_LENGTH = 2_000
-"""Characters that the model is shown of one output, unless it asks for the cell alone."""
+"""Characters of one output for the model, unless it asks for the cell alone."""
 _TABLE_LINES, _TABLE_END = 12, 4
-"""Lines of a table, and how many of them are its last: those often tell its size."""
+"""Lines of a table, and how many of them are its last: those often state its size."""
 _TRACEBACK_LINES = 15
 
 _LEFT_OUT = re.compile(r"\n\[… ([\d,]+) characters left out …\]\n")
@@ -25,7 +25,7 @@ _TEXTS = ("text/markdown", "text/plain", "text/latex", "application/json", "text
 
 
 def as_text(value: Any) -> str:
-    """A notebook's text, which may be one string or a list of lines."""
+    """A notebook's text may be one string or a list of lines."""
     if isinstance(value, list):
         return "".join(map(str, value))
     return value if isinstance(value, str) else ""
@@ -34,8 +34,8 @@ def as_text(value: Any) -> str:
 def shortened(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str, Any]:
     """An output whose texts are at most `MAX_LENGTH`, and whose pictures are only their head.
 
-    With `pictures`, those that a model can be shown stay whole. The browser does the same before
-    it sends any (`js/src/lab/notebook/outputs.ts`).
+    With `pictures`, those that a model can be shown stay whole. The browser does the same before it
+    sends any (`js/src/lab/notebook/outputs.ts`).
     """
     kind = str(output.get("output_type", ""))
     if kind == "stream":
@@ -76,7 +76,7 @@ def _cut(value: Any) -> str:
 
 
 def middle_cut(text: str, room: int) -> str:
-    """Beginning and end of a text, with a word on what is missing in between."""
+    """Keep beginning and end, and state how much is missing."""
     if len(text) <= room:
         return text
     half = room // 2
@@ -85,7 +85,7 @@ def middle_cut(text: str, room: int) -> str:
 
 
 def size_of(outputs: Iterable[Mapping[str, Any]]) -> int:
-    """Characters of all that came out, also of what was cut."""
+    """Total characters, including what was cut."""
     parts = ("text", "data", "traceback")
     return sum(_size(output.get(part)) for output in outputs for part in parts)
 
@@ -105,7 +105,7 @@ def _size(value: Any) -> int:
 
 
 def described(outputs: Iterable[Mapping[str, Any]], room: int = MAX_DESCRIBED_LENGTH) -> str:
-    """What came out of a cell, in as few lines as tell it."""
+    """Outputs of a cell as text for the model."""
     return "\n".join(description for description in _descriptions(outputs, room) if description)
 
 
@@ -126,7 +126,7 @@ def _descriptions(outputs: Iterable[Mapping[str, Any]], room: int) -> Iterator[s
 
 
 def _said(text: str, room: int) -> str:
-    # A progress bar writes over itself; what stands there in the end is what counts.
+    # Progress bars overwrite themselves; keep the final state.
     lines = [line.rpartition("\r")[2] for line in _plain(text).replace("\r\n", "\n").split("\n")]
     return middle_cut("\n".join(lines).rstrip(), room)
 
@@ -153,7 +153,7 @@ def _displayed(data: Mapping[str, Any], room: int) -> str:
 
 
 def _value(text: str) -> str:
-    """What a value looks like: `np.float64(29.99)` is 29.99."""
+    """`np.float64(29.99)` is 29.99."""
     return _SCALAR.sub(r"\1", _plain(text).rstrip())
 
 

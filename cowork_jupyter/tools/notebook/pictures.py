@@ -1,4 +1,4 @@
-"""Pictures that cells have put out: their size, and those that a model can be shown."""
+"""Pictures in cell outputs: their size, and those that a model can be shown."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 from ...domain.messages import ImagePart
 
 KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What models take; a drawing in SVG is text."""
+"""What models accept; SVG is text."""
 MAX_SIZE = 700_000
-"""Characters of base64: about half a megabyte, and many times the usual figure."""
+"""Characters of base64: about half a megabyte, many times the usual figure."""
 MAX_PIXELS = 16_000_000
 MAX = 3
-"""Pictures that one result carries: the last ones, as those count most."""
+"""Pictures per result: the last ones."""
 HEAD = 4096
 """Characters of base64 that are enough to tell a picture's size."""
 
 
 def pictures_in(outputs: Iterable[Mapping[str, Any]]) -> tuple[ImagePart, ...]:
-    """The last few pictures among outputs. Too large ones, of which only the head is kept, are not.
+    """The last few pictures among outputs, except those of which only the head is kept.
 
-    An output that has several forms of one picture gives the first of them.
+    An output with several formats of one picture gives the first of them.
     """
     return tuple(_pictures(outputs))[-MAX:]
 
@@ -53,7 +53,7 @@ def _picture(kind: str, value: Any) -> ImagePart | None:
 
 
 def pixels(head: str) -> tuple[int, int] | None:
-    """Width and height, if the first bytes of the picture tell."""
+    """Width and height, from the first bytes of a picture."""
     try:
         data = base64.b64decode("".join(head[:HEAD].split())[: HEAD // 4 * 4], validate=False)
     except (binascii.Error, ValueError):

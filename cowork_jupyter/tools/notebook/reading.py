@@ -1,4 +1,4 @@
-"""The tool that shows a notebook: cells with what edits need to name them, and what came out."""
+"""The tool that shows a notebook."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
 async def _pictures(
     cell: CellState, parameters: ReadNotebook, context: ToolContext
 ) -> tuple[ImagePart, ...]:
-    """They are large, so they are fetched for one cell only, and only if there are any."""
+    """Fetched for one cell only, since they are large."""
     if not _has_pictures(cell):
         return ()
     came = await context.notebooks.outputs(context.workspace, parameters.path, cell.id)

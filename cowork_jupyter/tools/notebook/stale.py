@@ -11,20 +11,17 @@ from .state import CellState
 
 @dataclass(frozen=True)
 class StaleCell:
-    """A cell that has run, and depends on the one that has changed."""
-
     cell_id: str
     cell: int
     """Its place in the notebook, from 1."""
     name: str
-    """What it needs: a name that the cell makes, or one made of that."""
+    """The stale name it needs."""
     changed_id: str
-    """The cell that has changed."""
 
 
 @dataclass(frozen=True)
 class CellTimes:
-    """When a code cell ran and changed, in steps of a clock that all cells of a notebook share."""
+    """When a code cell ran and changed, in ticks of a clock that all cells of a notebook share."""
 
     id: str
     source: str
@@ -35,7 +32,7 @@ class CellTimes:
 
 
 def stale_cells(cells: Sequence[CellState], cell_id: str) -> list[StaleCell]:
-    """The cells that depend on what this one makes, also by way of others, in their order."""
+    """Cells that depend on what this one defines, also transitively, in order."""
     known = [(names_in(cell.source) if cell.cell_type == "code" else None) for cell in cells]
     here = next((at for at, cell in enumerate(cells) if cell.id == cell_id), None)
     if here is None:
@@ -48,7 +45,7 @@ def stale_cells(cells: Sequence[CellState], cell_id: str) -> list[StaleCell]:
 
 
 def outdated_cells(cells: Sequence[CellTimes]) -> list[StaleCell]:
-    """The cells that ran before one changed on which they depend, in their order."""
+    """Cells that ran before a change of another one on which they depend, in order."""
     known = [names_in(cell.source) for cell in cells]
     found: dict[int, StaleCell] = {}
     for here, cause in enumerate(cells):
@@ -64,7 +61,7 @@ def _is_older(cell: CellTimes, cause: CellTimes) -> bool:
 
 
 def _dependents(known: Sequence[CellNames | None], here: int) -> dict[int, str]:
-    """The places of cells that need what the one here makes, each with a name of that."""
+    """Places of the cells that need what this one defines, each with such a name."""
     names = known[here]
     if names is None:
         return {}
@@ -76,7 +73,7 @@ def _dependents(known: Sequence[CellNames | None], here: int) -> dict[int, str]:
 
 
 def _needed_above(above: Sequence[CellNames | None], names: CellNames) -> dict[int, str]:
-    """Cells that stand above it, and can have what they need only from it."""
+    """Cells above it that can have what they need only from it."""
     made: set[str] = set()
     found = {}
     for at, cell_names in enumerate(above):
@@ -105,7 +102,7 @@ def _needed_below(known: Sequence[CellNames | None], here: int, old: set[str]) -
 
 
 def _add_functions(names: CellNames | None, old: set[str]) -> None:
-    """To call a function needs what it refers to; to define it does not."""
+    """Calling a function needs what it refers to; defining it does not."""
     for name, inside in (names.in_functions if names else {}).items():
         if inside & old:
             old.add(name)

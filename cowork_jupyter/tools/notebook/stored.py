@@ -1,4 +1,4 @@
-"""Notebooks as plain files of the workspace, for hosts that know of no browser."""
+"""Notebooks as plain files of the workspace, for hosts without a browser."""
 
 from __future__ import annotations
 
@@ -14,25 +14,21 @@ from .editing import Document, apply, outputs_of, parsed, state_of, written
 from .state import Changed, Edit, NotebookState, Outputs
 
 SMALL = 4 * 1024 * 1024
-"""Bytes of a file that can be read and parsed before anybody notices."""
+"""Bytes of a file that is fast to read and parse."""
 
 _one_at_a_time = threading.Lock()
-"""Two edits of one file must not both start from what it was before."""
+"""Two edits of one file must not both start from the same state."""
 
 
 class NotebookFiles:
-    """Reads and replaces files."""
-
     async def read(self, workspace: Workspace, path: str) -> NotebookState:
-        """The notebook as it is on the disk."""
         return await asyncio.to_thread(_read, workspace, path)
 
     async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
-        """The same, if it is no large file."""
+        """None for a large file."""
         return await asyncio.to_thread(_glance, workspace, path)
 
     async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
-        """What one of its cells has put out."""
         return await asyncio.to_thread(_outputs, workspace, path, cell_id)
 
     async def change(
@@ -43,7 +39,6 @@ class NotebookFiles:
         *,
         under_open: bool = False,  # noqa: ARG002 (who has it open cannot be known here)
     ) -> Changed:
-        """Change the file in one step."""
         return await asyncio.to_thread(_change, workspace, path, edit)
 
 
@@ -80,7 +75,7 @@ def _document(place: Place) -> Document:
 
 
 def locate_notebook(workspace: Workspace, path: str) -> Place:
-    """The place of a notebook that is there."""
+    """Raises unless it is an existing notebook."""
     place = workspace.locate(path)
     try:
         if not is_notebook(place.path):

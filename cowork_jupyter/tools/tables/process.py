@@ -1,4 +1,4 @@
-"""Starting the confined process, and reading its answer."""
+"""Client of the confined process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..shell import CommandOutput, follow, started
 from .confined.order import Order, TableReply
 
 MEMORY_MB = 512
-"""DuckDB's share; what it cannot hold there it puts into temporary files."""
+"""DuckDB's memory; beyond it spills to temporary files."""
 SPILL_MB = 4096
 _MAX_THREADS = 4
 _MAX_ARGUMENT = 100_000
@@ -25,7 +25,7 @@ _ANSWER = "\n\x1e"
 _QUOTED = re.compile(r"[\"']([^\"'\n]{1,200})[\"']|with name (\S+) does not exist")
 _MAX_LISTED = 30
 
-# The folder becomes a package by itself: as part of ours it would load all of ours.
+# The folder is imported as a package of its own: as part of ours it would load all of ours.
 _PROGRAM = """
 import sys, types
 package = sys.modules["cowork_tables"] = types.ModuleType("cowork_tables")
@@ -36,13 +36,12 @@ main(sys.argv[1:])
 
 
 def limits() -> dict[str, int]:
-    """How much the process may use."""
     threads = min(os.cpu_count() or 1, _MAX_THREADS)
     return {"memory_mb": MEMORY_MB, "spill_mb": SPILL_MB, "threads": threads}
 
 
 async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
-    """The answer to an order; an error in plain words if there is none."""
+    """Raises CoworkError if the process reports an error or does not answer."""
     output = CommandOutput(lambda _text: None)
     async with started(_arguments(order), context) as (process, reader):
         try:

@@ -1,4 +1,4 @@
-"""The files that a call about tables names: found, checked, and looked at from their beginning."""
+"""Resolves and inspects the files that a call about tables names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNKNOWN = TextOptions(
 
 
 def are_large(workspace: Workspace, paths: Iterable[str]) -> bool:
-    """Whether there is much to read: a folder, a pattern, or a large file is among them."""
+    """Whether a folder, a pattern or a large file is among them."""
     return any(_is_large(workspace, path) for path in paths)
 
 
@@ -40,15 +40,15 @@ def _is_large(workspace: Workspace, path: str) -> bool:
     try:
         with workspace.locate(path) as place:
             facts = place.stat()
-    except CoworkError:  # not there; a pattern is none either
+    except CoworkError:  # does not exist, as for a pattern
         return bool(_GLOB.search(path))
     return kind_of(facts.st_mode) == "folder" or facts.st_size >= _LARGE
 
 
 def find_source(workspace: Workspace, path: str) -> Source:
-    """What a path stands for: a file, or the files of one format that a folder or pattern holds.
+    """Resolve a path to a file, or to the files of one format in a folder or pattern.
 
-    What may not be read is refused if it is named, and passed by where it is come across.
+    Unreadable files are refused if named, and skipped otherwise.
     """
     with workspace.locate(path) as place:
         if not place.exists() and _GLOB.search(path):
@@ -92,7 +92,7 @@ def _several(workspace: Workspace, path: str, folder: str, pattern: str | None) 
 
 
 def _together(path: str, each: list[TextOptions]) -> TextOptions:
-    """Of some files more can be seen than of others, but they must not contradict each other."""
+    """Merge the options of files: some reveal more than others, but they must not conflict."""
     separators = {options["separator"] for options in each} - {""}
     encodings = {options["encoding"] for options in each}
     if len(separators) > 1 or len(encodings) > 1:
@@ -119,13 +119,13 @@ def _tables_in(workspace: Workspace, folder: str, pattern: str | None) -> Iterat
         try:
             with workspace.locate(file) as place:
                 source = _single(file, place, _HEAD_OF_MANY)
-        except CoworkError:  # gone, or not for us
+        except CoworkError:  # gone or hidden
             continue
         yield source
 
 
 def _split(path: str) -> tuple[str, str]:
-    """The folder that a pattern is about, and the pattern as seen from the workspace."""
+    """The folder that a pattern is about, and the pattern relative to the workspace."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     first = next(place for place, part in enumerate(parts) if _GLOB.search(part))
     return "/".join(parts[:first]) or ".", "/".join(parts)
@@ -143,7 +143,7 @@ def _file(place: Place) -> File:
 
 
 def _options(place: Place, limit: int) -> TextOptions:
-    """How the file is written, as its beginning tells; DuckDB finds out the rest."""
+    """How the file is written, from its head; DuckDB finds out the rest."""
     head, size = place.read(limit), place.stat().st_size
     if place.path.lower().endswith(".gz"):
         head = _unpacked(head)
@@ -166,5 +166,5 @@ def _options(place: Place, limit: int) -> TextOptions:
 def _unpacked(head: bytes) -> bytes:
     try:
         return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, _HEAD)
-    except zlib.error:  # whoever reads it will say so
+    except zlib.error:  # reading it will report that
         return b""

@@ -1,4 +1,4 @@
-"""The tools that look at tables in files. They exist where DuckDB is installed."""
+"""The table tools. They exist where DuckDB is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .process import ask, limits
 from .sources import find_source
 
 _MAX_TEXT = 200_000
-"""Characters of rows that are given back; what the model gets of them is cut elsewhere."""
+"""Characters of rows that are returned; they are truncated for the model elsewhere."""
 _SPELLINGS = sorted({form(text) for text in MISSING for form in (str.lower, str.upper)} | {"NaN"})
 _WHERE = "A file, a folder of files that make one table, or a pattern like 'data/*.csv'."
 
@@ -100,18 +100,17 @@ async def query_table(parameters: QueryTable, context: ToolContext) -> ToolResul
 
 
 def table_tools() -> list[Tool]:
-    """Both, if they can work here."""
     return [describe_table, query_table] if find_spec("duckdb") else []
 
 
 async def select(path_names: Sequence[str], sql: str, context: ToolContext) -> TableReply:
-    """What one SELECT over these files gives: a few rows, as texts."""
+    """Rows of one SELECT over these files, as texts."""
     sources = await asyncio.to_thread(_sources, path_names, context)
     return await ask(_order(sources, sql=sql, max_rows=1), context, SELECT_SECONDS)
 
 
 TABLE_TOOLS = frozenset({describe_table.name, query_table.name})
-"""Their names, which rules may use wherever they are."""
+"""Their names, which rules may use even where DuckDB is not installed."""
 
 
 def _sources(paths: Iterable[str], context: ToolContext) -> list[Source]:
@@ -161,7 +160,7 @@ def _first_rows(answer: TableReply) -> list[str]:
 
 
 def _table(answer: TableReply) -> list[str]:
-    """Rows as text; where there are too many, the first and the last."""
+    """Rows as text; if there are too many, the first and the last."""
     head, tail = map(_lines, (answer["head"], answer.get("tail", [])))
     lines = [*_lines([answer["columns"]]), *head]
     if "is_all" in answer and len(head) + len(tail) < answer["rows"]:

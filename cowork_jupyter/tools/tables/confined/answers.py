@@ -1,4 +1,4 @@
-"""The two questions that can be asked: what a table is like, and what a SELECT gives."""
+"""Describes a table, or runs a SELECT."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def describe(tables: Tables, order: Order) -> TableReply:
-    """The facts of one table, from one pass over all its rows."""
+    """Facts of one table, from one pass over all its rows."""
     loaded = [table for table in tables.found if table.scan]
     others = [table.label for table in tables.found if table.label]
     if not loaded:
@@ -44,7 +44,7 @@ def describe(tables: Tables, order: Order) -> TableReply:
 
 
 def query(connection: duckdb.DuckDBPyConnection, tables: Tables, order: Order) -> TableReply:
-    """The rows of a SELECT: the first of them, and the last where they are not too many."""
+    """Rows of a SELECT: the first, and the last where there are not too many."""
     statements = connection.extract_statements(order["sql"])
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         return TableReply(error="Only one SELECT is allowed.")
@@ -56,7 +56,7 @@ def query(connection: duckdb.DuckDBPyConnection, tables: Tables, order: Order) -
 
 
 def explained(error: Exception, tables: Tables) -> TableReply:
-    """The error in few words, with the names that there are where one was not found."""
+    """A short error, with the known names where one was not found."""
     said = str(error) or type(error).__name__
     if isinstance(error, MemoryError | duckdb.OutOfMemoryException):
         return TableReply(
@@ -81,7 +81,7 @@ def explained(error: Exception, tables: Tables) -> TableReply:
 
 
 def _leniently_if_need_be(tables: Tables, ask: Callable[[], TableReply]) -> TableReply:
-    """Ask; if a text file turns out to be written otherwise than it begins, ask again."""
+    """Ask; if a CSV file differs from its head, read it leniently and ask again."""
     try:
         tables.show()
         found = ask()
@@ -98,7 +98,7 @@ def _leniently_if_need_be(tables: Tables, ask: Callable[[], TableReply]) -> Tabl
 def _rejected(tables: Tables) -> Iterator[str]:
     try:
         number, line = tables.connection.execute(_COUNT_REJECTED).fetchall()[0]
-    except duckdb.CatalogException:  # every row had to be right
+    except duckdb.CatalogException:  # every row was valid
         return
     if number:
         yield f"{number:,} rows could not be read and are left out, the first at line {line:,}"
@@ -134,7 +134,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> TableReply:
 
 
 def _asked(name: str, kind: str) -> tuple[str, ...]:
-    """What is asked of a column: its range where it has one, else values that are frequent."""
+    """Aggregates for a column: its range if it is ordered, else frequent values."""
     column = identifier(name)
     has_order = bool(_ORDERED.fullmatch(kind))
     words = f"left({column}::VARCHAR, {MAX_CELL})"

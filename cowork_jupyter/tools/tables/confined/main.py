@@ -1,7 +1,7 @@
-"""The confined process: reads one order from its arguments, writes one answer, ends.
+"""The confined process: reads one order from its arguments, writes one answer, exits.
 
-The sandbox around it leaves the workspace read-only and gives no network. DuckDB itself is told
-to open the files of the order and no others before it sees any SQL, and cannot be told otherwise.
+The sandbox around it leaves the workspace read-only and gives no network. DuckDB itself is
+restricted to the files of the order, and its configuration locked, before it sees any SQL.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ from .sources import Tables
 from .sql import text
 
 _ROOM = 1024 * 1024 * 1024
-"""Bytes beside DuckDB's own limit: the interpreter, and sheets and databases on their way."""
+"""Bytes beside DuckDB's own limit: the interpreter, sheets and databases being copied."""
 _MARK = "\x1e"
-"""Stands before the answer: whatever else is written to this output is none."""
+"""Precedes the answer: anything else on this output is noise."""
 
 
 def main(arguments: list[str]) -> None:
-    """The order comes in pieces, because one argument has a longest."""
+    """The order comes in pieces, because the length of an argument is limited."""
     order = cast("Order", json.loads("".join(arguments)))
     sys.stdout.write(f"\n{_MARK}{json.dumps(answer(order))}\n")
 
 
 def answer(order: Order) -> TableReply:
-    """All that there is to say."""
     limit = order["memory_mb"] * 1024 * 1024 + _ROOM
     import resource
 
@@ -51,7 +50,7 @@ def answer(order: Order) -> TableReply:
             tables.load()
             _lock(connection, tables.paths)
             return query(connection, tables, order) if order["sql"] else describe(tables, order)
-        except Exception as error:  # whatever a file or a question made of it
+        except Exception as error:  # whatever a file or query caused
             return explained(error, tables)
 
 
@@ -72,7 +71,7 @@ def _connected(order: Order, folder: str) -> duckdb.DuckDBPyConnection:
 
 
 def _check(file: File) -> None:
-    """The file must be the one that was decided about, not one that took its place since."""
+    """The file must be the one that was decided about, not one that replaced it since."""
     found = os.stat(file["path"], follow_symlinks=False)  # noqa: PTH116
     same = (found.st_dev, found.st_ino) == (file["device"], file["inode"])
     if not same or not stat.S_ISREG(found.st_mode):
