@@ -1,6 +1,6 @@
 """Tables of pandas and NumPy as checks see them: all rows, column by column.
 
-Columns that hold somebody's own objects are not compared: that would run their code.
+Columns that hold objects of the user's own types are not compared: that would run their code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBER_OBJECTS = {"integer", "floating", "mixed-integer-float", "decimal", "boo
 
 
 class CannotCheck(Exception):
-    """Why a table, or a column, cannot be looked at."""
+    pass
 
 
 class WrongType(Exception):
@@ -28,18 +28,17 @@ class WrongType(Exception):
 
 
 class NoColumn(Exception):
-    """There is no such column."""
+    pass
 
 
 def unmatched_one_by_one(values: list[Any], others: list[Any]) -> tuple[int, list[Any]]:
-    """How many of these values are not among the others, and some of them."""
+    """How many of these values are not among the others, and examples."""
     known = {other for other in others if other is not None and other == other}
     wrong = [value for value in values if value is None or value != value or value not in known]
     return len(wrong), list(dict.fromkeys(wrong))[:MAX_EXAMPLES]
 
 
 def place_of(names: list[str], name: str) -> int:
-    """Where a column stands."""
     if name not in names:
         raise NoColumn(name)
     return names.index(name)
@@ -68,8 +67,6 @@ class CheckedPandas:
 
 
 class _PandasValues:
-    """One column."""
-
     def __init__(self, values: Any) -> None:
         if type(values.dtype).__module__.split(".")[0] not in ("numpy", "pandas"):
             raise CannotCheck("it has a type of its own (" + type_name(values.dtype) + ")")
@@ -138,7 +135,7 @@ class _PandasValues:
 
 
 class CheckedNumpy:
-    """An array; its columns go by their places, and of one dimension it is a column itself."""
+    """Columns go by their places; an array of one dimension is a column itself."""
 
     def __init__(self, value: Any) -> None:
         if value.ndim not in (1, 2):
@@ -161,8 +158,6 @@ class CheckedNumpy:
 
 
 class _NumpyValues:
-    """One column of an array."""
-
     def __init__(self, values: Any) -> None:
         self.values = values
         self.dtype = str(values.dtype)
@@ -171,8 +166,7 @@ class _NumpyValues:
     def is_numeric(self) -> bool:
         return self.values.dtype.kind in "biuf"
 
-    def refuse_objects(self) -> None:
-        """There are none, see above."""
+    def refuse_objects(self) -> None: ...
 
     def missing(self) -> int:
         return int(_numpy_gone(self.values).sum())

@@ -18,8 +18,6 @@ _ARROW_NAMES = {
 
 
 class CheckedPolars:
-    """A DataFrame or a Series of polars."""
-
     def __init__(self, value: Any) -> None:
         self._is_series = kind_of(value) == "polars.Series"
         self._frame = value.to_frame() if self._is_series else value
@@ -43,8 +41,6 @@ class CheckedPolars:
 
 
 class _PolarsValues:
-    """One column of polars."""
-
     def __init__(self, values: Any) -> None:
         self.values = values
         self.dtype = str(values.dtype)
@@ -58,7 +54,7 @@ class _PolarsValues:
             raise CannotCheck(f"the column '{self.values.name}' holds objects")
 
     def gone(self) -> Any:
-        """Where nothing is: null, or no number."""
+        """Null or NaN."""
         nulls = self.values.is_null()
         return (
             nulls | self.values.is_nan().fill_null(True) if self.values.dtype.is_float() else nulls
@@ -110,8 +106,6 @@ class _PolarsValues:
 
 
 class CheckedArrow:
-    """An Arrow table."""
-
     def __init__(self, value: Any) -> None:
         self._table = value
         self.rows = int(value.num_rows)
@@ -136,8 +130,6 @@ class CheckedArrow:
 
 
 class _ArrowValues:
-    """One column of an Arrow table."""
-
     def __init__(self, values: Any) -> None:
         self.values = values
         self.dtype = str(values.type)
@@ -147,8 +139,7 @@ class _ArrowValues:
     def is_numeric(self) -> bool:
         return self.dtype.startswith(_ARROW_NUMBERS)
 
-    def refuse_objects(self) -> None:
-        """Arrow holds none."""
+    def refuse_objects(self) -> None: ...
 
     def gone(self) -> Any:
         return self._compute.is_null(self.values, nan_is_null=True)
@@ -201,7 +192,7 @@ def _arrow_compute() -> Any:
 
 
 def _as_moment(bound: Any, dtype: str, zone: Any) -> Any:
-    """A date as people write it, where a column holds dates; else what it is."""
+    """Parse an ISO date if the column holds dates."""
     name = dtype.lower()
     if type(bound) is not str or not name.startswith(("date", "timestamp")):
         return bound

@@ -1,4 +1,4 @@
-"""Columns of tables, asked for facts and for values; only exact classes of known libraries."""
+"""Facts and values of table columns; only exact classes of known libraries are asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WATCHED = (
 )  # fmt: skip
 MAX_FIELDS = 60
 MAX_KEY_ROWS = 300_000
-"""Rows whose values are compared one by one; larger tables are not asked."""
+"""Rows whose values are compared one by one; larger tables are skipped."""
 FEW_VALUES = 20
 SHORT_VALUE = 40
 _NAME_LENGTH = 200
@@ -36,7 +36,7 @@ _LIBRARY_VALUES = {
 
 
 def watched_kind(value: Any) -> str:
-    """`pandas.DataFrame` and the like; empty for what is no table."""
+    """`pandas.DataFrame` and the like; empty for other values."""
     kind = kind_of(value)
     if kind == "numpy.ndarray" and value.ndim not in (1, 2):
         return ""
@@ -50,7 +50,7 @@ def shape_of(value: Any) -> tuple[int, int]:
 
 
 def column_labels(value: Any, kind: str) -> list[Any]:
-    """What its columns are called, as the library has it."""
+    """Column names as the library has them."""
     if kind in ("pandas.DataFrame", "polars.DataFrame"):
         return list(value.columns)
     if kind == "pyarrow.Table":
@@ -61,12 +61,11 @@ def column_labels(value: Any, kind: str) -> list[Any]:
 
 
 def label_text(label: Any) -> str:
-    """A column's name as people write it."""
     return label[:_NAME_LENGTH] if type(label) is str else brief(label, Room(_NAME_LENGTH), 1)
 
 
 def column_at(value: Any, kind: str, place: int) -> Any:
-    """One column, as the library has it: names may be there twice."""
+    """A column by its place, since names may occur twice."""
     if kind == "pandas.DataFrame":
         return value.iloc[:, place]
     if kind == "polars.DataFrame":
@@ -79,7 +78,7 @@ def column_at(value: Any, kind: str, place: int) -> Any:
 
 
 def dtype_of(column: Any) -> Any:
-    """Its type, as the library has it; None if somebody else made it up."""
+    """None for a dtype that is not of a known library."""
     dtype = column.type if type_name(column).startswith("pyarrow.") else column.dtype
     return dtype if is_library_type(dtype) else None
 
@@ -89,7 +88,7 @@ def is_library_type(dtype: Any) -> bool:
 
 
 def every(column: Any, step: int) -> Any:
-    """Each so many-th of its values."""
+    """Every `step`-th value."""
     library = type_name(column).split(".")[0]
     if step == 1:
         return column
@@ -103,9 +102,7 @@ def every(column: Any, step: int) -> Any:
 
 
 def values_in(column: Any) -> list[Any] | None:
-    """Its values as Python has them, the missing ones as None; None if some are somebody's own,
-    whose comparison would run code of theirs.
-    """
+    """Python values, missing ones as None; None if comparing them might run the user's code."""
     dtype = dtype_of(column)
     if dtype is None:
         return None
@@ -113,7 +110,7 @@ def values_in(column: Any) -> list[Any] | None:
         found = column.to_pylist()
     elif type_name(column).startswith("polars."):
         found = column.to_list()
-    elif getattr(dtype, "kind", "O") in "mM":  # to make an object of each would take long
+    elif getattr(dtype, "kind", "O") in "mM":  # creating an object for each would take long
         moments = (
             column.to_numpy(dtype=_times(dtype))
             if type_name(column) == "pandas.Series"
@@ -129,17 +126,17 @@ def values_in(column: Any) -> list[Any] | None:
     if kinds <= {int, str, bool}:
         return list(found)
     if kinds <= {int, str, bool, float, type(None)}:
-        return [None if value != value else value for value in found]  # NaN is not itself
+        return [None if value != value else value for value in found]  # NaN != NaN
     return [None if is_missing(value) else value for value in found]
 
 
 def _times(dtype: Any) -> str:
-    """So that times of two tables can be compared, whatever their unit and zone."""
+    """A common unit, so that times of two tables can be compared."""
     return "datetime64[ns]" if getattr(dtype, "kind", "") == "M" else "timedelta64[ns]"
 
 
 def is_own_value(kind: type) -> bool:
-    """Whether what is of this class may be compared and hashed."""
+    """Whether values of this class may be compared and hashed."""
     if id(kind) in _OWN_VALUES:
         return True
     name = kind.__module__ if type(kind.__module__) is str else ""
@@ -156,7 +153,6 @@ def is_missing(value: Any) -> bool:
 
 
 def time_zone(dtype: Any) -> str | None:
-    """Of a column of times."""
     zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
     if zone is None and type_name(dtype) == "pandas.ArrowDtype":
         zone = getattr(dtype.pyarrow_dtype, "tz", None)
@@ -164,10 +160,10 @@ def time_zone(dtype: Any) -> str | None:
 
 
 def is_secret_column(name: str, label: Any) -> bool:
-    """Whether the values of a column are nobody's business, for its name or its table's."""
+    """Whether the name of a column or of its table suggests secrets."""
     return is_secret_name(name) or is_secret_name(label)
 
 
 def value_text(value: Any) -> str:
-    """One value, for people; never a key."""
+    """For people; redacts keys."""
     return masked(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)

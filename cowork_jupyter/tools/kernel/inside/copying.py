@@ -13,7 +13,7 @@ from .report import MAX_NAMES, names_in
 
 
 def copy_table(name: str, path: str, room: int) -> str:
-    """Write a table to a new file of at most so many bytes; says what came of it, as JSON."""
+    """Write a table to a new file of at most `room` bytes; returns the outcome as JSON."""
     shell = sys.modules["IPython"].get_ipython()
     space = shell.user_ns
     if name not in space:
@@ -33,17 +33,16 @@ def copy_table(name: str, path: str, room: int) -> str:
 
 
 class _TooLarge(Exception):
-    """There is no room for more."""
+    pass
 
 
 class _Bounded:
-    """A file that takes only so much."""
+    """A file that raises _TooLarge beyond a limit."""
 
     def __init__(self, file: Any, room: int) -> None:
         self._file, self._room = file, room
 
     def write(self, data: Any) -> int:
-        """All of it, or nothing."""
         self._room -= len(data)
         if self._room < 0:
             raise _TooLarge

@@ -1,4 +1,4 @@
-"""Whether one column tells another."""
+"""Whether one column predicts another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ALL_BUT_ONE = 0.999
 
 
 def relation(feature: list[Any], target: list[Any]) -> str:
-    """`equal`, `function` or `separates`, if a feature alone tells the target; else empty."""
+    """`equal`, `missing`, `function` or `separates`, if a feature predicts the target, or empty."""
     if len(feature) != len(target) or len(target) < _ENOUGH_ROWS or len(set(target)) < 2:
         return ""
     if feature == target:
@@ -60,7 +60,7 @@ def _linear(feature: list[Any], target: list[Any]) -> bool:
 
 
 def _separates(feature: list[Any], target: list[Any]) -> bool:
-    """Whether each class has a range of its own; told of two classes only, of enough rows."""
+    """Whether each of two classes has a range of its own, with enough rows."""
     held: dict[Any, list[Any]] = {}
     for value, kind in zip(feature, target):
         held.setdefault(kind, []).append(value)

@@ -16,18 +16,17 @@ from .values import Room, brief, length, members, own_size
 MAX_NAMES = 3_000
 MAX_TEXT = 12_000
 SECONDS = 0.1
-"""Work for the list; what is left over then is told by its type alone. Time in which a busy
-machine does something else does not count, or it would depend on others what is told."""
+"""CPU time for the list; the rest is described by type alone. Wall time would make the result
+depend on how busy the machine is."""
 
 
 def report(name: str | None) -> str:
-    """On one variable, or on all."""
     shell = sys.modules["IPython"].get_ipython()
     return report_on(shell.user_ns, shell.user_ns_hidden, name)
 
 
 def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -> str:
-    """The same for a namespace; `hidden` is in it, and not the user's."""
+    """`hidden` are names in the namespace that are not the user's."""
     if name is None:
         return json.dumps(listing(space, hidden))
     if name not in space:
@@ -36,7 +35,7 @@ def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -
 
 
 def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
-    """Every name that the user has made, with what it stands for."""
+    """Every name that the user has defined."""
     end = time.thread_time() + SECONDS
     names = names_in(space, hidden)
     items = []
@@ -48,7 +47,7 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
 
 
 def description(name: str, value: Any) -> dict[str, Any]:
-    """All that there is room for of one variable."""
+    """Everything about one variable that fits."""
     room = Room(MAX_TEXT)
     secret = is_secret_name(name)
     kind = kind_of(value)
@@ -64,13 +63,13 @@ def description(name: str, value: Any) -> dict[str, Any]:
             about = [] if count is None else [f"length {count:,}"]
             facts["about"] = ", ".join([*about, *([size_text(size)] if size else [])])
             facts["lines"] = [brief(value, room, 3, secret), *members(value, room)]
-    except Exception as error:  # a running cell may change it at the same time
+    except Exception as error:  # a running cell may change it concurrently
         facts["lines"] = ["Cannot be read now: " + type_name(error) + "."]
     return facts
 
 
 def no_warnings() -> Any:
-    """What numpy has to say about the values would end up below the user's cell."""
+    """NumPy's warnings would end up below the user's cell."""
     numpy = sys.modules.get("numpy")
     return numpy.errstate(all="ignore") if numpy is not None else contextlib.nullcontext()
 
@@ -95,5 +94,5 @@ def _about(name: str, value: Any) -> str:
         if count is not None and not is_a(value, str):
             return f"length {count:,}"
         return brief(value, Room(60), 0, is_secret_name(name))
-    except Exception:  # a running cell may change it at the same time
+    except Exception:  # a running cell may change it concurrently
         return ""

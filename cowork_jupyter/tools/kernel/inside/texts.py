@@ -19,9 +19,7 @@ MAX_FILE_TEXT = 2_000_000
 
 
 def text_facts(values: list[Any]) -> dict[str, Any] | None:
-    """How many texts are numbers, and how many are dates whose day may be their month; of many
-    values some are looked at.
-    """
+    """How many texts are numbers, and how many are ambiguous dates; many values are sampled."""
     facts = dict.fromkeys(("of", "numbers", "ambiguous", "day_first", "month_first"), 0)
     others: list[str] = []
     for value in values[:: max(1, len(values) // MAX_TEXTS)]:
@@ -45,13 +43,12 @@ def text_facts(values: list[Any]) -> dict[str, Any] | None:
 
 
 def file_columns(path: str, columns: list[str]) -> dict[str, Any]:
-    """The same for columns of a file with separated values, from its beginning."""
+    """`text_facts` for columns of a CSV file, from its head."""
     with open(path, encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123
         return column_facts(file.read(MAX_FILE_TEXT).splitlines(), columns)
 
 
 def column_facts(lines: list[str], columns: list[str]) -> dict[str, Any]:
-    """The same for columns of lines with separated values."""
     lines = [line for line in lines if line.strip()]
     rows = csv.DictReader(lines, delimiter=max(",;\t|", key=lines[0].count))
     texts: dict[str, list[str]] = {name: [] for name in columns}
@@ -62,7 +59,7 @@ def column_facts(lines: list[str], columns: list[str]) -> dict[str, Any]:
 
 
 def path_of(space: dict[str, Any], parts: list[Any]) -> str:
-    """A path of the code: its texts, and names that stand for texts or paths of Python's own."""
+    """Resolve a path of the code: texts, and names of `str` or `pathlib` paths."""
     pathlib = sys.modules["pathlib"]
     known = [str, pathlib.PosixPath, pathlib.WindowsPath]
     found = []
