@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, BinaryIO
 
-from ..domain.errors import CoworkError
-from ..workspace import Workspace
-from .encoding import HEAD, bom_of, decode, is_binary
-from .notebooks import Cell, cells_of, is_notebook
-from .sizes import MAX_WHOLE_SIZE
+from ..domain.errors import CoworkError, NotFound
+from ..workspace import IgnoreRules, Workspace, visible_files
+from .text_files import HEAD, MAX_WHOLE_SIZE, bom_of, decode, is_binary
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`index` counts from 0; older notebooks have no ids."""
+
+    index: int
+    id: str
+    kind: str
+    source: str
+
+    @property
+    def label(self) -> str:
+        """`cell 3 · a1b2`."""
+        return f"cell {self.index} · {self.id}" if self.id else f"cell {self.index}"
+
+
+def is_notebook(path: str) -> bool:
+    return path.lower().endswith(".ipynb")
+
+
+def cells_of(data: bytes) -> list[Cell]:
+    """Raises ValueError if it is not a notebook."""
+    try:
+        document = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply to be a notebook") from error
+    if not isinstance(document, dict):
+        raise ValueError("not a notebook")
+    return [_cell(index, raw) for index, raw in enumerate(_raw_cells(document))]
+
+
+def _raw_cells(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Cells of format 4, or of the worksheets of format 3."""
+    sheets = document.get("worksheets")
+    for holder in [document, *(sheets if isinstance(sheets, list) else [])]:
+        cells = holder.get("cells") if isinstance(holder, dict) else None
+        yield from (cell for cell in cells or [] if isinstance(cell, dict))
+
+
+def _cell(index: int, raw: dict[str, Any]) -> Cell:
+    source = raw.get("source", raw.get("input", ""))
+    text = source if isinstance(source, str) else "".join(map(str, source or []))
+    return Cell(index, str(raw.get("id", "")), str(raw.get("cell_type", "")), text)
+
+
+def rendered(cells: list[Cell]) -> str:
+    return "\n\n".join(f"[{cell.label} · {cell.kind}]\n{cell.source.rstrip()}" for cell in cells)
+
 
 _CHUNK = 1 << 20
 
@@ -85,3 +135,33 @@ def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
 
 def _plain_breaks(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
+
+
+_MAX_FILES = 5000
+
+
+def not_found(workspace: Workspace, path: str) -> NotFound:
+    """The error suggests up to three files with a similar name."""
+    close = close_names(workspace, path)
+    names = " or ".join(f"'{name}'" for name in close)
+    hint = f" Did you mean {names}?" if close else ""
+    return NotFound(f"There is no '{path}' in the workspace.{hint}", details={"close": close})
+
+
+def close_names(workspace: Workspace, path: str) -> list[str]:
+    """Up to three paths: the same name elsewhere first, then similar ones beside it."""
+    folder, _, name = path.rpartition("/")
+    files = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES)
+    same = [file for file in files if file.rpartition("/")[2].lower() == name.lower()]
+    beside = _names_in(workspace, folder or ".")
+    similar = difflib.get_close_matches(name, beside, n=3)
+    found = [*same, *(f"{folder}/{other}" if folder else other for other in similar)]
+    return list(dict.fromkeys(found))[:3]
+
+
+def _names_in(workspace: Workspace, folder: str) -> list[str]:
+    try:
+        with workspace.locate(folder) as place:
+            return [entry.name for entry in place.entries()]
+    except CoworkError:
+        return []

@@ -12,12 +12,10 @@ from ..policy.calls import Preview
 from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
 from .base import ToolContext, ToolParameters, ToolResult, tool
-from .close_names import not_found
 from .diff import Diff, diff
-from .encoding import HEAD, UTF8, decode, is_binary
+from .documents import is_notebook, not_found
 from .files import PathOf
-from .notebooks import is_notebook
-from .sizes import MAX_WHOLE_SIZE
+from .text_files import HEAD, MAX_WHOLE_SIZE, UTF8, decode, is_binary
 
 LARGE_REWRITE = 20
 """Lines that a change must remove, beside half of the file, to be called a rewrite."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.roles import AgentRole
@@ -16,11 +16,10 @@ from ..domain.surrogates import without_surrogates
 from ..domain.validation import describe_problems, field_problems
 from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK, RESOURCE_TOOLS
-from . import edits, files, folders, search, shell, symbols
-from .base import Tool, ToolContext, ToolParameters, ToolResult
+from . import edits, files, search, shell
+from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .kernel import looking, running, scratch
 from .notebook import changing, creating, reading
-from .recall import recall
 from .tables.tools import TABLE_TOOLS, table_tools
 
 
@@ -169,13 +168,13 @@ def default_tools() -> ToolRegistry:
     return ToolRegistry(
         [
             files.read_file,
-            folders.list_directory,
+            files.list_directory,
             files.get_file_info,
             search.grep,
             search.search_code,
-            symbols.search_symbol,
+            search.search_symbol,
             *table_tools(),
-            recall,
+            search.recall,
             edits.create_file,
             edits.update_file,
             edits.delete_file,
@@ -219,3 +218,36 @@ def tools_without_kernels(*, confined: bool) -> ToolRegistry:
     """Tools for a terminal. Code runs in a sandbox there, or not at all."""
     code = [scratch.run_code_alone] if confined else []
     return ToolRegistry([*default_tools().values(), *code])
+
+
+Search = Callable[[str, Sequence[Tool]], Mapping[str, str]]
+"""Descriptions by name of the tools that match a query best, best first."""
+
+
+class FindTools(ToolParameters):
+    """What is wanted."""
+
+    query: Annotated[
+        str, Field(min_length=1, max_length=1000, description="What the tool should do.")
+    ]
+
+
+def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
+    """Build the tool `find_tools` for one registry.
+
+    Any role may use it. It names only what the role permits, and calling what it names goes through
+    the same checks as any other call.
+    """
+
+    @tool(category="more tools", permissions=[], idempotent=True)
+    async def find_tools(parameters: FindTools, context: ToolContext) -> ToolResult:
+        """Find and describe more of your tools from a few words about what they should do."""
+        query = parameters.query
+        found = search(query, registry.permitted(context.role))
+        text = (
+            "\n".join(found.values()) or f"None of your tools matches '{query}'. Try other words."
+        )
+        noun = "tool" if len(found) == 1 else "tools"
+        return ToolResult(text, f"found {len(found)} {noun} for '{query}'", {"tools": list(found)})
+
+    return find_tools

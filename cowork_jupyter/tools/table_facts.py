@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
-from .encoding import bom_of, decode
 from .kernel.inside.plain import is_secret_name
+from .text_files import bom_of, decode
 
 MAX_COLUMNS = 40
 MAX_VALUES = 6

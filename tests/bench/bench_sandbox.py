@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.environment import scrubbed
+from cowork_jupyter.tools.shell import scrubbed
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Launch, Sandbox
 

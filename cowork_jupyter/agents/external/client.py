@@ -18,10 +18,9 @@ from ...domain.replies import ToolCall
 from ...domain.roles import Permission
 from ...policy.decision import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
-from ...tools.encoding import decode
 from ...tools.files import ReadFile
 from ...tools.registry import ToolRegistry, validated
-from ...tools.sizes import MAX_WHOLE_SIZE
+from ...tools.text_files import MAX_WHOLE_SIZE, decode
 from ..ask.user import PermissionRequest
 from ..run.call_log import Handled
 from ..run.tool_runner import ToolRunner

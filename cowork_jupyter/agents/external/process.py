@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from ...domain.errors import Unavailable
 from ...mcp.client.secrets import Resolved
-from ...tools.environment import scrubbed
+from ...tools.shell import scrubbed
 from ...workspace import Workspace
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.sandbox import Launch, Sandbox

@@ -18,6 +18,7 @@ from tornado import web
 
 from ...checkpoints import DocumentChanged
 from ...domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
+from ...tools.documents import is_notebook
 from ...tools.notebook.editing import (
     Document,
     apply,
@@ -38,7 +39,6 @@ from ...tools.notebook.state import (
     stale,
 )
 from ...tools.notebook.stored import NotebookFiles, locate_notebook
-from ...tools.notebooks import is_notebook
 from ...workspace import Workspace
 from .handler import words_of
 from .jupyter_loop import in_jupyter

@@ -16,7 +16,7 @@ from functools import cache
 
 from ...domain.errors import CoworkError
 from ..base import ToolContext
-from ..close_names import close_names
+from ..documents import close_names
 from .state import CellFailure
 
 SECONDS = 1.0

@@ -17,7 +17,7 @@ from pydantic import Field
 from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.roles import Permission
 from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
-from ..sizes import size_text
+from ..text_files import size_text
 from . import running
 from .running import CodeText, RunCode, code_in, kernel_path, run_in
 from .state import Code, ScratchSetup, TableCopy, no_sandbox

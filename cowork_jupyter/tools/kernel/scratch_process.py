@@ -20,7 +20,7 @@ from ...domain.errors import Unavailable
 from ...workspace import Workspace
 from ...workspace.sandbox.running import ConfinedCommand
 from ...workspace.sandbox.sandbox import Launch, Sandbox
-from ..environment import scrubbed
+from ..shell import scrubbed
 from .state import ScratchSetup
 
 MAX_LINE = 16 * 1024 * 1024

@@ -11,8 +11,8 @@ from ...policy.calls import Preview
 from ...workspace import Workspace
 from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..diff import diff
+from ..documents import is_notebook
 from ..files import PathOf
-from ..notebooks import is_notebook
 from .editing import Document, apply, new_cell_id, written
 from .state import CellType, Edit
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..sizes import size_text
+from ..text_files import size_text
 from .pictures import HEAD, KINDS, MAX_SIZE, pixels
 
 MAX_LENGTH = 20_000

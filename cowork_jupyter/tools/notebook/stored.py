@@ -7,9 +7,8 @@ import threading
 
 from ...domain.errors import InvalidInput, NotFound
 from ...workspace import Place, Workspace
-from ..close_names import not_found
-from ..notebooks import is_notebook
-from ..sizes import MAX_WHOLE_SIZE
+from ..documents import is_notebook, not_found
+from ..text_files import MAX_WHOLE_SIZE
 from .editing import Document, apply, outputs_of, parsed, state_of, written
 from .state import Changed, Edit, NotebookState, Outputs
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from ...domain.errors import CoworkError, InvalidInput, NotFound
 from ...workspace import Glob, IgnoreRules, Place, Workspace, kind_of, visible_files
-from ..close_names import not_found
+from ..documents import not_found
 from ..table_facts import table_facts
 from .confined.order import File, Format, Source, TextOptions
 

@@ -17,9 +17,8 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools import shell
 from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
-from cowork_jupyter.tools.environment import scrubbed
 from cowork_jupyter.tools.registry import default_tools
-from cowork_jupyter.tools.shell import CommandOutput
+from cowork_jupyter.tools.shell import CommandOutput, scrubbed
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 

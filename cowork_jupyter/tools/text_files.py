@@ -1,11 +1,28 @@
-"""Detects a file's encoding, so that it can be shown and written back the same."""
+"""Text files: their encodings, sizes and lines.
+
+The encoding is detected so that a file can be shown and written back the same.
+"""
 
 from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from ..domain.errors import InvalidInput
+
+MAX_WHOLE_SIZE = 64 * 1024 * 1024
+"""Largest file that is read into memory at once."""
+
+
+def size_text(size: float) -> str:
+    """`1.2 MB`."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
+
 
 HEAD = 8192
 """Bytes that tell whether a file is text."""
@@ -109,3 +126,61 @@ def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encodin
         return body.decode("cp1252"), Encoding("cp1252")
     except UnicodeDecodeError:
         return body.decode("latin-1"), Encoding("latin-1")
+
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Consecutive lines of a file with `total` lines."""
+
+    data: bytes
+    first: int
+    last: int
+    total: int
+    cut_in_line: bool
+    """Whether the last line alone exceeded the limit, and is cut."""
+
+
+def read_lines(file: BinaryIO, start: int, end: int, limit: int) -> Lines:
+    """Lines `start` to `end` (from 1, inclusive), as many as fit into `limit` bytes."""
+    kept = bytearray()
+    breaks = 0
+    ends_with_break = True
+    while chunk := file.read(_CHUNK):
+        if len(kept) <= limit:
+            here = breaks + 1
+            kept += chunk[_after(chunk, start - here) : _after(chunk, end + 1 - here)]
+        breaks += chunk.count(b"\n")
+        ends_with_break = chunk.endswith(b"\n")
+    data, cut_in_line = _whole_lines(bytes(kept), limit)
+    return Lines(
+        data=data,
+        first=start,
+        last=start - 1 + _count(data),
+        total=breaks + (not ends_with_break),
+        cut_in_line=cut_in_line,
+    )
+
+
+def _after(chunk: bytes, breaks: int) -> int:
+    """The position after that many line breaks, or the end if there are fewer."""
+    if breaks > chunk.count(b"\n"):
+        return len(chunk)
+    position = 0
+    for _ in range(breaks):
+        position = chunk.find(b"\n", position) + 1
+    return position
+
+
+def _whole_lines(data: bytes, limit: int) -> tuple[bytes, bool]:
+    """At most `limit` bytes, ending after a line unless the first is larger than that."""
+    if len(data) <= limit:
+        return data, False
+    end = data.rfind(b"\n", 0, limit) + 1
+    return (data[:end], False) if end else (data[:limit], True)
+
+
+def _count(data: bytes) -> int:
+    return data.count(b"\n") + bool(data and not data.endswith(b"\n"))
