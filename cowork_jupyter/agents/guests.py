@@ -23,7 +23,7 @@ from ..mcp.server.tool_host import GuestCaller
 from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
-from ..tools.kernel.named import naming_its_notebook
+from ..tools.kernel.scratch import naming_its_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
 from .ask.guest_approver import GuestApprover

@@ -18,7 +18,8 @@ from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK, RESOURCE_TOOLS
 from . import edits, files, search, shell
 from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
-from .kernel import looking, running, scratch
+from .kernel import scratch
+from .kernel import tools as kernel_tools
 from .notebook import changing, creating, reading
 from .tables.tools import TABLE_TOOLS, table_tools
 
@@ -206,10 +207,10 @@ def tools_with_kernels(*, confined: bool = True) -> ToolRegistry:
     return ToolRegistry(
         [
             *default_tools().values(),
-            running.run_cell,
-            scratch.run_code_anywhere if confined else running.run_code,
-            looking.list_variables,
-            looking.inspect_variable,
+            kernel_tools.run_cell,
+            scratch.run_code_anywhere if confined else kernel_tools.run_code,
+            kernel_tools.list_variables,
+            kernel_tools.inspect_variable,
         ]
     )
 

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.tools.table_facts import table_facts
-from cowork_jupyter.tools.tables.process import MEMORY_MB, limits
+from cowork_jupyter.tools.tables.tools import MEMORY_MB, limits
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 

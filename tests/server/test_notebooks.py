@@ -19,7 +19,7 @@ from cowork_jupyter.hosts.server import tabs
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.hosts.server.replacement import as_opened, replacement
 from cowork_jupyter.tools.base import ToolContext, ToolResult
-from cowork_jupyter.tools.notebook.editing import parsed, state_of
+from cowork_jupyter.tools.notebook.stored import parsed, state_of
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text

@@ -20,8 +20,7 @@ from ...llm.tokens import Count
 from ...mcp.client import offers
 from ...tools.documents import close_names
 from ...tools.kernel.state import Variable, no_variable
-from ...tools.notebook.outputs import described
-from ...tools.notebook.pictures import pictures_in
+from ...tools.notebook.outputs import described, pictures_in
 from ...tools.table_facts import table_facts
 from ...tools.text_files import size_text
 from .reach import Reach

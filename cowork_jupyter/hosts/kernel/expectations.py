@@ -10,7 +10,7 @@ from ...domain.expectation_rules import FILE, is_about_files
 from ...domain.expectations import Expectation
 from ...effects.checking import check, in_words
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.measuring import measured, questions_of
+from ...tools.kernel.state import measured, questions_of
 
 NOTHING = "Nothing is pinned here yet. Pin a line of the data effects on a card."
 _MARKS = {True: "✓", False: "✕", None: "?"}

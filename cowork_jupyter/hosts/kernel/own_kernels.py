@@ -15,10 +15,8 @@ from ...domain.expectations import Expectation
 from ...domain.measured import Measured
 from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.inside.copying import copy_table
-from ...tools.kernel.inside.report import report
+from ...tools.kernel.inside.report import copy_table, report
 from ...tools.kernel.inside.states import table_states
-from ...tools.kernel.measuring import measured, questions_of
 from ...tools.kernel.outputs import Live, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
@@ -30,6 +28,8 @@ from ...tools.kernel.state import (
     TableCopy,
     Variable,
     Variables,
+    measured,
+    questions_of,
 )
 from ...workspace import Workspace
 from .main_thread import MainThread

@@ -14,10 +14,10 @@ from ...domain.errors import Conflict, Unavailable
 from ...domain.expectations import Expectation
 from ...domain.measured import Measured
 from ...tools.kernel import inside
-from ...tools.kernel.measuring import MEASURING, measured, questions_of
 from ...tools.kernel.outputs import Live, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
+    MEASURING,
     CellFailure,
     Code,
     CodeRun,
@@ -28,6 +28,8 @@ from ...tools.kernel.state import (
     TableCopy,
     Variable,
     Variables,
+    measured,
+    questions_of,
 )
 from ...tools.notebook.state import Edit, OpenElsewhere
 from ...workspace import Workspace

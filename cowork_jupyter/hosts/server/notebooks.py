@@ -19,15 +19,6 @@ from tornado import web
 from ...checkpoints import DocumentChanged
 from ...domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
 from ...tools.documents import is_notebook
-from ...tools.notebook.editing import (
-    Document,
-    apply,
-    checked,
-    outputs_of,
-    parsed,
-    state_of,
-    tags_of,
-)
 from ...tools.notebook.state import (
     CellState,
     Changed,
@@ -38,7 +29,17 @@ from ...tools.notebook.state import (
     no_such_cell,
     stale,
 )
-from ...tools.notebook.stored import NotebookFiles, locate_notebook
+from ...tools.notebook.stored import (
+    Document,
+    NotebookFiles,
+    apply,
+    checked,
+    locate_notebook,
+    outputs_of,
+    parsed,
+    state_of,
+    tags_of,
+)
 from ...workspace import Workspace
 from .handler import words_of
 from .jupyter_loop import in_jupyter

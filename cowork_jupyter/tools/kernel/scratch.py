@@ -10,17 +10,17 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, create_model, model_validator
 
 from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.roles import Permission
-from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
+from ..base import SCRATCH, Tool, ToolContext, ToolParameters, ToolResult, tool
 from ..text_files import size_text
-from . import running
-from .running import CodeText, RunCode, code_in, kernel_path, run_in
+from . import tools as kernel_tools
 from .state import Code, ScratchSetup, TableCopy, no_sandbox
+from .tools import CodeText, RunCode, code_in, kernel_path, run_in
 
 MAX_TABLES = 8
 MAX_TABLE_SIZE = 256_000_000
@@ -81,7 +81,7 @@ run_code_alone = replace(run_code, parameters=ScratchCode)
 """For hosts without kernels."""
 run_code_in_scratch = replace(run_code, parameters=ScratchCodeWithTables)
 run_code_anywhere = replace(
-    running.run_code,
+    kernel_tools.run_code,
     description="Run Python and return its output. where=notebook: in the notebook's kernel, where "
     "it sees and can change the user's variables. where=scratch: in a confined process that keeps "
     "its variables, reads the workspace, changes nothing and needs no approval.",
@@ -180,3 +180,34 @@ def _opened(file: Path, path: str) -> int:
             code="no_copy",
             retryable=False,
         ) from error
+
+
+_Named = Annotated[str, Field(min_length=1, description="Notebook whose kernel to use.")]
+
+
+class RunNamedCode(RunCode):
+    """What to run, and where."""
+
+    where: Anywhere = "notebook"  # type: ignore[assignment]
+    path: Annotated[
+        str | None, Field(description="Notebook whose kernel to use; required for where=notebook.")
+    ] = None
+
+    @model_validator(mode="after")
+    def names_a_notebook(self) -> Self:
+        """Code for scratch never comes here."""
+        if not self.path:
+            raise ValueError("Name the notebook with 'path', or run the code in scratch")
+        return self
+
+
+def naming_its_notebook(tool: Tool) -> Tool:
+    """Require `path`: there is no default notebook."""
+    path = tool.parameters.model_fields.get("path")
+    if tool.category != "kernel" or path is None or path.is_required():
+        return tool
+    if tool.read_only:  # scratch uses no notebook, so no tables of one
+        scratch = replace(tool.read_only, parameters=ScratchCode)
+        return replace(tool, parameters=RunNamedCode, read_only=scratch)
+    named = create_model(tool.parameters.__name__, __base__=tool.parameters, path=(_Named, ...))
+    return replace(tool, parameters=named)

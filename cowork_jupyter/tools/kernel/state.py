@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.expectation_rules import partner
 from ...domain.expectations import Expectation
 from ...domain.measured import Measured
 from ...domain.redaction import Mask
@@ -263,3 +264,21 @@ def no_sandbox() -> CoworkError:
         code="sandbox_missing",
         retryable=False,
     )
+
+
+MEASURING = 60.0
+"""Seconds that all checks together may take."""
+
+
+def questions_of(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
+    return [_question(expectation) for expectation in expectations]
+
+
+def _question(expectation: Expectation) -> dict[str, JsonValue]:
+    asked = expectation.model_dump(include={"of", "check", "op", "value", "column"})
+    table, column = partner(expectation) if expectation.check == "matched" else ("", "")
+    return {**asked, "partner": table, "partner_column": column}
+
+
+def measured(answer: Mapping[str, Any]) -> list[Measured]:
+    return [Measured.model_validate(fact) for fact in answer["facts"]]

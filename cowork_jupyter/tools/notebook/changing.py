@@ -21,9 +21,9 @@ from ...policy.visible import unspell
 from ..base import PreviewFunction, ToolContext, ToolParameters, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
-from .editing import BY_PLACE, new_cell_id
 from .reading import CellId
 from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
+from .stored import BY_PLACE, new_cell_id
 
 Fingerprint = Annotated[
     str, Field(min_length=1, description="Fingerprint of the cell when you read it.")

@@ -13,8 +13,8 @@ from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..diff import diff
 from ..documents import is_notebook
 from ..files import PathOf
-from .editing import Document, apply, new_cell_id, written
 from .state import CellType, Edit
+from .stored import Document, apply, new_cell_id, written
 
 
 class NewCell(BaseModel):

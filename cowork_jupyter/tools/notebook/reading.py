@@ -13,8 +13,7 @@ from ...domain.messages import ImagePart
 from ...domain.roles import Permission
 from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..files import PathOf
-from .outputs import MAX_LENGTH, described, size_of
-from .pictures import KINDS, pictures_in
+from .outputs import MAX_LENGTH, PICTURE_TYPES, described, pictures_in, size_of
 from .state import CellState, NotebookState
 
 MAX_CELLS = 100
@@ -75,7 +74,7 @@ async def _pictures(
 
 
 def _has_pictures(cell: CellState) -> bool:
-    return any(kind in output.get("data", {}) for output in cell.outputs for kind in KINDS)
+    return any(kind in output.get("data", {}) for output in cell.outputs for kind in PICTURE_TYPES)
 
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:

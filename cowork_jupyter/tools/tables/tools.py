@@ -1,21 +1,97 @@
-"""The table tools. They exist where DuckDB is installed."""
+"""The table tools, which query DuckDB in a confined process. They exist where it is installed."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, cast
 
 from pydantic import Field
 
+from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.roles import Permission
 from ..base import Tool, ToolContext, ToolParameters, ToolResult, tool
+from ..kernel.hints import did_you_mean
 from ..kernel.inside.plain import is_secret_name
+from ..shell import CommandOutput, follow, started
 from ..table_facts import MISSING, TableColumn
 from .confined.order import Order, Source, TableReply
-from .process import ask, limits
 from .sources import find_source
+
+MEMORY_MB = 512
+"""DuckDB's memory; beyond it spills to temporary files."""
+SPILL_MB = 4096
+_MAX_THREADS = 4
+_MAX_ARGUMENT = 100_000
+_ANSWER = "\n\x1e"
+_QUOTED = re.compile(r"[\"']([^\"'\n]{1,200})[\"']|with name (\S+) does not exist")
+_MAX_LISTED = 30
+
+# The folder is imported as a package of its own: as part of ours it would load all of ours.
+_PROGRAM = """
+import sys, types
+package = sys.modules["cowork_tables"] = types.ModuleType("cowork_tables")
+package.__path__ = [{folder!r}]
+from cowork_tables.main import main
+main(sys.argv[1:])
+"""
+
+
+def limits() -> dict[str, int]:
+    threads = min(os.cpu_count() or 1, _MAX_THREADS)
+    return {"memory_mb": MEMORY_MB, "spill_mb": SPILL_MB, "threads": threads}
+
+
+async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
+    """Raises CoworkError if the process reports an error or does not answer."""
+    output = CommandOutput(lambda _text: None)
+    async with started(_arguments(order), context) as (process, reader):
+        try:
+            async with asyncio.timeout(seconds):
+                await follow(process, reader, output)
+        except TimeoutError:
+            raise InvalidInput(
+                f"It took more than {seconds:g} seconds and was stopped. Ask for less at once, or "
+                "set timeout_seconds.",
+                code="timed_out",
+            ) from None
+    output.finish()
+    before, mark, said = output.text.rpartition(_ANSWER)
+    if not mark:
+        why = (before or said).strip().rpartition("\n")[2][:300]
+        raise Unavailable(
+            f"The process that reads tables ended without an answer ({process.returncode}). {why}",
+            code="tables_failed",
+            retryable=False,
+        )
+    answer = cast("TableReply", json.loads(said))
+    if "error" in answer:
+        raise _failure(answer)
+    return answer
+
+
+def _arguments(order: Order) -> list[str]:
+    program = _PROGRAM.format(folder=str(Path(__file__).parent / "confined"))
+    text = json.dumps(order)
+    pieces = [text[start : start + _MAX_ARGUMENT] for start in range(0, len(text), _MAX_ARGUMENT)]
+    return [sys.executable, "-I", "-X", "utf8", "-c", program, *pieces]
+
+
+def _failure(answer: TableReply) -> CoworkError:
+    message, known = answer["error"].rstrip(".!"), answer.get("known", [])
+    missing = [column or table for column, table in _QUOTED.findall(message)]
+    hint = did_you_mean(missing, known)
+    if known and not hint:
+        more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
+        hint = f"There are {', '.join(map(repr, known[:_MAX_LISTED]))}{more}."
+    return InvalidInput(f"{message}. {hint}".rstrip(), code="bad_query")
+
 
 _MAX_TEXT = 200_000
 """Characters of rows that are returned; they are truncated for the model elsewhere."""
@@ -25,13 +101,13 @@ _WHERE = "A file, a folder of files that make one table, or a pattern like 'data
 SELECT_SECONDS = 120.0
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
-Path = Annotated[str, Field(max_length=4096, description=_WHERE)]
+TablePath = Annotated[str, Field(max_length=4096, description=_WHERE)]
 
 
 class DescribeTable(ToolParameters):
     """Which table."""
 
-    path: Path
+    path: TablePath
     table: Annotated[
         str, Field(max_length=200, description="Sheet of a workbook, or table of a database.")
     ] = ""
@@ -41,7 +117,7 @@ class DescribeTable(ToolParameters):
 class QueryTable(ToolParameters):
     """A SELECT, and the tables that it is about."""
 
-    paths: Annotated[list[Path], Field(min_length=1, max_length=20)]
+    paths: Annotated[list[TablePath], Field(min_length=1, max_length=20)]
     sql: Annotated[
         str,
         Field(

@@ -19,7 +19,7 @@ from cowork_jupyter.domain.message_data import (
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.notebook.editing import parsed, state_of
+from cowork_jupyter.tools.notebook.stored import parsed, state_of
 from tests.scripted import Scripted, ScriptedServer, call, text
 
 from .conftest import Bench

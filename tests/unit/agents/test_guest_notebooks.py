@@ -15,7 +15,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
-from cowork_jupyter.tools.kernel.named import naming_its_notebook
+from cowork_jupyter.tools.kernel.scratch import naming_its_notebook
 from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran, Variables
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.wiring import build_service

@@ -20,9 +20,8 @@ from pydantic import JsonValue
 from ..state import Look
 
 _PARTS = (
-    "plain.py", "values.py", "tables.py", "report.py", "copying.py", "columns.py",
-    "sources.py", "texts.py", "relations.py", "looks.py", "states.py",
-    "checked_pandas.py", "checked_polars.py", "checks.py",
+    "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "looks.py",
+    "states.py", "checked_pandas.py", "checked_polars.py", "checks.py",
 )  # fmt: skip
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE

@@ -8,10 +8,16 @@ import time
 from collections import Counter
 from typing import Any
 
-from .columns import MAX_KEY_ROWS, time_zone, watched_kind
-from .relations import relation
+from .columns import (
+    MAX_KEY_ROWS,
+    file_columns,
+    path_of,
+    relation,
+    text_facts,
+    time_zone,
+    watched_kind,
+)
 from .sources import INDEX, RowSource, Unanswerable, compared_columns, holds
-from .texts import file_columns, path_of, text_facts
 
 _MAX_FEATURES = 60
 _MAX_COMPARED = 5_000

@@ -1,4 +1,4 @@
-"""Rows of what DuckDB cannot read without an extension: sheets, and SQLite databases."""
+"""SQL quoting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from .sql import identifier
+
+def text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
 
 Rows: TypeAlias = Iterable[Sequence[Any]]
 """The first row holds the names of the columns."""

@@ -18,8 +18,7 @@ from pathlib import Path
 import duckdb
 
 from .order import Order, Source, TextOptions
-from .rows import Rows, header_of, plain_value, sheets_of, tables_of
-from .sql import identifier, text
+from .rows import Rows, header_of, identifier, plain_value, sheets_of, tables_of, text
 
 _CHUNK = 1 << 20
 _GLOB = re.compile(r"[*?\[]")

@@ -17,7 +17,6 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
 from cowork_jupyter.tools.kernel import hints
-from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,
     Code,
@@ -27,6 +26,7 @@ from cowork_jupyter.tools.kernel.state import (
     Variable,
     Variables,
 )
+from cowork_jupyter.tools.kernel.tools import preview_cell, preview_code, run_cell, run_code
 from cowork_jupyter.tools.registry import tools_with_kernels, validated
 from cowork_jupyter.workspace import Workspace
 

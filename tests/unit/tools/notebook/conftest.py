@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.tools.notebook.editing import parsed, state_of, written
 from cowork_jupyter.tools.notebook.state import NotebookState
+from cowork_jupyter.tools.notebook.stored import parsed, state_of, written
 
 
 def code(source: str, cell_id: str = "", **more: Any) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext
-from cowork_jupyter.tools.notebook.editing import apply, state_of
 from cowork_jupyter.tools.notebook.state import Edit
+from cowork_jupyter.tools.notebook.stored import apply, state_of
 from cowork_jupyter.tools.registry import default_tools, validated
 from cowork_jupyter.workspace import Workspace
 from tests.unit.tools.conftest import Call, names_in

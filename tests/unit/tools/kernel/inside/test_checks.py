@@ -16,7 +16,7 @@ import pytest
 from cowork_jupyter.domain.expectations import Expectation
 from cowork_jupyter.tools.kernel import inside
 from cowork_jupyter.tools.kernel.inside import checks
-from cowork_jupyter.tools.kernel.measuring import questions_of
+from cowork_jupyter.tools.kernel.state import questions_of
 
 COLUMNS: dict[str, list[Any]] = {
     "id": [1, 2, 2, 4],

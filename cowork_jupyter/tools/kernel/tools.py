@@ -1,4 +1,4 @@
-"""Tools that run code in the user's own kernel."""
+"""Tools that run code in a kernel and look at its variables."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
 from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
-from ..notebook.outputs import MAX_LENGTH, described, middle_cut
-from ..notebook.pictures import pictures_in
+from ..notebook.outputs import MAX_LENGTH, described, middle_cut, pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
 from .hints import hint_for
-from .state import CellFailure, Code, CodeRun, Ran
+from .state import CellFailure, Code, CodeRun, Ran, Variable
 
 GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
 """Answers to the question about stalled code."""
@@ -254,3 +253,51 @@ def _capital(words: str) -> str:
 def _line(source: str, number: int) -> str:
     lines = source.splitlines()
     return lines[number - 1].strip()[:200] if number <= len(lines) else ""
+
+
+class ListVariables(ToolParameters):
+    """In whose kernel."""
+
+    path: NotebookPath = None
+
+
+class InspectVariable(ToolParameters):
+    """Which variable, in whose kernel."""
+
+    name: Annotated[str, Field(min_length=1, max_length=500, description="Variable name.")]
+    path: NotebookPath = None
+
+
+@tool(category="kernel", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
+async def list_variables(parameters: ListVariables, context: ToolContext) -> ToolResult:
+    """List the variables in a notebook's kernel: names, types, shapes and sizes."""
+    path = kernel_path(parameters.path, context)
+    found = await context.kernels.variables(context.workspace, path)
+    lines = [_variable_line(item) for item in found.items]
+    if found.total > len(lines):
+        lines.append(f"[{found.total - len(lines):,} more names are not shown]")
+    count = f"{found.total:,} variable{'' if found.total == 1 else 's'}"
+    text = "\n".join(lines) or "The kernel has no variables yet."
+    return ToolResult(text, f"listed {count} of {found.path}", {"notebook": found.path})
+
+
+@tool(category="kernel", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
+async def inspect_variable(parameters: InspectVariable, context: ToolContext) -> ToolResult:
+    """Look at a variable in a notebook's kernel: for a table its columns, types, missing values,
+    statistics and first rows; for other values what is in them.
+    """
+    if not parameters.name.isidentifier():
+        raise InvalidInput(
+            f"'{parameters.name}' is not a variable name; expressions are not evaluated.",
+            code="no_name",
+        )
+    path = kernel_path(parameters.path, context)
+    found = await context.kernels.inspect(context.workspace, path, parameters.name)
+    text = "\n".join([_variable_line(found), *found.lines])
+    data = {"notebook": path, "name": found.name, "type": found.type}
+    return ToolResult(text, f"looked at {found.name} ({found.type})", data)
+
+
+def _variable_line(variable: Variable) -> str:
+    about = f" · {variable.about}" if variable.about else ""
+    return f"{variable.name}: {variable.type}{about}"
