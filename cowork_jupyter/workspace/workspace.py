@@ -8,11 +8,16 @@ swapped for a symlink halfway is not entered.
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
+import stat
 from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..domain.errors import Forbidden, InvalidInput, NotFound
+from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from .no_follow import hold, open_below
 from .place import Place, explain, explained
 
@@ -174,3 +179,114 @@ def _parts(path: str) -> tuple[str, ...]:
 def _with_real_parent(path: str) -> str:
     head, _, tail = path.rstrip("/").rpartition("/")
     return f"{os.path.realpath(head or '/')}/{tail}"
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Where a path led when the call was decided, and what was there."""
+
+    places: frozenset[str]
+    """The path as spelled, and where it really leads; relative to the workspace."""
+    mark: str | None = None
+    """`mark_of` the file, for calls that change it; None if that does not matter."""
+
+
+class GuardedWorkspace(Workspace):
+    """A workspace in which pinned paths must lead where they led, and hidden paths are refused."""
+
+    def __init__(
+        self, workspace: Workspace, pins: Mapping[str, Pin], hides: Callable[[str], bool]
+    ) -> None:
+        super().__init__(workspace.root)
+        self._pins = pins
+        self._hides = hides
+
+    def locate(self, path: str, *, follow: bool = True) -> Place:
+        """Raises Conflict if the path no longer leads to what was decided about."""
+        place = super().locate(path, follow=follow)
+        try:
+            self._check(path, place)
+        except BaseException:
+            place.close()
+            raise
+        return place
+
+    def _check(self, path: str, place: Place) -> None:
+        pin = self._pins.get(path)
+        if pin is None:
+            if self._hides(place.path):
+                raise Forbidden(f"'{place.path}' may not be read.", code="hidden")
+            return
+        moved = place.path not in pin.places
+        if moved or pin.mark not in (None, mark_of(place)):
+            raise Conflict(
+                f"'{path}' has changed since this call was approved. Read it, then try again.",
+                code="changed_since_decided",
+                retryable=True,
+            )
+
+
+def mark_of(place: Place) -> str:
+    """A value that changes once the file is replaced or written to."""
+    if not place.exists():
+        return "nothing"
+    facts = place.stat()
+    return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_mode}"
+
+
+GONE = "gone"
+_FOLDER = "folder"
+_MAX_READ = 16 * 2**20
+"""Of larger files only the stat data counts."""
+
+
+def fingerprint(workspace: Workspace, path: str) -> str:
+    """Return a value for `has_changed`; `GONE` if there is no such file."""
+    kept = _kept(workspace, path)
+    digest = "" if kept in (GONE, _FOLDER) else _digest(workspace, path)
+    return f"{kept} {digest}".rstrip()
+
+
+def has_changed(workspace: Workspace, path: str, known: str) -> bool:
+    """Whether the content differs from `known`. Folders never count as changed."""
+    kept, _, digest = known.partition(" ")
+    now = _kept(workspace, path)
+    if now in (kept, _FOLDER):
+        return False
+    return not digest or now == GONE or _digest(workspace, path) != digest
+
+
+def _kept(workspace: Workspace, path: str) -> str:
+    try:
+        with workspace.locate(path) as place:
+            facts = place.stat()
+    except CoworkError:
+        return GONE
+    if stat.S_ISDIR(facts.st_mode):
+        return _FOLDER
+    return _written(facts)
+
+
+def _written(facts: os.stat_result) -> str:
+    return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
+
+
+def _digest(workspace: Workspace, path: str) -> str:
+    try:
+        with workspace.locate(path) as place:
+            data = place.read(_MAX_READ + 1)
+    except CoworkError:
+        return ""
+    if len(data) > _MAX_READ:
+        return ""
+    return hashlib.sha256(_cells(data) if path.endswith(".ipynb") else data).hexdigest()
+
+
+def _cells(data: bytes) -> bytes:
+    """What somebody wrote into a notebook; outputs and execution counts change with every run."""
+    try:
+        cells = json.loads(data)["cells"]
+        written = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
+    except (ValueError, KeyError, TypeError):
+        return data
+    return json.dumps(written).encode()

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..no_follow import CREATE, is_own, parent_of, remember
-from .autorun import Autorun, Finder, Kind, Opened, open_up
+from .autorun import Autorun, Finder, Kept, Kind, Mark, Opened, contents_of, marks_of, open_up
 from .places import is_inside
-from .snapshot import Kept, Mark, contents_of, marks_of
 
 _LASTS = 30 * 24 * 3600
 """Seconds for which quarantined files are kept."""
