@@ -13,10 +13,11 @@ The docstring of a parameter model becomes the description of its JSON schema.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
@@ -98,17 +99,18 @@ class Clearance:
 
     def guard(self, workspace: Workspace) -> Workspace:
         anchors = AnchorDirs.of(workspace.root)
-        return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, anchors))
+
+        def hides(path: str) -> bool:
+            target = target_of(anchors, path)
+            return is_secret(target) or any(
+                not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
+            )
+
+        return GuardedWorkspace(workspace, self.pins, hides)
 
     def hidden_files(self, workspace: Workspace) -> dict[str, int]:
         """Files that would need approval to be read, which code must not see."""
         return hidden_files(AnchorDirs.of(workspace.root), self.unreadable)
-
-    def _hides(self, path: str, anchors: AnchorDirs) -> bool:
-        target = target_of(anchors, path)
-        return is_secret(target) or any(
-            not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
-        )
 
 
 @dataclass
@@ -173,6 +175,7 @@ class ToolResult:
 
 
 P = TypeVar("P", bound=ToolParameters)
+R = TypeVar("R")
 ToolFunction = Callable[[P, ToolContext], Awaitable[ToolResult]]
 PreviewFunction = Callable[[Any, ToolContext], Awaitable[Preview]]
 
@@ -224,6 +227,18 @@ class Tool:
         if where == SCRATCH and self.read_only:
             return self.read_only
         return self if where else self.for_role(role)
+
+
+def in_thread(
+    function: Callable[[P, Workspace], R],
+) -> Callable[[P, ToolContext], Awaitable[R]]:
+    """Make a tool function of a blocking one that needs only the workspace."""
+
+    @wraps(function)
+    async def run(parameters: P, context: ToolContext) -> R:
+        return await asyncio.to_thread(function, parameters, context.workspace)
+
+    return run
 
 
 def tool(

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
 _CONTEXT = 3
 _MAX_SIZE = 10_000_000
@@ -34,7 +35,12 @@ def diff(path: str, before: str, after: str) -> Diff:
     start = max(same_head - context, 0)
     old = old[start : len(old) - same_tail + context]
     new = new[start : len(new) - same_tail + context]
-    lines = _one_hunk(old, new, start) if is_large else _hunks(old, new, start)
+    if is_large:
+        header = f"@@ -{start + 1},{len(old)} +{start + 1},{len(new)} @@"
+        lines = [header, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    else:
+        hunks = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
+        lines = [_shifted(line, start) if line.startswith("@@") else line for line in hunks]
     head = [f"--- a/{path}", f"+++ b/{path}"] if lines else []
     return Diff(
         text="".join(f"{line}\n" for line in [*head, *lines]),
@@ -53,22 +59,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _common(pairs: Iterable[tuple[str, str]]) -> int:
-    count = 0
-    for line, other in pairs:
-        if line != other:
-            break
-        count += 1
-    return count
-
-
-def _one_hunk(old: list[str], new: list[str], start: int) -> list[str]:
-    header = f"@@ -{start + 1},{len(old)} +{start + 1},{len(new)} @@"
-    return [header, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
-
-
-def _hunks(old: list[str], new: list[str], start: int) -> list[str]:
-    lines = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
-    return [_shifted(line, start) if line.startswith("@@") else line for line in lines]
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _shifted(header: str, by: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO
@@ -102,7 +103,7 @@ def documents(
 def _documents_in(
     path: str, head: bytes, file: BinaryIO
 ) -> Iterator[tuple[Document, Iterable[bytes]]]:
-    cells = _cells(head + file.read(MAX_WHOLE_SIZE)) if is_notebook(path) else None
+    cells = try_cells(head + file.read(MAX_WHOLE_SIZE)) if is_notebook(path) else None
     if cells is None:
         yield Document(path), _chunks(head, file)
         return
@@ -110,10 +111,11 @@ def _documents_in(
         yield Document(path, cell), [cell.source.encode("utf-8", "replace")]
 
 
-def _cells(data: bytes) -> list[Cell] | None:
+def try_cells(data: bytes) -> list[Cell] | None:
+    """None for a broken notebook, which is treated as plain text."""
     try:
         return cells_of(data)
-    except ValueError:  # a broken notebook is searched as plain text
+    except ValueError:
         return None
 
 
@@ -146,6 +148,15 @@ def not_found(workspace: Workspace, path: str) -> NotFound:
     names = " or ".join(f"'{name}'" for name in close)
     hint = f" Did you mean {names}?" if close else ""
     return NotFound(f"There is no '{path}' in the workspace.{hint}", details={"close": close})
+
+
+@contextmanager
+def suggesting(workspace: Workspace, path: str) -> Iterator[None]:
+    """Turn NotFound into `not_found`."""
+    try:
+        yield
+    except NotFound:
+        raise not_found(workspace, path) from None
 
 
 def close_names(workspace: Workspace, path: str) -> list[str]:

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from ..domain.errors import Conflict, InvalidInput, NotFound
+from ..domain.errors import Conflict, InvalidInput
 from ..domain.roles import Permission
 from ..policy.calls import Preview
 from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
-from .base import ToolContext, ToolParameters, ToolResult, tool
+from .base import ToolParameters, ToolResult, in_thread, tool
 from .diff import Diff, diff
-from .documents import is_notebook, not_found
+from .documents import is_notebook, suggesting
 from .files import PathOf
 from .text_files import HEAD, MAX_WHOLE_SIZE, UTF8, decode, is_binary
 
@@ -56,20 +55,14 @@ class DeleteFile(ToolParameters):
     path: PathOf
 
 
-async def preview_creation(parameters: CreateFile, context: ToolContext) -> Preview:
-    return await asyncio.to_thread(_preview_creation, parameters, context.workspace)
-
-
-async def preview_update(parameters: UpdateFile, context: ToolContext) -> Preview:
-    return await asyncio.to_thread(_preview_update, parameters, context.workspace)
-
-
-def _preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
+@in_thread
+def preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         return Preview("diff", diff(place.path, "", parameters.content).text)
 
 
-def _preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
+@in_thread
+def preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         before, _ = decode(_content_to_edit(place))
         after = _edited(parameters, before, place.path)
@@ -80,31 +73,9 @@ def _preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
 
 
 @tool(category="files", permissions=[Permission.CREATE_FILES], preview=preview_creation)
-async def create_file(parameters: CreateFile, context: ToolContext) -> ToolResult:
+@in_thread
+def create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
     """Create a new text file and its parent folders. Never overwrites."""
-    return await asyncio.to_thread(_create_file, parameters, context.workspace)
-
-
-@tool(
-    category="files",
-    permissions=[Permission.READ_FILES, Permission.WRITE_FILES],
-    preview=preview_update,
-)
-async def update_file(parameters: UpdateFile, context: ToolContext) -> ToolResult:
-    """Change a text file: replace one exact passage, or the whole content.
-
-    Line endings, encoding and rights stay as they were.
-    """
-    return await asyncio.to_thread(_update_file, parameters, context.workspace)
-
-
-@tool(category="files", permissions=[Permission.READ_FILES, Permission.DELETE_FILES])
-async def delete_file(parameters: DeleteFile, context: ToolContext) -> ToolResult:
-    """Delete a file, a symlink (not its target) or an empty folder."""
-    return await asyncio.to_thread(_delete_file, parameters, context.workspace)
-
-
-def _create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
     data = UTF8.encode(parameters.content)
     with workspace.locate(parameters.path) as place:
         if place.exists():
@@ -118,12 +89,20 @@ def _create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
         return _changed(place.path, change, f"created {place.path} ({change.added} lines)")
 
 
-def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
+@tool(
+    category="files",
+    permissions=[Permission.READ_FILES, Permission.WRITE_FILES],
+    preview=preview_update,
+)
+@in_thread
+def update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
+    """Change a text file: replace one exact passage, or the whole content.
+
+    Line endings, encoding and rights stay as they were.
+    """
     with workspace.locate(parameters.path) as place:
-        try:
+        with suggesting(workspace, place.path):
             raw = _content_to_edit(place)
-        except NotFound:
-            raise not_found(workspace, place.path) from None
         before, encoding = decode(raw)
         after = _edited(parameters, before, place.path)
         if after == before:
@@ -200,12 +179,13 @@ def _hint(old: str, text: str) -> str:
     return f" It is at line {line} with other spaces or line breaks; copy it exactly."
 
 
-def _delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
+@tool(category="files", permissions=[Permission.READ_FILES, Permission.DELETE_FILES])
+@in_thread
+def delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
+    """Delete a file, a symlink (not its target) or an empty folder."""
     with workspace.locate(parameters.path, follow=False) as place:
-        try:
+        with suggesting(workspace, place.path):
             kind = kind_of(place.stat().st_mode)
-        except NotFound:
-            raise not_found(workspace, place.path) from None
         place.rmdir() if kind == "folder" else place.unlink()
     what = {"folder": "empty folder ", "link": "symlink "}.get(kind, "")
     return ToolResult(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import stat
 import sys
@@ -12,11 +11,11 @@ from typing import Annotated, Any, BinaryIO, Self
 
 from pydantic import Field, model_validator
 
-from ..domain.errors import CoworkError, Forbidden, InvalidInput, NotFound
+from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.roles import Permission
 from ..workspace import IgnoreRules, ListedEntry, Place, Workspace, kind_of
-from .base import ToolContext, ToolParameters, ToolResult, tool
-from .documents import cells_of, is_notebook, not_found, rendered
+from .base import ToolParameters, ToolResult, in_thread, tool
+from .documents import is_notebook, rendered, suggesting, try_cells
 from .text_files import (
     HEAD,
     MAX_WHOLE_SIZE,
@@ -58,27 +57,18 @@ class GetFileInfo(ToolParameters):
 
 
 @tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
-async def read_file(parameters: ReadFile, context: ToolContext) -> ToolResult:
+@in_thread
+def read_file(parameters: ReadFile, workspace: Workspace) -> ToolResult:
     """Read a text file, or some of its lines (counted from 1). Shows notebooks as their cells.
 
     Long files come in parts; the answer then says how to read on.
     """
-    return await asyncio.to_thread(_read_file, parameters, context.workspace)
-
-
-@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
-async def get_file_info(parameters: GetFileInfo, context: ToolContext) -> ToolResult:
-    """Get a file's or folder's kind, size, modification time and permissions, not its content."""
-    return await asyncio.to_thread(_get_file_info, parameters, context.workspace)
-
-
-def _read_file(parameters: ReadFile, workspace: Workspace) -> ToolResult:
-    with workspace.locate(parameters.path) as place:
-        try:
-            with place.open() as file:
-                return _read_open(parameters, place.path, file)
-        except NotFound:
-            raise not_found(workspace, place.path) from None
+    with (
+        workspace.locate(parameters.path) as place,
+        suggesting(workspace, place.path),
+        place.open() as file,
+    ):
+        return _read_open(parameters, place.path, file)
 
 
 def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
@@ -120,26 +110,19 @@ def _as_lines(
     """The file with one-byte line breaks, and its encoding."""
     encoding = bom_of(head)
     if is_notebook(path):
-        rendered = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
-        if rendered is not None:
+        cells = try_cells(head + file.read(MAX_WHOLE_SIZE))
+        if cells is not None:
             notes.append(
                 "the notebook's cells as saved on disk; read_notebook also shows outputs "
                 "and unsaved edits"
             )
-            return bom_of(b""), io.BytesIO(rendered.encode("utf-8", "replace"))
+            return bom_of(b""), io.BytesIO(rendered(cells).encode("utf-8", "replace"))
     if encoding.is_wide:
         notes.append(f"read as {encoding.label}")
         text, _ = decode(head + file.read(MAX_WHOLE_SIZE))
         return bom_of(b""), io.BytesIO(text.encode())
     file.seek(len(encoding.bom))
     return encoding, file
-
-
-def _rendered_notebook(data: bytes) -> str | None:
-    try:
-        return rendered(cells_of(data))
-    except ValueError:  # broken notebooks are read as plain text
-        return None
 
 
 def _how_to_read_on(lines: Lines) -> list[str]:
@@ -166,12 +149,13 @@ def _summary(path: str, lines: Lines) -> str:
     return f"read lines {lines.first}–{lines.last} of {path}"
 
 
-def _get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
+@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+@in_thread
+def get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
+    """Get a file's or folder's kind, size, modification time and permissions, not its content."""
     with workspace.locate(parameters.path, follow=False) as place:
-        try:
+        with suggesting(workspace, place.path):
             info = place.stat()
-        except NotFound:
-            raise not_found(workspace, place.path) from None
         kind = kind_of(info.st_mode)
         facts: dict[str, Any] = {
             "path": place.path,
@@ -219,20 +203,14 @@ class ListDirectory(ToolParameters):
 
 
 @tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
-async def list_directory(parameters: ListDirectory, context: ToolContext) -> ToolResult:
+@in_thread
+def list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResult:
     """List a folder with sizes, folders first, up to three levels deep.
 
     What .gitignore names is marked and not looked into.
     """
-    return await asyncio.to_thread(_list_directory, parameters, context.workspace)
-
-
-def _list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResult:
-    with workspace.locate(parameters.path) as place:
-        try:
-            entries = place.entries()
-        except NotFound:
-            raise not_found(workspace, place.path) from None
+    with workspace.locate(parameters.path) as place, suggesting(workspace, place.path):
+        entries = place.entries()
     listing = _Listing(workspace)
     lines = list(listing.lines(place.path, entries, parameters.depth))
     text = "\n".join(lines) or "[the folder is empty]"
@@ -259,7 +237,9 @@ class _Listing:
         self, folder: str, entries: list[ListedEntry], depth: int, level: int = 0
     ) -> Iterator[str]:
         room = MAX_ENTRIES - self.listed_count
-        visible_entries = _folders_first(entries)[: min(room, MAX_IN_SUBFOLDER) if level else room]
+        visible_entries = sorted(entries, key=_folders_first)[
+            : min(room, MAX_IN_SUBFOLDER) if level else room
+        ]
         self.listed_count += len(visible_entries)
         indent = "  " * level
         for entry in visible_entries:
@@ -283,17 +263,15 @@ class _Listing:
             return []
 
 
-def _folders_first(entries: list[ListedEntry]) -> list[ListedEntry]:
-    return sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
+def _folders_first(entry: ListedEntry) -> tuple[bool, str]:
+    return entry.kind != "folder", entry.name
 
 
 def _described(entry: ListedEntry) -> str:
-    match entry.kind:
-        case "folder":
-            return f"{entry.name}/"
-        case "file":
-            return f"{entry.name}  {size_text(entry.size)}"
-        case "link":
-            return f"{entry.name}  (symlink)"
-        case _:
-            return f"{entry.name}  (pipe, socket or device)"
+    about = {
+        "folder": "/",
+        "file": f"  {size_text(entry.size)}",
+        "link": "  (symlink)",
+        "special": "  (pipe, socket or device)",
+    }
+    return entry.name + about[entry.kind]

@@ -90,7 +90,9 @@ async def candidates(
     `sure_text`.
     """
     walks = [[*pattern.options, *_types(names)]]
-    if pattern.sure_text != pattern.text and _may_be_notebooks(names):
+    ends = ("ipynb", "*", "?", "}")
+    may_be_notebooks = not names or any(name.endswith(ends) for name in names)
+    if pattern.sure_text != pattern.text and may_be_notebooks:
         sure = replace(pattern, text=pattern.sure_text, literal=True)
         walks[0] += ["--glob", "!*.ipynb"]
         walks.append([*sure.options, *_types(["*.ipynb"])])
@@ -148,10 +150,6 @@ async def _paths(process: subprocess.Popen[bytes]) -> list[str]:
 
 def _types(names: list[str]) -> list[str]:
     return [part for name in names for part in ("--type-add", f"wanted:{name}", "--type", "wanted")]
-
-
-def _may_be_notebooks(names: list[str]) -> bool:
-    return not names or any(name.endswith(("ipynb", "*", "?", "}")) for name in names)
 
 
 def _sure_texts(regex: str) -> Iterator[str]:
@@ -254,12 +252,14 @@ class _Stream:
     def run(self, workspace: Workspace, paths: Iterable[str]) -> None:
         """Feed and read until the filter has had all, or enough."""
         with self._process as process:
-            stdin, stdout, stderr = map(_opened, (process.stdin, process.stdout, process.stderr))
-            texts = documents(workspace, paths)
-            feeder = threading.Thread(target=self._feed, args=(stdin, texts), daemon=True)
+            assert process.stdin
+            assert process.stdout
+            assert process.stderr
+            feed = (process.stdin, documents(workspace, paths))
+            feeder = threading.Thread(target=self._feed, args=feed, daemon=True)
             feeder.start()
-            self.lines.extend(map(self._line, stdout))
-            errors = stderr.read()
+            self.lines.extend(map(self._line, process.stdout))
+            errors = process.stderr.read()
             feeder.join()
         check_errors(process, errors)
 
@@ -286,12 +286,6 @@ class _Stream:
         if len(text) > _MAX_SHOWN_LENGTH:
             text = f"{text[:_MAX_SHOWN_LENGTH]}…"
         return FoundLine(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
-
-
-def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise TypeError("the filter was started without pipes")
-    return pipe
 
 
 def _limited(lines: list[FoundLine], search: Search) -> Found:

@@ -20,7 +20,7 @@ from . import edits, files, search, shell
 from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .kernel import scratch
 from .kernel import tools as kernel_tools
-from .notebook import changing, creating, reading
+from .notebook import changing, reading
 from .tables.tools import TABLE_TOOLS, table_tools
 
 
@@ -185,7 +185,7 @@ def default_tools() -> ToolRegistry:
             changing.edit_cell,
             changing.move_cell,
             changing.delete_cell,
-            creating.create_notebook,
+            changing.create_notebook,
         ]
     )
 

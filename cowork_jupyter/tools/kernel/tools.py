@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -72,13 +73,16 @@ def code_in(path: str) -> str:
     return f"code in {path}"
 
 
-@tool(
+_code_tool = partial(
+    tool,
     category="kernel",
     permissions=[Permission.EXECUTE_COMMANDS],
-    preview=preview_cell,
     travels=False,
     unconfined=True,
 )
+
+
+@_code_tool(preview=preview_cell)
 async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     """Run a notebook cell in its kernel, as Shift-Enter does, and return its output.
 
@@ -91,13 +95,7 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     return await _run(code, parameters, context, name)
 
 
-@tool(
-    category="kernel",
-    permissions=[Permission.EXECUTE_COMMANDS],
-    preview=preview_code,
-    travels=False,
-    unconfined=True,
-)
+@_code_tool(preview=preview_code)
 async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
     """Run code in a notebook's kernel without adding a cell, and return its output.
 
@@ -222,18 +220,15 @@ def _own_frames(failure: CellFailure) -> list[str]:
 
 
 def _facts(ran: Ran, code: Code) -> dict[str, Any]:
+    cell = CellState(code.cell_id or "", "code", code.source)
     return {
         **({"where": SCRATCH} if ran.path == SCRATCH else {"notebook": ran.path}),
         "cell_id": code.cell_id,
-        **({"fingerprint": _fingerprint(code)} if code.cell_id else {}),
+        # Of the cell as it ran: tells whether its output is of an older version.
+        **({"fingerprint": cell.fingerprint} if code.cell_id else {}),
         "seconds": round(ran.seconds, 3),
         "omitted_characters": ran.omitted,
     }
-
-
-def _fingerprint(code: Code) -> str:
-    """Of the cell as it ran: tells whether its output is of an older version."""
-    return CellState(code.cell_id or "", "code", code.source).fingerprint
 
 
 def _result(ran: Ran, code: Code, name: str) -> ToolResult:

@@ -21,7 +21,7 @@ from ..state import Look
 
 _PARTS = (
     "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "looks.py",
-    "states.py", "checked_pandas.py", "checked_polars.py", "checks.py",
+    "states.py", "checked_tables.py", "checks.py",
 )  # fmt: skip
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE

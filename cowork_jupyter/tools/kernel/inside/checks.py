@@ -12,15 +12,16 @@ import sys
 import time
 from typing import Any
 
-from .checked_pandas import (
+from .checked_tables import (
     MAX_EXAMPLES,
     CannotCheck,
+    CheckedArrow,
     CheckedNumpy,
     CheckedPandas,
+    CheckedPolars,
     NoColumn,
     WrongType,
 )
-from .checked_polars import CheckedArrow, CheckedPolars
 from .plain import is_secret_name, type_name
 from .tables import kind_of
 
