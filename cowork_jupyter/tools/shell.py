@@ -54,12 +54,10 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if _ALLOWED.fullmatch(name) and not _SECRET.search(name)
     }
-    return kept | _ADDED | {"PATH": _from_the_top(environment.get("PATH", os.defpath))}
-
-
-def _from_the_top(path: str) -> str:
-    """Drop relative entries: a folder could bring its own `ls`."""
-    return os.pathsep.join(part for part in path.split(os.pathsep) if part.startswith("/"))
+    path = environment.get("PATH", os.defpath).split(os.pathsep)
+    # Without relative entries: a folder could bring its own `ls`.
+    absolute = os.pathsep.join(part for part in path if part.startswith("/"))
+    return kept | _ADDED | {"PATH": absolute}
 
 
 MAX_OUTPUT = 8 * 1024 * 1024
@@ -116,10 +114,17 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     output.finish()
     ending = _ending(process.returncode, parameters.timeout_seconds if timed_out else None)
     separator = "" if output.text.endswith("\n") or not output.text else "\n"
+    hints = _hints(process, context, output)
+    summary = f"ran `{_short(parameters.command)}`: {ending}"
+    if undone:
+        summary += f"; undone: {_listed(undone)}"
+        hints += (
+            "\n[Undone, because it would run or be read later, outside the sandbox: "
+            f"{_listed(undone)}. To keep it, run a command that names the file: it asks the user.]"
+        )
     return ToolResult(
-        text=f"{output.text}{separator}[{ending}]{_hints(process, context, output)}"
-        f"{_undone(undone)}",
-        summary=f"ran `{_short(parameters.command)}`: {ending}{_undone_briefly(undone)}",
+        text=f"{output.text}{separator}[{ending}]{hints}",
+        summary=summary,
         data={
             "command": parameters.command,
             "exit_code": None if timed_out else process.returncode,
@@ -148,19 +153,6 @@ def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str
     ):
         hints += "\n[There was no network access. Set needs_network to ask the user for it.]"
     return hints
-
-
-def _undone(paths: list[str]) -> str:
-    if not paths:
-        return ""
-    return (
-        "\n[Undone, because it would run or be read later, outside the sandbox: "
-        f"{_listed(paths)}. To keep it, run a command that names the file: it asks the user.]"
-    )
-
-
-def _undone_briefly(paths: list[str]) -> str:
-    return f"; undone: {_listed(paths)}" if paths else ""
 
 
 def _listed(paths: list[str]) -> str:
@@ -313,7 +305,12 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
 
 async def follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
     """Collect output until the command has ended and, for a moment more, what it left behind."""
-    reading = asyncio.ensure_future(_read(reader, output))
+
+    async def read() -> None:
+        while data := await reader.read(65536):
+            output.add(data)
+
+    reading = asyncio.ensure_future(read())
     try:
         await process.wait()
         await asyncio.wait([reading], timeout=LAST_OUTPUT)
@@ -322,26 +319,17 @@ async def follow(process: Running, reader: asyncio.StreamReader, output: Command
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read(reader: asyncio.StreamReader, output: CommandOutput) -> None:
-    while data := await reader.read(65536):
-        output.add(data)
-
-
 async def _end_group(process: Process) -> None:
     """SIGTERM the group and, after a moment, SIGKILL it."""
     try:
-        if _signal_group(process, signal.SIGTERM):
-            await _until_gone(process)
+        _signal_group(process, signal.SIGTERM)
+        for _ in range(10):
+            if not _signal_group(process, 0):
+                break
+            await asyncio.sleep(GRACE / 10)
     finally:
         _signal_group(process, signal.SIGKILL)
     await process.wait()
-
-
-async def _until_gone(process: Process) -> None:
-    for _ in range(10):
-        if not _signal_group(process, 0):
-            return
-        await asyncio.sleep(GRACE / 10)
 
 
 def _signal_group(process: Process, number: int) -> bool:

@@ -151,12 +151,13 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         is_ragged=any(row and len(row) != len(header) for row in rows[: None if is_all else -1]),
         missing=frozenset(cell for row in rows for cell in row if cell.lower() in MISSING),
     )
+    has_secret = any(is_secret_name(column.name) for column in columns)
     return TableFacts(
         path,
         columns,
         _rows(len(rows), len(data), size, is_all=is_all),
         _reading(path, dialect, columns),
-        [line[:200] for line in lines[: FIRST_ROWS + 1]] if not _has_secret(columns) else [],
+        [] if has_secret else [line[:200] for line in lines[: FIRST_ROWS + 1]],
         dialect,
         len(rows),
         is_all,
@@ -201,7 +202,8 @@ def _cells(place: int, rows: list[list[str]]) -> tuple[str, list[str], int]:
 def _column(name: str, kind: str, values: list[str], missing: int) -> TableColumn:
     low = high = ""
     if values and kind.startswith(("whole", "numbers")):
-        low, high = _ends(values, _comma_number if kind == _COMMA else float)
+        plain = str.maketrans(",", ".", ".") if kind == _COMMA else {}
+        low, high = _ends(values, lambda value: float(value.translate(plain)))
     elif values and kind in ("dates", "times"):
         low, high = _ends(values, str)
     counted = Counter(values)
@@ -211,10 +213,6 @@ def _column(name: str, kind: str, values: list[str], missing: int) -> TableColum
 
 def _ends(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
     return min(values, key=order), max(values, key=order)
-
-
-def _comma_number(value: str) -> float:
-    return float(value.replace(".", "").replace(",", "."))
 
 
 def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
@@ -237,10 +235,6 @@ def _reading(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
         *(["dayfirst=True"] if dialect.day_first else []),
     ]
     return f"pd.read_csv({', '.join([repr(path), *options])})"
-
-
-def _has_secret(columns: list[TableColumn]) -> bool:
-    return any(is_secret_name(column.name) for column in columns)
 
 
 def _short(text: str) -> str:

@@ -155,13 +155,9 @@ def read_lines(file: BinaryIO, start: int, end: int, limit: int) -> Lines:
         breaks += chunk.count(b"\n")
         ends_with_break = chunk.endswith(b"\n")
     data, cut_in_line = _whole_lines(bytes(kept), limit)
-    return Lines(
-        data=data,
-        first=start,
-        last=start - 1 + _count(data),
-        total=breaks + (not ends_with_break),
-        cut_in_line=cut_in_line,
-    )
+    count = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+    total = breaks + (not ends_with_break)
+    return Lines(data, start, start - 1 + count, total, cut_in_line)
 
 
 def _after(chunk: bytes, breaks: int) -> int:
@@ -180,7 +176,3 @@ def _whole_lines(data: bytes, limit: int) -> tuple[bytes, bool]:
         return data, False
     end = data.rfind(b"\n", 0, limit) + 1
     return (data[:end], False) if end else (data[:limit], True)
-
-
-def _count(data: bytes) -> int:
-    return data.count(b"\n") + bool(data and not data.endswith(b"\n"))

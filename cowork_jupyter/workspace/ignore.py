@@ -32,7 +32,13 @@ class Glob:
     def __init__(self, glob: str) -> None:
         anchored = "/" in glob
         glob = glob.removeprefix("/") if anchored else f"**/{glob}"
-        self._choices = [_names_of(choice) for choice in _choices_of(glob)]
+        self._choices: list[_Names] = [
+            [
+                None if part == "**" else re.compile(fnmatch.translate("".join(_for_fnmatch(part))))
+                for part in choice.split("/")
+            ]
+            for choice in _choices_of(glob)
+        ]
 
     def matches(self, path: str) -> bool:
         parts = path.split("/")
@@ -62,13 +68,6 @@ def _skipping(names: _Names, positions: set[int]) -> set[int]:
         if at in positions and names[at] is None:
             positions.add(at + 1)
     return positions
-
-
-def _names_of(glob: str) -> _Names:
-    return [
-        None if part == "**" else re.compile(fnmatch.translate("".join(_for_fnmatch(part))))
-        for part in glob.split("/")
-    ]
 
 
 def _for_fnmatch(part: str) -> Iterator[str]:
@@ -152,16 +151,12 @@ class IgnoreRules:
 
     def _in_folder(self, folder: str) -> list[_Rule]:
         if folder not in self._rules:
-            self._rules[folder] = list(_parsed(self._read(folder)))
+            text = ""
+            path = f"{folder}/.gitignore" if folder else ".gitignore"
+            with contextlib.suppress(CoworkError), self._workspace.locate(path) as place:
+                text = place.read(_MAX_RULES_LENGTH).decode("utf-8", "replace")
+            self._rules[folder] = list(_parsed(text))
         return self._rules[folder]
-
-    def _read(self, folder: str) -> str:
-        path = f"{folder}/.gitignore" if folder else ".gitignore"
-        try:
-            with self._workspace.locate(path) as place:
-                return place.read(_MAX_RULES_LENGTH).decode("utf-8", "replace")
-        except CoworkError:  # missing or unreadable
-            return ""
 
 
 def visible_files(workspace: Workspace, start: str, rules: IgnoreRules) -> Iterator[str]:

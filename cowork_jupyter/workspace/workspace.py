@@ -101,7 +101,9 @@ class _Walk:
         while self._todo:
             name = self._todo.popleft()
             if name == "..":
-                self._up()
+                if not self._names:
+                    raise self._outside()
+                self._leave_to(len(self._names) - 1)
             elif self._todo:
                 if not self._down(name):
                     return self._place((name, *self._todo))
@@ -134,11 +136,6 @@ class _Walk:
             if not self._follow(name):
                 raise explain(error, self._asked) from error
         return True
-
-    def _up(self) -> None:
-        if not self._names:
-            raise self._outside()
-        self._leave_to(len(self._names) - 1)
 
     def _leave_to(self, depth: int) -> None:
         while len(self._names) > depth:
@@ -264,10 +261,6 @@ def _kept(workspace: Workspace, path: str) -> str:
         return GONE
     if stat.S_ISDIR(facts.st_mode):
         return _FOLDER
-    return _written(facts)
-
-
-def _written(facts: os.stat_result) -> str:
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
 
 

@@ -116,7 +116,9 @@ async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
     usual = _USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
     if usual:
         return f"Begin with `{usual}`."
-    return did_you_mean([missing], await _names(path, context), _SIMILAR_NAME)
+    found = await context.kernels.variables(context.workspace, path)
+    known = [*(item.name for item in found.items), *vars(builtins)]
+    return did_you_mean([missing], known, _SIMILAR_NAME)
 
 
 def _module_hint(missing: str, known: Collection[str]) -> str:
@@ -130,15 +132,10 @@ def _module_hint(missing: str, known: Collection[str]) -> str:
     return f"{missing} is not installed. {instead}".rstrip()
 
 
-async def _names(path: str, context: ToolContext) -> list[str]:
-    found = await context.kernels.variables(context.workspace, path)
-    return [*(item.name for item in found.items), *vars(builtins)]
-
-
 async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list[str]]:
     """Columns of the tables in the kernel that the code names."""
     found = await context.kernels.variables(context.workspace, path)
-    used = _used(code)
+    used = set(re.findall(r"\w+", code))
     tables = [
         item.name for item in found.items if item.type.endswith(_TABLES) and item.name in used
     ]
@@ -146,10 +143,6 @@ async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list
         await context.kernels.inspect(context.workspace, path, name) for name in tables[:MAX_TABLES]
     ]
     return {variable.name: list(variable.columns) for variable in inspected}
-
-
-def _used(code: str) -> set[str]:
-    return set(re.findall(r"\w+", code))
 
 
 @cache

@@ -81,7 +81,12 @@ class Outputs:
             self._items.clear()
 
     def as_notebook(self) -> tuple[dict[str, Any], ...]:
-        return tuple(_as_output(item) for item in self._items)
+        return tuple(
+            {"output_type": "stream", "name": item.name, "text": item.text.text}
+            if isinstance(item, _Stream)
+            else item
+            for item in self._items
+        )
 
     def finish(self) -> None:
         for item in self._items:
@@ -124,12 +129,6 @@ def _kept(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
         "error": ("ename", "evalue", "traceback"),
     }[kind]
     return {name: content.get(name) for name in names}
-
-
-def _as_output(output: dict[str, Any] | _Stream) -> dict[str, Any]:
-    if isinstance(output, _Stream):
-        return {"output_type": "stream", "name": output.name, "text": output.text.text}
-    return output
 
 
 def _failure(content: Mapping[str, Any]) -> CellFailure:

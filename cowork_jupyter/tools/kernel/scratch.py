@@ -64,10 +64,11 @@ async def run_code(parameters: ScratchCode, context: ToolContext) -> ToolResult:
     """
     if context.scratch is None:
         raise no_sandbox()
+    python = await kernel_python(context)
     tables = parameters.tables if isinstance(parameters, ScratchCodeWithTables) else []
     async with table_copies(tables, context) as copies:
         setup = ScratchSetup(
-            python=await _python(context),
+            python=python if python and os.access(python, os.X_OK) else sys.executable,
             folder=await asyncio.to_thread(_folder, context),
             hidden=await asyncio.to_thread(context.clearance.hidden_files, context.workspace),
             tables=copies,
@@ -97,12 +98,6 @@ async def kernel_python(context: ToolContext) -> str | None:
         return await context.kernels.python(context.workspace, path) if path else None
     except CoworkError:  # the notebook is gone, or not the server's
         return None
-
-
-async def _python(context: ToolContext) -> str:
-    """The kernel's if it is on this machine, else our own."""
-    found = await kernel_python(context)
-    return found if found and os.access(found, os.X_OK) else sys.executable
 
 
 def _folder(context: ToolContext) -> str:

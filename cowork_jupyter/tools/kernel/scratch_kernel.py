@@ -72,7 +72,9 @@ class ScratchKernel:
         async with self._turn:
             process = await self._ready(workspace, setup)
             outputs = Outputs(Live(run.show))
-            self._tell_loss(outputs)
+            if self._has_lost:
+                outputs.take({"msg_type": "stream", "content": {"name": "stderr", "text": _ANEW}})
+            self._has_lost = False
             began, request = time.monotonic(), 0
             failure: CellFailure | None = None
             try:
@@ -87,7 +89,9 @@ class ScratchKernel:
                 self._stopping = asyncio.create_task(self._stop(process, request, unheard))
                 raise
             if not ended:
-                failure = failure or await _ended(process)
+                if failure is None:
+                    how = await process.end()
+                    failure = CellFailure("ScratchEnded", f"its process ended with {how}. {_GONE}")
                 await self._end_process()
                 self._has_lost = False  # the failure says so
             outputs.finish()
@@ -154,8 +158,7 @@ class ScratchKernel:
         if self._sandbox.kind == "none":
             raise no_sandbox()
         await self._make_room()
-        start = (self._sandbox, workspace)
-        self._process = await ScratchProcess.start(*start, setup)
+        self._process = await ScratchProcess.start(self._sandbox, workspace, setup)
         return self._process
 
     async def _send(self, process: ScratchProcess, run: CodeRun, setup: ScratchSetup) -> int:
@@ -175,11 +178,6 @@ class ScratchKernel:
                     return True
         await self._end_process()
         return False
-
-    def _tell_loss(self, outputs: Outputs) -> None:
-        if self._has_lost:
-            outputs.take({"msg_type": "stream", "content": {"name": "stderr", "text": _ANEW}})
-        self._has_lost = False
 
     def _note_use(self) -> None:
         self.used_at = time.monotonic()
@@ -268,7 +266,3 @@ def _too_long(outputs: Outputs, *, kept: bool) -> CellFailure:
     became = "Variables are still there." if kept else _GONE
     said = f"it was stopped after {MAX_SECONDS:.0f} seconds, the limit in scratch. {became}"
     return CellFailure("TimeLimit", said, line=line)
-
-
-async def _ended(process: ScratchProcess) -> CellFailure:
-    return CellFailure("ScratchEnded", f"its process ended with {await process.end()}. {_GONE}")

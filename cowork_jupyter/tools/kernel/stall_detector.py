@@ -64,7 +64,12 @@ class StallDetector:
         quiet = now - self._moved_at
         if quiet >= self._patience and self._asking is None and self._worked is not None:
             if self.interrupted_after is not None:
-                raise _stuck()
+                raise Unavailable(
+                    "The code does not respond to an interrupt, produces no output and uses no "
+                    "CPU. Only the user can restart its kernel.",
+                    code="kernel_stuck",
+                    retryable=False,
+                )
             self._asking = asyncio.ensure_future(self._ask(quiet))
         return False
 
@@ -109,12 +114,3 @@ def processor_seconds(pid: int) -> float | None:
                 total += times.user + times.system
         return total
     return None
-
-
-def _stuck() -> Unavailable:
-    return Unavailable(
-        "The code does not respond to an interrupt, produces no output and uses no CPU. Only the "
-        "user can restart its kernel.",
-        code="kernel_stuck",
-        retryable=False,
-    )

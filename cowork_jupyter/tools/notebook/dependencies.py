@@ -99,15 +99,15 @@ def outdated_cells(cells: Sequence[CellTimes]) -> list[StaleCell]:
     known = [names_in(cell.source) for cell in cells]
     found: dict[int, StaleCell] = {}
     for here, cause in enumerate(cells):
-        older = {at for at, cell in enumerate(cells) if _is_older(cell, cause)}
+        older = {
+            at
+            for at, cell in enumerate(cells)
+            if cell.ran is not None and cause.changed is not None and cell.ran < cause.changed
+        }
         for at, name in _dependents(known, here).items() if older else ():
             if at in older:
                 found.setdefault(at, StaleCell(cells[at].id, at + 1, name, cause.id))
     return [found[at] for at in sorted(found)]
-
-
-def _is_older(cell: CellTimes, cause: CellTimes) -> bool:
-    return cell.ran is not None and cause.changed is not None and cell.ran < cause.changed
 
 
 def _dependents(known: Sequence[CellNames | None], here: int) -> dict[int, str]:

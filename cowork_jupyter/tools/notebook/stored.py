@@ -13,9 +13,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ...domain.errors import InvalidInput, NotFound
+from ...domain.errors import InvalidInput
 from ...workspace import Place, Workspace
-from ..documents import is_notebook, not_found
+from ..documents import is_notebook, suggesting
 from ..text_files import MAX_WHOLE_SIZE
 from .outputs import as_text, shortened
 from .state import CellState, Changed, Edit, NotebookState, Outputs, no_such_cell, stale
@@ -59,8 +59,8 @@ def written(document: Document) -> bytes:
 
 
 def state_of(path: str, document: Document) -> NotebookState:
-    cells = tuple(_states(document))
-    return NotebookState(path, cells, _language(document), cowork=_ours(document))
+    states = tuple(_states(document))
+    return NotebookState(path, states, _language(document), cowork=_ours(document))
 
 
 def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
@@ -83,10 +83,15 @@ def apply(path: str, document: Document, edit: Edit) -> str:
         }
         return edit.cell_id
     cells: list[dict[str, Any]] = document["cells"]
-    states = list(_states(document))
+    states = _states(document)
     if edit.kind == "insert":
         place = _place_after(path, states, edit.after)
-        cells.insert(place, _new_cell(edit, with_id=_has_ids(document)))
+        minor = document.get("nbformat_minor")
+        new: dict[str, Any] = {}
+        if isinstance(minor, int) and minor >= 5:
+            new["id"] = edit.cell_id
+        _rewrite(new, edit)
+        cells.insert(place, new)
     else:
         index = _index(path, states, edit.cell_id)
         place = index
@@ -104,7 +109,7 @@ def apply(path: str, document: Document, edit: Edit) -> str:
             place = _place_after(path, states, edit.after)
             place -= place > index
             cells.insert(place, cells.pop(index))
-    return next(cell.id for at, cell in enumerate(_states(document)) if at == place)
+    return _states(document)[place].id
 
 
 def _states(document: Document) -> list[CellState]:
@@ -130,11 +135,8 @@ def tags_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _raw_outputs(raw: dict[str, Any]) -> list[dict[str, Any]]:
     outputs = raw.get("outputs")
-    return (
-        [output for output in outputs if isinstance(output, dict)]
-        if isinstance(outputs, list)
-        else []
-    )
+    listed = outputs if isinstance(outputs, list) else []
+    return [output for output in listed if isinstance(output, dict)]
 
 
 def _metadata(document: Document) -> dict[str, Any]:
@@ -159,11 +161,6 @@ def _language(document: Document) -> str:
     return ""
 
 
-def _has_ids(document: Document) -> bool:
-    minor = document.get("nbformat_minor")
-    return isinstance(minor, int) and minor >= 5
-
-
 def _index(path: str, states: list[CellState], cell_id: str) -> int:
     for index, cell in enumerate(states):
         if cell.id == cell_id:
@@ -173,12 +170,6 @@ def _index(path: str, states: list[CellState], cell_id: str) -> int:
 
 def _place_after(path: str, states: list[CellState], after: str | None) -> int:
     return 0 if after is None else _index(path, states, after) + 1
-
-
-def _new_cell(edit: Edit, *, with_id: bool) -> dict[str, Any]:
-    cell: dict[str, Any] = {"id": edit.cell_id} if with_id else {}
-    _rewrite(cell, edit)
-    return cell
 
 
 def _rewrite(cell: dict[str, Any], edit: Edit) -> None:
@@ -263,10 +254,8 @@ def locate_notebook(workspace: Workspace, path: str) -> Place:
                 f"'{place.path}' is not a notebook (.ipynb). Use read_file and update_file.",
                 code="no_notebook",
             )
-        place.stat()
-    except NotFound:
-        place.close()
-        raise not_found(workspace, place.path) from None
+        with suggesting(workspace, place.path):
+            place.stat()
     except BaseException:
         place.close()
         raise

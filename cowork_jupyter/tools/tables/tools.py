@@ -27,7 +27,7 @@ from .sources import find_source
 MEMORY_MB = 512
 """DuckDB's memory; beyond it spills to temporary files."""
 SPILL_MB = 4096
-_MAX_THREADS = 4
+THREADS = min(os.cpu_count() or 1, 4)
 _MAX_ARGUMENT = 100_000
 _ANSWER = "\n\x1e"
 _QUOTED = re.compile(r"[\"']([^\"'\n]{1,200})[\"']|with name (\S+) does not exist")
@@ -41,11 +41,6 @@ package.__path__ = [{folder!r}]
 from cowork_tables.main import main
 main(sys.argv[1:])
 """
-
-
-def limits() -> dict[str, int]:
-    threads = min(os.cpu_count() or 1, _MAX_THREADS)
-    return {"memory_mb": MEMORY_MB, "spill_mb": SPILL_MB, "threads": threads}
 
 
 async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
@@ -142,12 +137,10 @@ async def describe_table(parameters: DescribeTable, context: ToolContext) -> Too
     answer = await ask(order, context, parameters.timeout_seconds)
     named = f"{path} ({answer['table']})" if answer["table"] else path
     size = f"{_counted(answer['rows'], 'row')}, {_counted(len(answer['columns']), 'column')}"
-    lines = [
-        f"{named}: {size}",
-        *_column_lines(answer),
-        *_first_rows(answer),
-        *_notes(answer),
-    ]
+    lines = [f"{named}: {size}", *_column_lines(answer)]
+    if answer["head"] and not any(map(is_secret_name, answer["columns"])):
+        lines += ["It begins with:", *_table(answer)]
+    lines += _notes(answer)
     if answer["others"]:
         lines.append(f"[other tables in the file: {', '.join(answer['others'])}]")
     return ToolResult(
@@ -194,16 +187,15 @@ def _sources(paths: Iterable[str], context: ToolContext) -> list[Source]:
 
 
 def _order(sources: list[Source], *, sql: str = "", table: str = "", max_rows: int = 0) -> Order:
-    used = limits()
     return Order(
         sources=sources,
         missing=_SPELLINGS,
         sql=sql,
         table=table,
         max_rows=max_rows,
-        memory_mb=used["memory_mb"],
-        spill_mb=used["spill_mb"],
-        threads=used["threads"],
+        memory_mb=MEMORY_MB,
+        spill_mb=SPILL_MB,
+        threads=THREADS,
     )
 
 
@@ -227,12 +219,6 @@ def _column_lines(answer: TableReply) -> list[str]:
     ]
     more = answer["columns"][len(lines) :]
     return [*lines, *([f"- and {len(more):,} more: {', '.join(more)}"[:2000]] if more else [])]
-
-
-def _first_rows(answer: TableReply) -> list[str]:
-    if any(map(is_secret_name, answer["columns"])) or not answer["head"]:
-        return []
-    return ["It begins with:", *_table(answer)]
 
 
 def _table(answer: TableReply) -> list[str]:

@@ -62,9 +62,7 @@ class Aftermath:
         with self._lock:
             found = self._finder.find()
             closed = [place for place in found if not opened.covers(*place, self._root)]
-            bound = (
-                [place.path for place in closed if _can_be_bound(place)] if self._own_mounts else []
-            )
+            bound = [place.path for place in closed if self._own_mounts and _can_be_bound(place)]
             before = marks_of(found)
             parents = {path: self._parents(path) for path in bound}
             environments = frozenset(place.path for place in found if place.kind == "environment")

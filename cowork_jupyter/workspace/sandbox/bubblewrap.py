@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -51,10 +51,6 @@ def wrapped(
     for path in filter(os.path.isdir, empty):
         options += ["--tmpfs", path]
     for bind in binds:
-        options += _bound(bind)
+        if not bind.optional or os.path.lexists(bind.target):
+            options += ["--bind" if bind.writable else "--ro-bind", bind.source, bind.target]
     return [*options, "--chdir", folder, "--", *arguments]
-
-
-def _bound(bind: Bind) -> Iterator[str]:
-    if not bind.optional or os.path.lexists(bind.target):
-        yield from ("--bind" if bind.writable else "--ro-bind", bind.source, bind.target)

@@ -44,7 +44,11 @@ def main(descriptor: int) -> None:
     os.setsid()  # Ctrl-C in the terminal is handled by the service
     gc.disable()  # collecting would copy pages that are shared with every fork
     with socket.socket(fileno=descriptor) as service:
-        found = {"namespaces": _namespaces_here(), "watches_sockets": _works(try_watching)}
+        kind: Namespaces = "root" if os.getuid() == 0 else "user"
+        found = {
+            "namespaces": kind if _works(_try_namespaces, kind) else "",
+            "watches_sockets": _works(try_watching),
+        }
         service.sendall(json.dumps(found).encode())
         _keep_pairs_ready(service)
 
@@ -73,12 +77,6 @@ def _keep_pairs_ready(service: socket.socket) -> None:
             time.sleep(_PAUSE)  # let the command that was just requested start first
         if woken in seen:
             ready -= ended_children(woken).keys()
-
-
-def _namespaces_here() -> Namespaces:
-    """Probe by trying."""
-    kind: Namespaces = "root" if os.getuid() == 0 else "user"
-    return kind if _works(_try_namespaces, kind) else ""
 
 
 def _works(attempt: Callable[..., object], *arguments: object) -> bool:

@@ -23,10 +23,8 @@ LANDLOCK_RESTRICT_SELF = 446
 
 PR_SET_PDEATHSIG = 1
 PR_SET_SECCOMP = 22
-PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
-PR_CAP_AMBIENT = 47
 
 Argument = int | bytes | ctypes.Structure | ctypes.Array[ctypes.c_char] | None
 
@@ -71,13 +69,9 @@ def set_capabilities(kept: int) -> None:
 
 
 def _plain(value: Argument) -> object:
-    return ctypes.c_long(value) if isinstance(value, int) else _address(value)
-
-
-def _address(value: object) -> object:
-    if isinstance(value, ctypes.Structure):
-        return ctypes.byref(value)
-    return value
+    if isinstance(value, int):
+        return ctypes.c_long(value)
+    return ctypes.byref(value) if isinstance(value, ctypes.Structure) else value
 
 
 def _answer(value: int) -> int:

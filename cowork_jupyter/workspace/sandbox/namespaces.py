@@ -67,7 +67,9 @@ def arrange(binds: Sequence[Bind], empty: Sequence[str]) -> None:
         mount_new(b"tmpfs", os.fsencode(folder), _NO_SUID | _NO_DEVICES, b"mode=1777")
     for bind, tree in trees:
         if _wanted(bind):
-            _attach(tree, bind)
+            if not os.path.lexists(bind.target):
+                _make_target(Path(bind.target), stat.S_ISDIR(os.fstat(tree).st_mode))
+            system_call(MOVE_MOUNT, tree, b"", _HERE, os.fsencode(bind.target), _FROM_ITSELF)
         os.close(tree)
 
 
@@ -84,12 +86,6 @@ def _tree(bind: Bind) -> int:
     if not bind.writable:
         _set(tree, "", _Attributes(_READ_ONLY, 0, 0, 0))
     return tree
-
-
-def _attach(tree: int, bind: Bind) -> None:
-    if not os.path.lexists(bind.target):
-        _make_target(Path(bind.target), stat.S_ISDIR(os.fstat(tree).st_mode))
-    system_call(MOVE_MOUNT, tree, b"", _HERE, os.fsencode(bind.target), _FROM_ITSELF)
 
 
 def _make_target(target: Path, is_folder: bool) -> None:

@@ -127,7 +127,11 @@ def find_places(
     ]
     inside = [home for home in homes if is_inside(home, root)]
     start_up = _real([f"{home}/{name}" for home in homes for name in START_UP_FILES])
-    kept = [path for path in start_up if any(_is_below(path, place) for place in (root, *own))]
+    kept = [
+        path
+        for path in start_up
+        if any(is_inside(path, place) and path != place for place in (root, *own))
+    ]
     return Places(root, tuple(hidden), tuple(kept), needed, bool(inside), own)
 
 
@@ -169,10 +173,6 @@ def prefixes_of(python: str) -> tuple[str, ...]:
 def is_inside(path: str, folder: str) -> bool:
     """Whether the path is the folder or below it, by whole components."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path != folder and is_inside(path, folder)
 
 
 def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:

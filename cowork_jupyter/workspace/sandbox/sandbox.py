@@ -109,7 +109,10 @@ class Sandbox:
         if "powers" not in self.__dict__:
             await asyncio.to_thread(lambda: self.powers)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
-        run = await self._begin(launch)
+        run: RunningCommand | None = None
+        if launch.may_write:  # a read-only command cannot change autorun files
+            begin = self._aftermath(launch.workspace).begin
+            run = await asyncio.to_thread(begin, launch.opened)
         try:
             with _held(launch) as held:
                 view = self._view(launch, held.workspace)
@@ -128,18 +131,11 @@ class Sandbox:
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    async def _begin(self, launch: Launch) -> RunningCommand | None:
-        """Snapshot autorun files before the command can change them; read-only commands cannot."""
-        if not launch.may_write:
-            return None
-        return await asyncio.to_thread(self._aftermath(launch.workspace).begin, launch.opened)
-
     def _aftermath(self, workspace: Workspace) -> Aftermath:
         root = str(workspace.root)
         if root not in self._aftermaths:
-            own_mounts = self.powers.own_mounts
-            made = Aftermath(root, self._settings.data_dir, own_mounts=own_mounts)
-            self._aftermaths[root] = made
+            data, own_mounts = self._settings.data_dir, self.powers.own_mounts
+            self._aftermaths[root] = Aftermath(root, data, own_mounts=own_mounts)
         return self._aftermaths[root]
 
     def close(self) -> None:

@@ -206,9 +206,9 @@ def _process_of(thread: int) -> int:
 
 def _opened(thread: int, path: bytes) -> int:
     """Resolve a path as the command would, with its mounts and working directory."""
-    start = "root" if path.startswith(b"/") else "cwd"
-    folder = os.open(f"/proc/{thread}/{start}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    is_absolute = start == "root"
+    is_absolute = path.startswith(b"/")
+    start = f"/proc/{thread}/{'root' if is_absolute else 'cwd'}"
+    folder = os.open(start, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     how = struct.pack("QQQ", os.O_PATH | os.O_CLOEXEC, 0, _IN_ROOT if is_absolute else 0)
     try:
         return system_call(OPENAT2, folder, path.lstrip(b"/") if is_absolute else path, how, 24)

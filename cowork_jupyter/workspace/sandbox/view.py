@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .landlock import Ruleset
+from .landlock import Access, Ruleset
 from .namespaces import Bind, Namespaces
 from .places import Places, devices, is_inside, needed_of_run
 from .scratch import Scratch
@@ -75,15 +75,11 @@ class View:
         else:
             rules.allow("write" if viewer.may_write else "read", workspace, is_folder=True)
 
-    def _allow(self, access: str, parts: Iterable[tuple[str, bool]]) -> None:
+    def _allow(self, access: Access, parts: Iterable[tuple[str, bool]]) -> None:
         for path, is_split in parts:
             if is_split:
                 self._split[path] = _changed(path)
-                self.ruleset.allow_paths("list", [path])
-            elif access == "write":
-                self.ruleset.allow_paths("write", [path])
-            else:
-                self.ruleset.allow_paths("read", [path])
+            self.ruleset.allow_paths("list" if is_split else access, [path])
 
 
 def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:

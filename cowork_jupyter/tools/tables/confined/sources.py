@@ -81,16 +81,13 @@ class Tables:
 
         Slower: every row is scanned to determine the column types.
         """
-        strict = [table for table in self.found if table.source and self._is_strict(table.source)]
-        for table in strict:
-            assert table.source
-            assert table.source["options"]
-            table.source["options"]["is_ragged"] = True
-            table.scan = self._scan(table.source)
-        return bool(strict)
-
-    def _is_strict(self, source: Source) -> bool:
-        return source["options"] is not None and not source["options"]["is_ragged"]
+        changed = False
+        for table in self.found:
+            options = table.source and table.source["options"]
+            if table.source and options and not options["is_ragged"]:
+                options["is_ragged"] = changed = True
+                table.scan = self._scan(table.source)
+        return changed
 
     def _name(self, wanted: str) -> str:
         plain = re.sub(r"\W+", "_", wanted).strip("_") or "t"
