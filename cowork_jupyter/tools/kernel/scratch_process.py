@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ...domain.errors import Unavailable
 from ...workspace import Workspace
-from ...workspace.sandbox.running import ConfinedCommand
+from ...workspace.sandbox.launcher import ConfinedCommand
 from ...workspace.sandbox.sandbox import Launch, Sandbox
 from ..shell import scrubbed
 from .state import ScratchSetup

@@ -34,7 +34,7 @@ def _works(program: str) -> bool:
     return done.returncode == 0
 
 
-def wrapped(
+def bwrap_command(
     program: str,
     arguments: Sequence[str],
     *,

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterable
 from typing import Literal
 
-from .kernel import (
+from .syscalls import (
     LANDLOCK_ADD_RULE,
     LANDLOCK_CREATE_RULESET,
     LANDLOCK_RESTRICT_SELF,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from .kernel import MOUNT_SETATTR, MOVE_MOUNT, OPEN_TREE, mount_new, system_call, unshare
+from .syscalls import MOUNT_SETATTR, MOVE_MOUNT, OPEN_TREE, mount_new, system_call, unshare
 
 _NEW_MOUNTS, _NEW_IPC, _NEW_USER, _NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x40000000
 _PRIVATE, _NO_SUID, _NO_DEVICES = 1 << 18, 2, 4
@@ -45,7 +45,7 @@ class _Attributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
 
 
-def enter(kind: Namespaces, *, network: bool) -> None:
+def enter_namespaces(kind: Namespaces, *, network: bool) -> None:
     """Unshare."""
     user, group = os.getuid(), os.getgid()
     flags = _NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK)
@@ -59,7 +59,7 @@ def enter(kind: Namespaces, *, network: bool) -> None:
         _bring_up_loopback()
 
 
-def arrange(binds: Sequence[Bind], empty: Sequence[str]) -> None:
+def set_up_mounts(binds: Sequence[Bind], empty: Sequence[str]) -> None:
     """Make all read-only, mount tmpfs over some folders, then the binds, in this order."""
     trees = [(bind, _tree(bind)) for bind in binds if _wanted(bind)]
     _set(_HERE, "/", _Attributes(_READ_ONLY, 0, 0, 0))

@@ -1,7 +1,7 @@
 """Which paths commands may see and change, and which hold secrets.
 
 Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed by
-itself: `around` finds those. The folder that is split that way can still be listed.
+itself: `split_around` finds those. The folder that is split that way can still be listed.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class Places:
 
     def readable(self) -> Iterator[tuple[str, bool]]:
         """Paths, and for each whether it is a split folder that may only be listed."""
-        yield from around("/", self.hidden)
+        yield from split_around("/", self.hidden)
         for path in self.needed:
             if any(is_inside(path, place) for place in self.hidden):
-                yield from around(path, self.hidden_below(path))
+                yield from split_around(path, self.hidden_below(path))
 
     def hidden_below(self, folder: str) -> tuple[str, ...]:
         """What is hidden inside a folder, but not the folder itself."""
@@ -96,12 +96,12 @@ class Places:
 
     def writable_parts(self) -> Iterator[tuple[str, bool]]:
         """The workspace without what is hidden or protected in it."""
-        yield from around(self.root, (*self.hidden_below(self.root), *self.protected))
+        yield from split_around(self.root, (*self.hidden_below(self.root), *self.protected))
 
     def state_parts(self) -> Iterator[tuple[str, bool]]:
         """The same for `state`. Containing the workspace does not open it."""
         for path in self.state:
-            yield from around(path, (self.root, *self.hidden_below(path), *self.protected))
+            yield from split_around(path, (self.root, *self.hidden_below(path), *self.protected))
 
 
 def find_places(
@@ -135,7 +135,7 @@ def find_places(
     return Places(root, tuple(hidden), tuple(kept), needed, bool(inside), own)
 
 
-def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
+def private_paths(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
     """What must not be read of these: all, or what is there now beside the readable names."""
     for path, readable in private.items():
         if not readable:
@@ -145,7 +145,7 @@ def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
             yield from (entry.path for entry in entries if entry.name not in readable)
 
 
-def homes_here(environment: Mapping[str, str]) -> list[str]:
+def find_homes(environment: Mapping[str, str]) -> list[str]:
     """The user's home first, then those of others, which root could read too."""
     own = [environment.get("HOME", ""), os.path.expanduser("~"), "/root"]  # noqa: PTH111
     with contextlib.suppress(OSError), os.scandir("/home") as entries:
@@ -154,14 +154,16 @@ def homes_here(environment: Mapping[str, str]) -> list[str]:
     return [home for home in found if home != "/"]
 
 
-def elsewhere(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
+def other_home_entries(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
     """What is in the homes beside the folders that are kept."""
     for home in homes:
         if any(is_inside(home, folder) for folder in kept):
             continue
         with contextlib.suppress(OSError), os.scandir(home) as entries:
             for entry in entries:
-                yield from (path for path, is_split in around(entry.path, kept) if not is_split)
+                yield from (
+                    path for path, is_split in split_around(entry.path, kept) if not is_split
+                )
 
 
 def prefixes_of(python: str) -> tuple[str, ...]:
@@ -175,7 +177,7 @@ def is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def split_around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """The parts of a folder beside the holes, each with whether it is a split folder."""
     if folder in holes:
         return
@@ -190,7 +192,7 @@ def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
     except OSError:
         return
     for name in names:
-        yield from around(f"{folder.rstrip('/')}/{name}", below)
+        yield from split_around(f"{folder.rstrip('/')}/{name}", below)
 
 
 def devices() -> list[str]:
@@ -200,7 +202,7 @@ def devices() -> list[str]:
     return [f"/dev/{name}" for name in wanted]
 
 
-def needed_of_run() -> list[str]:
+def needed_in_run() -> list[str]:
     """What commands need of the otherwise hidden /run."""
     return [path for path in _NEEDED_OF_RUN if os.path.exists(path)]  # noqa: PTH110
 

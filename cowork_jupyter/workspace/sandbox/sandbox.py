@@ -15,23 +15,23 @@ from pathlib import Path
 from ...domain.settings import SandboxChoice, Settings
 from ..no_follow import hold
 from ..workspace import Workspace
-from .aftermath import Aftermath, RunningCommand
 from .autorun import NOTHING_OPENED, Opened
-from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
+from .autorun_guard import AutorunGuard, RunningCommand
+from .bubblewrap import bubblewrap_program, bwrap_command, is_set_user_id
+from .command_spec import CommandSpec, Descriptors, ProcessLimits
 from .landlock import landlock_version
+from .launcher import ConfinedCommand, Launcher
 from .namespaces import Bind
-from .orders import Descriptors, Orders, ProcessLimits
-from .places import Places, elsewhere, find_places, homes_here, prefixes_of, withheld
+from .places import Places, find_homes, find_places, other_home_entries, prefixes_of, private_paths
 from .promises import Powers, missing, promises
-from .running import ConfinedCommand, Launcher
-from .scratch import Scratch, environment
-from .seccomp import families, filter_program, seccomp_works_here
-from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only
+from .scratch import Scratch, scratch_environment
+from .seccomp import allowed_families, filter_program, seccomp_works_here
+from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only_mounts
 
 _MEBIBYTE = 1024 * 1024
 _PACKAGE = str(Path(__file__).parents[2])
 """Our package may be installed outside of the environment that runs it."""
-_KEEPER = Launcher()
+_LAUNCHER = Launcher()
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Sandbox:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._views: dict[Viewer, View] = {}
-        self._aftermaths: dict[str, Aftermath] = {}
+        self._guards: dict[str, AutorunGuard] = {}
 
     def __reduce__(self) -> tuple[type[Sandbox], tuple[Settings]]:
         """Another process probes its own machine."""
@@ -86,9 +86,9 @@ class Sandbox:
         return Powers(
             kind=self.kind,
             landlock=landlock_version() if self.kind == "landlock" else 0,
-            namespaces=_KEEPER.namespaces() if self.kind == "landlock" else "",
+            namespaces=_LAUNCHER.namespaces() if self.kind == "landlock" else "",
             seccomp=seccomp_works_here(),
-            watches_sockets=self.kind == "landlock" and _KEEPER.watches_sockets(),
+            watches_sockets=self.kind == "landlock" and _LAUNCHER.watches_sockets(),
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
@@ -111,32 +111,32 @@ class Sandbox:
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
         run: RunningCommand | None = None
         if launch.may_write:  # a read-only command cannot change autorun files
-            begin = self._aftermath(launch.workspace).begin
+            begin = self._guard(launch.workspace).begin
             run = await asyncio.to_thread(begin, launch.opened)
         try:
             with _held(launch) as held:
                 view = self._view(launch, held.workspace)
-                orders = self._orders(launch, folder, view, run)
+                spec = self._spec(launch, folder, view, run)
                 if view:
                     held = replace(held, ruleset=view.ruleset.descriptor)
-                command = await ConfinedCommand.start(_KEEPER, orders, held)
+                command = await ConfinedCommand.start(_LAUNCHER, spec, held)
             try:
                 yield command
             finally:
                 await command.end()
         finally:
             if run:
-                finishing = asyncio.to_thread(self._aftermath(launch.workspace).finish, run)
+                finishing = asyncio.to_thread(self._guard(launch.workspace).finish, run)
                 launch.undone(await asyncio.shield(finishing))
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _aftermath(self, workspace: Workspace) -> Aftermath:
+    def _guard(self, workspace: Workspace) -> AutorunGuard:
         root = str(workspace.root)
-        if root not in self._aftermaths:
+        if root not in self._guards:
             data, own_mounts = self._settings.data_dir, self.powers.own_mounts
-            self._aftermaths[root] = Aftermath(root, data, own_mounts=own_mounts)
-        return self._aftermaths[root]
+            self._guards[root] = AutorunGuard(root, data, own_mounts=own_mounts)
+        return self._guards[root]
 
     def close(self) -> None:
         for view in self._views.values():
@@ -150,16 +150,18 @@ class Sandbox:
     def _scratch(self) -> Scratch:
         return Scratch()
 
-    def _orders(
+    def _spec(
         self, launch: Launch, folder: Path, view: View | None, run: RunningCommand | None
-    ) -> Orders:
+    ) -> CommandSpec:
         """Without a view, bubblewrap does the confining."""
         network = self._network(launch)
-        orders = Orders(
+        spec = CommandSpec(
             arguments=list(launch.arguments),
             environment={
                 **launch.environment,
-                **environment(_as_seen(folder, self.powers.own_mounts), may_write=launch.may_write),
+                **scratch_environment(
+                    _as_seen(folder, self.powers.own_mounts), may_write=launch.may_write
+                ),
             },
             limits=self._limits,
             root=str(launch.workspace.root),
@@ -167,11 +169,11 @@ class Sandbox:
             namespaces=self.powers.namespaces,
             network=network,
         )
-        on_top = list(read_only(run.read_only, orders.root)) if run else []
+        on_top = list(read_only_mounts(run.read_only, spec.root)) if run else []
         if view is None:
-            return self._wrapped(orders, launch, on_top)
+            return self._wrapped(spec, launch, on_top)
         return replace(
-            orders,
+            spec,
             binds=[*view.binds, *on_top],
             empty=list(COVERED_WITH_NOTHING),
             filter=self._filter(network),
@@ -187,7 +189,7 @@ class Sandbox:
             return ""
         # Where other programs' sockets cannot be hidden, none can be opened.
         alone = self.powers.own_mounts
-        allowed = families(internet=network or alone, unix=alone, others=network and alone)
+        allowed = allowed_families(internet=network or alone, unix=alone, others=network and alone)
         return filter_program(allowed, watched=self.powers.own_sockets_only).hex()
 
     def _view(self, launch: Launch, root: int) -> View | None:
@@ -205,22 +207,22 @@ class Sandbox:
             self._views[viewer] = view
         return view
 
-    def _wrapped(self, orders: Orders, launch: Launch, on_top: list[Bind]) -> Orders:
+    def _wrapped(self, spec: CommandSpec, launch: Launch, on_top: list[Bind]) -> CommandSpec:
         program = bubblewrap_program() or "bwrap"
-        arguments = wrapped(
+        arguments = bwrap_command(
             program,
-            orders.arguments,
+            spec.arguments,
             binds=[
                 *mounts(launch.may_write, self._places(launch), self._scratch),
                 *on_top,
             ],
             empty=COVERED_WITH_NOTHING,
             folder=str(launch.workspace.root / launch.path),
-            network=orders.network,
+            network=spec.network,
         )
         # A filter (no_new_privs) would take away the rights of a set-user-id program.
-        rules = "" if is_set_user_id(program) else self._filter(orders.network)
-        return replace(orders, arguments=arguments, filter=rules, privileged=True)
+        rules = "" if is_set_user_id(program) else self._filter(spec.network)
+        return replace(spec, arguments=arguments, filter=rules, privileged=True)
 
     def _places(self, launch: Launch) -> Places:
         database = str(self._settings.database)
@@ -228,13 +230,15 @@ class Sandbox:
             str(self._settings.data_dir),
             *(f"{database}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
             *filter(None, [os.environ.get("XDG_RUNTIME_DIR")]),
-            *withheld(self._settings.private),
+            *private_paths(self._settings.private),
             *launch.hidden,
         ]
-        root, homes = str(launch.workspace.root), homes_here(os.environ)
+        root, homes = str(launch.workspace.root), find_homes(os.environ)
         programs = [sys.prefix, sys.base_prefix, _PACKAGE]
         if not launch.reads_home:
-            private += elsewhere(homes, [root, *programs, *prefixes_of(launch.arguments[0])])
+            private += other_home_entries(
+                homes, [root, *programs, *prefixes_of(launch.arguments[0])]
+            )
         return find_places(root, homes, private, programs, sorted(launch.state))
 
     @cached_property

@@ -63,7 +63,7 @@ class Scratch:
         return folder
 
 
-def environment(folder: str, *, may_write: bool) -> dict[str, str]:
+def scratch_environment(folder: str, *, may_write: bool) -> dict[str, str]:
     """Point caches and temporary files away from the home and the workspace."""
     common = {
         "TMPDIR": folder,

@@ -12,7 +12,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from .kernel import MACHINE, PR_SET_SECCOMP, prctl, system_call
+from .syscalls import MACHINE, PR_SET_SECCOMP, prctl, system_call
 
 _MODE_FILTER = 2
 _LOAD, _JUMP_EQUAL, _JUMP_SET, _AND, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
@@ -55,7 +55,7 @@ def connect_number() -> int:
     return _ARCHITECTURES[MACHINE].connect
 
 
-def families(*, internet: bool, unix: bool, others: bool) -> frozenset[int] | None:
+def allowed_families(*, internet: bool, unix: bool, others: bool) -> frozenset[int] | None:
     """Socket families that a command may open; None for all."""
     if internet and unix and others:
         return None

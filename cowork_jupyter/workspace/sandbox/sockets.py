@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from .kernel import (
+from .seccomp import connect_number, filter_program, install_watched_filter
+from .syscalls import (
     OPENAT2,
     PIDFD_GETFD,
     PIDFD_OPEN,
@@ -30,7 +31,6 @@ from .kernel import (
     prctl,
     system_call,
 )
-from .seccomp import connect_number, filter_program, install_watched_filter
 
 if sys.platform == "linux":
     from fcntl import ioctl

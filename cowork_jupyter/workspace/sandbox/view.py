@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .landlock import Access, Ruleset
 from .namespaces import Bind, Namespaces
-from .places import Places, devices, is_inside, needed_of_run
+from .places import Places, devices, is_inside, needed_in_run
 from .scratch import Scratch
 
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - covered or allowed, not used
@@ -60,7 +60,7 @@ class View:
     def _fill(self, viewer: Viewer, places: Places, scratch: Scratch, workspace: int) -> None:
         rules = self.ruleset
         self._allow("read", places.readable())
-        rules.allow_paths("read", needed_of_run())
+        rules.allow_paths("read", needed_in_run())
         rules.allow_paths("device", devices())
         temporary = scratch.work if viewer.may_write else scratch.tests
         memory = str(scratch.memory) if viewer.namespaces else _SHARED_MEMORY
@@ -88,7 +88,7 @@ def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
     for target in filter(os.path.isdir, _TEMPORARY):
         yield Bind(temporary, target, writable=True)
     yield Bind(str(scratch.memory), _SHARED_MEMORY, writable=True, optional=True)
-    for path in needed_of_run():
+    for path in needed_in_run():
         yield Bind(path, path)
     for path in sorted(places.needed):
         if not is_inside(path, places.root) and _is_covered(path):
@@ -116,7 +116,7 @@ def _workspace(may_write: bool, places: Places) -> Iterable[Bind]:
     yield Bind(places.root, places.root, writable=may_write)
 
 
-def read_only(paths: Iterable[str], root: str) -> Iterable[Bind]:
+def read_only_mounts(paths: Iterable[str], root: str) -> Iterable[Bind]:
     """The mounts on top of a writable workspace that protect these.
 
     The repository is one, too, so that it cannot be replaced.

@@ -20,7 +20,7 @@ class ProcessLimits:
 
 
 @dataclass(frozen=True)
-class Orders:
+class CommandSpec:
     """One command. Descriptors are sent beside it."""
 
     arguments: list[str]
@@ -46,7 +46,7 @@ class Orders:
         return json.dumps(vars(self) | {"limits": vars(self.limits)}).encode()
 
     @classmethod
-    def from_json(cls, text: bytes) -> Orders:
+    def from_json(cls, text: bytes) -> CommandSpec:
         raw = json.loads(text)
         binds = [Bind(*bind) for bind in raw.pop("binds")]
         return cls(**raw | {"limits": ProcessLimits(**raw["limits"]), "binds": binds})
@@ -54,7 +54,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class Descriptors:
-    """Sent with the orders, in this order; -1 if absent."""
+    """Sent with the spec, in this order; -1 if absent."""
 
     input: int
     output: int

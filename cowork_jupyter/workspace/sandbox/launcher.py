@@ -1,4 +1,4 @@
-"""Client of the launcher process: start it once, send it orders, follow each command."""
+"""Client of the launcher process: start it once, send it commands, follow each command."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...domain.errors import Unavailable
+from .command_spec import CommandSpec, Descriptors
 from .namespaces import Namespaces
-from .orders import Descriptors, Orders
 
 # The folder is imported as a package of its own. As part of ours it would load all of ours, and
 # each fork of the launcher process would take three times as long.
@@ -25,7 +25,7 @@ _PROGRAM = """
 import sys, types
 package = sys.modules["cowork_sandbox"] = types.ModuleType("cowork_sandbox")
 package.__path__ = [{folder!r}]
-from cowork_sandbox.keeper import main
+from cowork_sandbox.launcher_process import main
 main({descriptor})
 """
 
@@ -53,28 +53,28 @@ class Launcher:
             self._ensure()
             return self._watches_sockets
 
-    def send(self, orders: Orders, held: Descriptors) -> socket.socket:
+    def send(self, spec: CommandSpec, held: Descriptors) -> socket.socket:
         """Request a command; returns the socket on which its guard reports."""
         with self._lock, _explained():
             try:
-                return self._send(orders, held)
+                return self._send(spec, held)
             except OSError:  # it was killed: start another
                 self._stop()
-                return self._send(orders, held)
+                return self._send(spec, held)
 
     def close(self) -> None:
         """Stop it. Commands that still run are killed by their guards once our sockets close."""
         with self._lock:
             self._stop()
 
-    def _send(self, orders: Orders, held: Descriptors) -> socket.socket:
-        keeper = self._ensure()
+    def _send(self, spec: CommandSpec, held: Descriptors) -> socket.socket:
+        launcher = self._ensure()
         ours, its = socket.socketpair()
-        text = os.memfd_create("cowork-orders", os.MFD_CLOEXEC)
+        text = os.memfd_create("cowork-spec", os.MFD_CLOEXEC)
         try:
             with os.fdopen(os.dup(text), "wb") as file:
-                file.write(orders.to_json())
-            socket.send_fds(keeper, [b"."], [text, its.fileno(), *held.sent()])
+                file.write(spec.to_json())
+            socket.send_fds(launcher, [b"."], [text, its.fileno(), *held.sent()])
         except BaseException:
             ours.close()
             raise
@@ -132,9 +132,11 @@ class ConfinedCommand:
         self.returncode: int | None = None
 
     @classmethod
-    async def start(cls, keeper: Launcher, orders: Orders, held: Descriptors) -> ConfinedCommand:
+    async def start(
+        cls, launcher: Launcher, spec: CommandSpec, held: Descriptors
+    ) -> ConfinedCommand:
         """Start it, or raise; it never runs less confined than requested."""
-        answer = keeper.send(orders, held)
+        answer = launcher.send(spec, held)
         command = cls(*await asyncio.open_unix_connection(sock=answer))
         try:
             first = await command._next()

@@ -8,8 +8,8 @@ command.
 The guard is the subreaper of whatever the command leaves behind, so it can kill it all, also what
 hid in another session. It does so when the service says so or is gone for any reason.
 
-Orders come as JSON in a memfd, sent with descriptors. The guard answers with JSON lines on a socket
-that came with them: `{"pid": …}` or `{"error": …}`, then `{"status": …}`.
+A spec comes as JSON in a memfd, sent with descriptors. The guard answers with JSON lines on a
+socket that came with it: `{"pid": …}` or `{"error": …}`, then `{"status": …}`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from .confine import become, prepare
-from .kernel import PR_SET_CHILD_SUBREAPER, prctl
-from .namespaces import Bind, Namespaces, arrange, enter
-from .orders import Descriptors, Orders
+from .command_spec import CommandSpec, Descriptors
+from .confine import exec_confined, prepare_child
+from .namespaces import Bind, Namespaces, enter_namespaces, set_up_mounts
 from .sockets import ALONE, Sockets, try_watching
 from .supervisor import end_all, ended_children, has_children, woken_by_children
+from .syscalls import PR_SET_CHILD_SUBREAPER, prctl
 
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
@@ -54,7 +54,7 @@ def main(descriptor: int) -> None:
 
 
 def _keep_pairs_ready(service: socket.socket) -> None:
-    """Whichever pair is first takes the next orders, and reports it."""
+    """Whichever pair is first takes the next command, and reports it."""
     taken, take = os.pipe2(os.O_CLOEXEC)
     poll = select.poll()
     poll.register(taken, select.POLLIN)
@@ -88,8 +88,8 @@ def _works(attempt: Callable[..., object], *arguments: object) -> bool:
 
 
 def _try_namespaces(kind: Namespaces) -> None:
-    enter(kind, network=False)
-    arrange([Bind("/usr", "/usr")], ["/dev/shm"])  # noqa: S108 - something to mount on
+    enter_namespaces(kind, network=False)
+    set_up_mounts([Bind("/usr", "/usr")], ["/dev/shm"])  # noqa: S108 - something to mount on
 
 
 def _in_child(work: Callable[..., object], *arguments: object) -> NoReturn:
@@ -131,19 +131,19 @@ def _guard(service: socket.socket, take: int) -> None:
 
 
 def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
-    """Wait for orders, hand the guard the socket to answer on, and become the command."""
-    prepare()
-    orders = _receive(service)
+    """Wait for a spec, hand the guard the socket to answer on, and become the command."""
+    prepare_child()
+    received = _receive(service)
     service.close()
-    if not orders:
+    if not received:
         return
-    text, answer, *rest = orders
+    text, answer, *rest = received
     socket.send_fds(guard, [b"."], [answer])
     os.close(answer)
     try:
         with os.fdopen(text, "rb") as file:
             file.seek(0)
-            become(Orders.from_json(file.read()), Descriptors(*rest), guard)
+            exec_confined(CommandSpec.from_json(file.read()), Descriptors(*rest), guard)
     except BaseException as error:
         os.write(fail, f"{type(error).__name__}: {error}".encode()[:4000])
 

@@ -44,7 +44,7 @@ class RunningCommand:
     kept: dict[str, Kept] = field(default_factory=dict)
 
 
-class Aftermath:
+class AutorunGuard:
     """Shared by all commands of one workspace."""
 
     def __init__(self, root: str, private: Path, *, own_mounts: bool) -> None:
