@@ -59,7 +59,7 @@ def _cell(index: int, raw: dict[str, Any]) -> Cell:
     return Cell(index, str(raw.get("id", "")), str(raw.get("cell_type", "")), text)
 
 
-def rendered(cells: list[Cell]) -> str:
+def render_cells(cells: list[Cell]) -> str:
     return "\n\n".join(f"[{cell.label} · {cell.kind}]\n{cell.source.rstrip()}" for cell in cells)
 
 
@@ -142,7 +142,7 @@ def _plain_breaks(data: bytes) -> bytes:
 _MAX_FILES = 5000
 
 
-def not_found(workspace: Workspace, path: str) -> NotFound:
+def not_found_error(workspace: Workspace, path: str) -> NotFound:
     """The error suggests up to three files with a similar name."""
     close = close_names(workspace, path)
     names = " or ".join(f"'{name}'" for name in close)
@@ -151,12 +151,12 @@ def not_found(workspace: Workspace, path: str) -> NotFound:
 
 
 @contextmanager
-def suggesting(workspace: Workspace, path: str) -> Iterator[None]:
-    """Turn NotFound into `not_found`."""
+def suggest_if_missing(workspace: Workspace, path: str) -> Iterator[None]:
+    """Turn NotFound into `not_found_error`."""
     try:
         yield
     except NotFound:
-        raise not_found(workspace, path) from None
+        raise not_found_error(workspace, path) from None
 
 
 def close_names(workspace: Workspace, path: str) -> list[str]:

@@ -12,7 +12,7 @@ from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
 from .base import ToolParameters, ToolResult, in_thread, tool
 from .diff import Diff, diff
-from .documents import is_notebook, suggesting
+from .documents import is_notebook, suggest_if_missing
 from .files import PathOf
 from .text_files import HEAD, MAX_WHOLE_SIZE, UTF8, decode, is_binary
 
@@ -65,7 +65,7 @@ def preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
 def preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         before, _ = decode(_content_to_edit(place))
-        after = _edited(parameters, before, place.path)
+        after = _apply_edit(parameters, before, place.path)
         change = diff(place.path, _plain_breaks(before), _plain_breaks(after))
     lines = before.count("\n") + 1
     rewrite = change.removed >= LARGE_REWRITE and change.removed * 2 > lines
@@ -86,7 +86,7 @@ def create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
             )
         place.create(data)
         change = diff(place.path, "", parameters.content)
-        return _changed(place.path, change, f"created {place.path} ({change.added} lines)")
+        return _change_result(place.path, change, f"created {place.path} ({change.added} lines)")
 
 
 @tool(
@@ -101,10 +101,10 @@ def update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
     Line endings, encoding and rights stay as they were.
     """
     with workspace.locate(parameters.path) as place:
-        with suggesting(workspace, place.path):
+        with suggest_if_missing(workspace, place.path):
             raw = _content_to_edit(place)
         before, encoding = decode(raw)
-        after = _edited(parameters, before, place.path)
+        after = _apply_edit(parameters, before, place.path)
         if after == before:
             return ToolResult(
                 f"{place.path} already has this content; nothing was changed.",
@@ -113,7 +113,7 @@ def update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
             )
         place.replace(encoding.encode(after))
         change = diff(place.path, _plain_breaks(before), _plain_breaks(after))
-        return _changed(place.path, change, f"changed {place.path} ({change.counts})")
+        return _change_result(place.path, change, f"changed {place.path} ({change.counts})")
 
 
 def _content_to_edit(place: Place) -> bytes:
@@ -133,7 +133,7 @@ def _content_to_edit(place: Place) -> bytes:
     return raw
 
 
-def _edited(parameters: UpdateFile, before: str, path: str) -> str:
+def _apply_edit(parameters: UpdateFile, before: str, path: str) -> str:
     """The new text, with the file's own line breaks in everything new.
 
     Models read invisible characters spelled out, and may write them like that.
@@ -157,7 +157,7 @@ def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
     found = [match.span(1) for match in re.finditer(f"(?=({passage}))", text)]
     if not found:
         raise InvalidInput(
-            f"old_text is not in '{path}'.{_hint(old, text)} Nothing was changed.",
+            f"old_text is not in '{path}'.{_mismatch_hint(old, text)} Nothing was changed.",
             code="text_not_found",
         )
     if len(found) > 1:
@@ -170,7 +170,7 @@ def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
     return found[0]
 
 
-def _hint(old: str, text: str) -> str:
+def _mismatch_hint(old: str, text: str) -> str:
     words = old.split()
     loose = words and re.search(r"\s+".join(map(re.escape, words)), text)
     if not loose:
@@ -184,7 +184,7 @@ def _hint(old: str, text: str) -> str:
 def delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
     """Delete a file, a symlink (not its target) or an empty folder."""
     with workspace.locate(parameters.path, follow=False) as place:
-        with suggesting(workspace, place.path):
+        with suggest_if_missing(workspace, place.path):
             kind = kind_of(place.stat().st_mode)
         place.rmdir() if kind == "folder" else place.unlink()
     what = {"folder": "empty folder ", "link": "symlink "}.get(kind, "")
@@ -193,7 +193,7 @@ def delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
     )
 
 
-def _changed(path: str, change: Diff, summary: str) -> ToolResult:
+def _change_result(path: str, change: Diff, summary: str) -> ToolResult:
     data = {
         "paths": [path],
         "diff": change.text,

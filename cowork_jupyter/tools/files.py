@@ -15,7 +15,7 @@ from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.roles import Permission
 from ..workspace import IgnoreRules, ListedEntry, Place, Workspace, kind_of
 from .base import ToolParameters, ToolResult, in_thread, tool
-from .documents import is_notebook, rendered, suggesting, try_cells
+from .documents import is_notebook, render_cells, suggest_if_missing, try_cells
 from .text_files import (
     HEAD,
     MAX_WHOLE_SIZE,
@@ -65,7 +65,7 @@ def read_file(parameters: ReadFile, workspace: Workspace) -> ToolResult:
     """
     with (
         workspace.locate(parameters.path) as place,
-        suggesting(workspace, place.path),
+        suggest_if_missing(workspace, place.path),
         place.open() as file,
     ):
         return _read_open(parameters, place.path, file)
@@ -116,7 +116,7 @@ def _as_lines(
                 "the notebook's cells as saved on disk; read_notebook also shows outputs "
                 "and unsaved edits"
             )
-            return bom_of(b""), io.BytesIO(rendered(cells).encode("utf-8", "replace"))
+            return bom_of(b""), io.BytesIO(render_cells(cells).encode("utf-8", "replace"))
     if encoding.is_wide:
         notes.append(f"read as {encoding.label}")
         text, _ = decode(head + file.read(MAX_WHOLE_SIZE))
@@ -154,7 +154,7 @@ def _summary(path: str, lines: Lines) -> str:
 def get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
     """Get a file's or folder's kind, size, modification time and permissions, not its content."""
     with workspace.locate(parameters.path, follow=False) as place:
-        with suggesting(workspace, place.path):
+        with suggest_if_missing(workspace, place.path):
             info = place.stat()
         kind = kind_of(info.st_mode)
         facts: dict[str, Any] = {
@@ -209,7 +209,7 @@ def list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResul
 
     What .gitignore names is marked and not looked into.
     """
-    with workspace.locate(parameters.path) as place, suggesting(workspace, place.path):
+    with workspace.locate(parameters.path) as place, suggest_if_missing(workspace, place.path):
         entries = place.entries()
     listing = _Listing(workspace)
     lines = list(listing.lines(place.path, entries, parameters.depth))

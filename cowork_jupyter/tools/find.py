@@ -22,7 +22,7 @@ from typing import IO, TypeVar
 
 from ..domain.errors import InvalidInput, NotFound, Unavailable
 from ..workspace import Glob, IgnoreRules, Place, Workspace, kind_of
-from .documents import Document, documents, not_found
+from .documents import Document, documents, not_found_error
 
 T = TypeVar("T")
 
@@ -221,7 +221,7 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
         try:
             kind = kind_of(place.stat().st_mode)
         except NotFound:
-            raise await asyncio.to_thread(not_found, workspace, place.path) from None
+            raise await asyncio.to_thread(not_found_error, workspace, place.path) from None
         start = place.path
         if kind != "folder":
             return [start]
@@ -237,7 +237,7 @@ async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[s
     process = start_filter(search.pattern, search.most + 1, search.context)
     stream = _Stream(process)
     await while_running(process, lambda: stream.run(workspace, paths))
-    return _limited(stream.lines, search)
+    return _limit_matches(stream.lines, search)
 
 
 class _Stream:
@@ -288,7 +288,7 @@ class _Stream:
         return FoundLine(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
 
 
-def _limited(lines: list[FoundLine], search: Search) -> Found:
+def _limit_matches(lines: list[FoundLine], search: Search) -> Found:
     """At most the wanted matches, and only context from the same document."""
     matches = [line for line in lines if line.is_match]
     wanted = matches[: search.most]

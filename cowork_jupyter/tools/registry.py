@@ -100,7 +100,7 @@ class ToolRegistry(Mapping[str, Tool]):
         tool, and nothing before this point is trusted to have checked.
         """
         tool = self.permitted_tool(name, context.role, raw_parameters)
-        result = await tool.run(validated(tool, raw_parameters), context)
+        result = await tool.run(validate_parameters(tool, raw_parameters), context)
         return replace(
             result,
             text=without_surrogates(result.text),
@@ -145,7 +145,7 @@ class _Replacing(ToolRegistry):
         await self._base.prepare(role)
 
 
-def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
+def validate_parameters(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
     """Raises InvalidInput that names each bad field."""
     try:
         json.dumps(raw, ensure_ascii=False).encode()

@@ -91,11 +91,11 @@ async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResul
     pattern = Pattern(parameters.text, literal=True, ignore_case=parameters.ignore_case)
     search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
     found = await find(search, context.workspace)
-    ranked = _ranked(found.lines, parameters.text)
+    ranked = _rank_lines(found.lines, parameters.text)
     page = Found(
         ranked[: parameters.max_results], found.is_all and len(ranked) <= parameters.max_results
     )
-    lines = _grouped(page.lines)
+    lines = _group_lines(page.lines)
     if not page.is_all:
         lines.append("[there are more matches; use a longer text or a narrower path]")
     return _result(page, lines, f"'{parameters.text}'")
@@ -105,7 +105,7 @@ def _grep_line(line: FoundLine) -> str:
     return f"{line.document.label}:{line.number}{':' if line.is_match else '-'} {line.text}"
 
 
-def _ranked(lines: list[FoundLine], text: str) -> list[FoundLine]:
+def _rank_lines(lines: list[FoundLine], text: str) -> list[FoundLine]:
     """Files that define it first, then those that use it most; tests after what they test."""
     uses = Counter(line.document.path for line in lines)
     defines = {line.document.path for line in lines if _is_definition(line.text, text)}
@@ -124,7 +124,7 @@ def _is_definition(line: str, text: str) -> bool:
     )
 
 
-def _grouped(lines: list[FoundLine]) -> list[str]:
+def _group_lines(lines: list[FoundLine]) -> list[str]:
     """Lines under the name of their document."""
     out: list[str] = []
     label = None
@@ -195,13 +195,13 @@ async def search_symbol(parameters: SearchSymbol, context: ToolContext) -> ToolR
         {**where.facts, "line": it.line, "name": it.name, "kind": it.kind} for where, it, _ in page
     ]
     return ToolResult(
-        text="\n".join(lines) or _none(parameters),
+        text="\n".join(lines) or _no_definition(parameters),
         summary=f"found {len(found)} definitions of {parameters.name}",
         data={"paths": list(dict.fromkeys(item["path"] for item in data)), "definitions": data},
     )
 
 
-def _none(parameters: SearchSymbol) -> str:
+def _no_definition(parameters: SearchSymbol) -> str:
     what = parameters.kind or "name"
     return f"No {what} '{parameters.name}' is defined here. Use grep to find where it is used."
 
@@ -256,12 +256,12 @@ def _definitions(
             yield from _definitions(node.body, f"{around}{node.name}.", not is_class)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             if not in_function:
-                yield from _assigned(node, around)
+                yield from _assigned_names(node, around)
         elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield from _definitions(ast.iter_child_nodes(node), around, in_function)
 
 
-def _assigned(
+def _assigned_names(
     node: ast.Assign | ast.AnnAssign | ast.AugAssign, around: str
 ) -> Iterator[Definition]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -47,7 +47,7 @@ _ADDED = {
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CRED|AUTH", re.IGNORECASE)
 
 
-def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+def scrub_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """An allowlist, so that secrets with unexpected names stay out too."""
     kept = {
         name: value
@@ -99,7 +99,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     output = CommandOutput(context.output)
     timed_out = False
     undone: list[str] = []
-    async with started(
+    async with start_command(
         command_line(parameters.command),
         context,
         cwd=parameters.cwd,
@@ -117,10 +117,11 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     hints = _hints(process, context, output)
     summary = f"ran `{_short(parameters.command)}`: {ending}"
     if undone:
-        summary += f"; undone: {_listed(undone)}"
+        paths = _list_paths(undone)
+        summary += f"; undone: {paths}"
         hints += (
             "\n[Undone, because it would run or be read later, outside the sandbox: "
-            f"{_listed(undone)}. To keep it, run a command that names the file: it asks the user.]"
+            f"{paths}. To keep it, run a command that names the file: it asks the user.]"
         )
     return ToolResult(
         text=f"{output.text}{separator}[{ending}]{hints}",
@@ -155,7 +156,7 @@ def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str
     return hints
 
 
-def _listed(paths: list[str]) -> str:
+def _list_paths(paths: list[str]) -> str:
     """Limited: a command may create any number of files with any names."""
     plain = (
         "".join(character if character.isprintable() else "?" for character in path)
@@ -221,7 +222,7 @@ class Running(Protocol):
 
 
 @asynccontextmanager
-async def started(
+async def start_command(
     arguments: list[str],
     context: ToolContext,
     *,
@@ -239,7 +240,7 @@ async def started(
                 folder=folder,
                 path=place.path,
                 output=write_end.fileno(),
-                environment=scrubbed(os.environ),
+                environment=scrub_environment(os.environ),
                 may_write=may_write,
                 network=context.clearance.network,
                 opened=context.clearance.opened,

@@ -124,7 +124,7 @@ class TableFacts:
 def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
     """`data` is the head of a file of this size. None if it is not a table."""
     try:
-        text, encoding = _decoded(data, whole=len(data) >= size)
+        text, encoding = _decode(data, whole=len(data) >= size)
         lines = text.splitlines()
         if len(data) < size and len(lines) > 1:
             lines = lines[:-1]  # the last line is incomplete
@@ -156,7 +156,7 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         path,
         columns,
         _rows(len(rows), len(data), size, is_all=is_all),
-        _reading(path, dialect, columns),
+        _read_csv_call(path, dialect, columns),
         [] if has_secret else [line[:200] for line in lines[: FIRST_ROWS + 1]],
         dialect,
         len(rows),
@@ -164,7 +164,7 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
     )
 
 
-def _decoded(data: bytes, *, whole: bool) -> tuple[str, str]:
+def _decode(data: bytes, *, whole: bool) -> tuple[str, str]:
     """The text, and the name of its encoding if it is not UTF-8."""
     encoding = bom_of(data)
     decoder = codecs.getincrementaldecoder(encoding.name)()  # the end may be half a character
@@ -203,15 +203,15 @@ def _column(name: str, kind: str, values: list[str], missing: int) -> TableColum
     low = high = ""
     if values and kind.startswith(("whole", "numbers")):
         plain = str.maketrans(",", ".", ".") if kind == _COMMA else {}
-        low, high = _ends(values, lambda value: float(value.translate(plain)))
+        low, high = _range(values, lambda value: float(value.translate(plain)))
     elif values and kind in ("dates", "times"):
-        low, high = _ends(values, str)
+        low, high = _range(values, str)
     counted = Counter(values)
     common = tuple(value for value, _ in counted.most_common(MAX_VALUES))
     return TableColumn(name, kind, missing, len(counted), low, high, common)
 
 
-def _ends(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
+def _range(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
     return min(values, key=order), max(values, key=order)
 
 
@@ -224,7 +224,7 @@ def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
     return f"about {about:,.0f} rows (what follows is of the first {read:,})"
 
 
-def _reading(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
+def _read_csv_call(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
     dates = [column.name for column in columns if column.kind in _DATES]
     options = [
         *([f"sep={dialect.separator!r}"] if dialect.separator != "," else []),

@@ -10,7 +10,7 @@ from ...domain.expectation_rules import FILE, is_about_files
 from ...domain.expectations import Expectation
 from ...effects.checking import check, in_words
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.state import measured, questions_of
+from ...tools.kernel.state import measure_questions, parse_measured
 
 NOTHING = "Nothing is pinned here yet. Pin a line of the data effects on a card."
 _MARKS = {True: "✓", False: "✕", None: "?"}
@@ -27,7 +27,7 @@ def standing(get: Callable[[str], Any]) -> str:
 
 def _lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
-    facts = measured(json.loads(measure(questions_of(variables)))) if variables else []
+    facts = parse_measured(json.loads(measure(measure_questions(variables)))) if variables else []
     here = {
         expectation.id: check(expectation, fact)
         for expectation, fact in zip(variables, facts, strict=True)

@@ -28,8 +28,8 @@ from ...tools.kernel.state import (
     TableCopy,
     Variable,
     Variables,
-    measured,
-    questions_of,
+    measure_questions,
+    parse_measured,
 )
 from ...workspace import Workspace
 from .main_thread import MainThread
@@ -118,8 +118,8 @@ class OwnKernels:
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         self._own(workspace, path)
-        said = await asyncio.to_thread(measure, questions_of(expectations))
-        return measured(json.loads(said))
+        said = await asyncio.to_thread(measure, measure_questions(expectations))
+        return parse_measured(json.loads(said))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         """The one that runs us."""

@@ -28,8 +28,8 @@ from ...tools.kernel.state import (
     TableCopy,
     Variable,
     Variables,
-    measured,
-    questions_of,
+    measure_questions,
+    parse_measured,
 )
 from ...tools.notebook.state import Edit, OpenElsewhere
 from ...workspace import Workspace
@@ -298,8 +298,8 @@ def _heard_here(run: CodeRun) -> CodeRun:
 
 
 async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
-    expression = inside.measure_expression(questions_of(expectations))
-    return measured(await evaluated(found.manager, expression, seconds=MEASURING))
+    expression = inside.measure_expression(measure_questions(expectations))
+    return parse_measured(await evaluated(found.manager, expression, seconds=MEASURING))
 
 
 async def _until_free(line: KernelLine, show: Show) -> None:

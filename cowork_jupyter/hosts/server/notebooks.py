@@ -33,10 +33,10 @@ from ...tools.notebook.stored import (
     Document,
     NotebookFiles,
     apply,
-    checked,
+    check_notebook,
     locate_notebook,
     outputs_of,
-    parsed,
+    parse_notebook,
     state_of,
     tags_of,
 )
@@ -178,8 +178,8 @@ class ServerNotebooks:
         if where is None or not self.is_open(path):
             return False
         try:
-            target = as_opened(parsed(path, content))
-            known = None if present is None else as_opened(parsed(path, present))
+            target = as_opened(parse_notebook(path, content))
+            known = None if present is None else as_opened(parse_notebook(path, present))
         except CoworkError:
             return False
         try:
@@ -258,7 +258,7 @@ class ServerNotebooks:
         except web.HTTPError as error:
             raise _by_jupyter(where.path, error) from error
         document: Document = model["content"]
-        return checked(where.path, document)
+        return check_notebook(where.path, document)
 
     async def _save(self, where: _Where, contents_path: str, document: Document) -> None:
         model = {"type": "notebook", "format": "json", "content": document}

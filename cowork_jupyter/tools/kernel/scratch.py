@@ -20,7 +20,7 @@ from ..base import SCRATCH, Tool, ToolContext, ToolParameters, ToolResult, tool
 from ..text_files import size_text
 from . import tools as kernel_tools
 from .state import Code, ScratchSetup, TableCopy, no_sandbox
-from .tools import CodeText, RunCode, code_in, kernel_path, run_in
+from .tools import CodeText, RunCode, code_name, kernel_path, run_in
 
 MAX_TABLES = 8
 MAX_TABLE_SIZE = 256_000_000
@@ -75,7 +75,7 @@ async def run_code(parameters: ScratchCode, context: ToolContext) -> ToolResult:
             advice=_advice(context),
         )
         inside = replace(context, kernels=context.scratch.with_setup(setup))
-        return await run_in(SCRATCH, Code(parameters.code), inside, code_in(SCRATCH))
+        return await run_in(SCRATCH, Code(parameters.code), inside, code_name(SCRATCH))
 
 
 run_code_alone = replace(run_code, parameters=ScratchCode)
@@ -145,7 +145,7 @@ async def table_copies(names: list[str], context: ToolContext) -> AsyncIterator[
             file = Path(folder, str(number))
             where = (context.workspace, path)
             _check(await context.kernels.copy_table(*where, name, str(file), room))
-            found[name] = _opened(file, path)
+            found[name] = _open_copy(file, path)
             stack.callback(os.close, found[name])
             room -= os.fstat(found[name]).st_size
         yield found
@@ -166,7 +166,7 @@ def _check(copied: TableCopy) -> None:
         )
 
 
-def _opened(file: Path, path: str) -> int:
+def _open_copy(file: Path, path: str) -> int:
     try:
         return os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
@@ -196,7 +196,7 @@ class RunNamedCode(RunCode):
         return self
 
 
-def naming_its_notebook(tool: Tool) -> Tool:
+def require_notebook(tool: Tool) -> Tool:
     """Require `path`: there is no default notebook."""
     path = tool.parameters.model_fields.get("path")
     if tool.category != "kernel" or path is None or path.is_required():

@@ -20,7 +20,7 @@ from ...domain.errors import Unavailable
 from ...workspace import Workspace
 from ...workspace.sandbox.launcher import ConfinedCommand
 from ...workspace.sandbox.sandbox import Launch, Sandbox
-from ..shell import scrubbed
+from ..shell import scrub_environment
 from .state import ScratchSetup
 
 MAX_LINE = 16 * 1024 * 1024
@@ -97,7 +97,7 @@ class ScratchProcess:
                     folder=folder,
                     path=place.path,
                     output=its.fileno(),
-                    environment={**scrubbed(os.environ), "MPLBACKEND": "Agg"},
+                    environment={**scrub_environment(os.environ), "MPLBACKEND": "Agg"},
                     may_write=False,
                     network=False,
                     input=its.fileno(),

@@ -270,7 +270,7 @@ MEASURING = 60.0
 """Seconds that all checks together may take."""
 
 
-def questions_of(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
+def measure_questions(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
     return [_question(expectation) for expectation in expectations]
 
 
@@ -280,5 +280,5 @@ def _question(expectation: Expectation) -> dict[str, JsonValue]:
     return {**asked, "partner": table, "partner_column": column}
 
 
-def measured(answer: Mapping[str, Any]) -> list[Measured]:
+def parse_measured(answer: Mapping[str, Any]) -> list[Measured]:
     return [Measured.model_validate(fact) for fact in answer["facts"]]

@@ -13,7 +13,7 @@ from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
 from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
-from ..notebook.outputs import MAX_LENGTH, described, middle_cut, pictures_in
+from ..notebook.outputs import MAX_LENGTH, describe_outputs, middle_cut, pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
 from .hints import hint_for
@@ -65,10 +65,12 @@ async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
 
 
 async def preview_code(parameters: RunCode, context: ToolContext) -> Preview:
-    return Preview("code", parameters.code, resource=code_in(kernel_path(parameters.path, context)))
+    return Preview(
+        "code", parameters.code, resource=code_name(kernel_path(parameters.path, context))
+    )
 
 
-def code_in(path: str) -> str:
+def code_name(path: str) -> str:
     """What people call code without a cell."""
     return f"code in {path}"
 
@@ -115,7 +117,7 @@ async def _run(
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
-    name = cell or code_in(path)
+    name = cell or code_name(path)
     return await run_in(path, code, context, name, start=parameters.start_kernel)
 
 
@@ -126,23 +128,23 @@ async def run_in(
     answers: list[str | None] = []
 
     async def stalled(seconds: float) -> bool:
-        answers.append(await context.ask(_about_waiting(name, seconds)))
+        answers.append(await context.ask(_stall_question(name, seconds)))
         return answers[-1] == GO_ON
 
     run = CodeRun(path, code, context.output, start, stalled, context.mask)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
     if ran.stalled is not None:
-        raise _given_up(ran, code, name, answers[-1])
+        raise _stalled_error(ran, code, name, answers[-1])
     if ran.failure:
         hint = await hint_for(ran.failure, code.source, path, context)
-        raise _failed(ran, ran.failure, code, name, hint)
+        raise _failure_error(ran, ran.failure, code, name, hint)
     return _result(ran, code, name)
 
 
-def _about_waiting(name: str, seconds: float) -> Question:
+def _stall_question(name: str, seconds: float) -> Question:
     return Question(
-        question=f"{_capital(name)} has produced no output and used no CPU for "
+        question=f"{_capitalize(name)} has produced no output and used no CPU for "
         f"{seconds:.0f} seconds. Keep waiting?",
         context="It may be sleeping, or waiting for something outside.",
         severity="major",
@@ -155,17 +157,19 @@ def _about_waiting(name: str, seconds: float) -> Question:
     )
 
 
-def _given_up(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
+def _stalled_error(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
     """Why it was interrupted, for the model, or for the user if they stopped the agent."""
     quiet = f"it produced no output and used no CPU for {ran.stalled:.0f} seconds"
     if answer == STOP:
-        return Interrupted(f"{_capital(name)} was interrupted, and the agent stopped: {quiet}.")
+        return Interrupted(f"{_capitalize(name)} was interrupted, and the agent stopped: {quiet}.")
     who = "the user did not want to wait" if answer else "nobody could be asked whether to wait"
     line = ran.failure.line if ran.failure else None
     where = f" It was in line {line}: {_line(code.source, line)}." if line else ""
-    text = described(ran.outputs, MAX_LENGTH)
+    text = describe_outputs(ran.outputs, MAX_LENGTH)
     return CoworkError(
-        "\n".join([f"{_capital(name)} was interrupted: {quiet}, and {who}.{where}", text]).strip(),
+        "\n".join(
+            [f"{_capitalize(name)} was interrupted: {quiet}, and {who}.{where}", text]
+        ).strip(),
         code="stalled",
         details={"notebook": ran.path, "cell_id": code.cell_id, "line": line},
     )
@@ -196,16 +200,16 @@ def kernel_path(path: str | None, context: ToolContext) -> str:
     return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
-def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
+def _failure_error(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
     """Short: the line, the output, the exception and where it is in the user's own files."""
     line = failure.line
     where = f" in line {line}: {_line(code.source, line)}" if line else "."
     said = f"{failure.name}: {failure.message}"
     printed = [output for output in ran.outputs if output.get("output_type") != "error"]
-    text = described(printed, MAX_LENGTH)
+    text = describe_outputs(printed, MAX_LENGTH)
     parts = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
     return CoworkError(
-        "\n".join([f"{_capital(name)} failed{where}", *(part for part in parts if part)]),
+        "\n".join([f"{_capitalize(name)} failed{where}", *(part for part in parts if part)]),
         code="code_failed",
         retryable=True,  # once the code is corrected
         details={**_facts(ran, code), "line": line, "exception": said[:2000]},
@@ -232,16 +236,16 @@ def _facts(ran: Ran, code: Code) -> dict[str, Any]:
 
 
 def _result(ran: Ran, code: Code, name: str) -> ToolResult:
-    text = described(ran.outputs, MAX_LENGTH)
+    text = describe_outputs(ran.outputs, MAX_LENGTH)
     # Models know cells by their ids.
-    what = f"cell {code.cell_id} in" if code.cell_id else f"{code_in(ran.path)},"
+    what = f"cell {code.cell_id} in" if code.cell_id else f"{code_name(ran.path)},"
     head = f"[ran {what} {ran.seconds:.1f} s]"
     said = f"{text}\n{head}" if text else f"{head} No output."
     pictures = pictures_in(ran.outputs)
     return ToolResult(said, f"ran {name}", _facts(ran, code), pictures, output=text)
 
 
-def _capital(words: str) -> str:
+def _capitalize(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 

@@ -26,7 +26,7 @@ from ..documents import is_notebook
 from ..files import PathOf
 from .reading import CellId
 from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
-from .stored import BY_PLACE, Document, apply, new_cell_id, written
+from .stored import BY_PLACE, Document, apply, new_cell_id, serialize_notebook
 
 
 class NewCell(BaseModel):
@@ -68,7 +68,7 @@ def create_notebook(parameters: CreateNotebook, workspace: Workspace) -> ToolRes
                 "it with insert_cell and edit_cell.",
                 code="exists",
             )
-        place.create(written(document))
+        place.create(serialize_notebook(document))
     change = diff(place.path, "", _as_lines(parameters))
     count = len(parameters.cells)
     summary = f"created {place.path} ({count} cell{'' if count == 1 else 's'})"
@@ -168,7 +168,7 @@ class DeleteCell(ToolParameters):
 
 
 @dataclass(frozen=True)
-class _Planned:
+class _PlannedEdit:
     """An edit and what it means for people."""
 
     state: NotebookState
@@ -213,18 +213,18 @@ class _Planned:
         return Preview("diff", self.change.text, resource=resource)
 
 
-async def _insertion(parameters: InsertCell, context: ToolContext) -> _Planned:
+async def _plan_insert(parameters: InsertCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
     after = _neighbour(state, parameters, len(state.cells))
     source, cell_type = parameters.source, parameters.cell_type
     edit = Edit("insert", new_cell_id(), after=after, source=source, cell_type=cell_type)
     change = diff(f"{state.path} (new {cell_type} cell)", "", _lines(source))
-    return _Planned(state, edit, change, lambda _: f"inserted a cell into {state.path}")
+    return _PlannedEdit(state, edit, change, lambda _: f"inserted a cell into {state.path}")
 
 
-async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
+async def _plan_edit(parameters: EditCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
-    cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
+    cell = _read_cell(state, parameters.cell_id, parameters.fingerprint)
     known: dict[str, CellType] = {"markdown": "markdown", "raw": "raw"}
     cell_type = parameters.cell_type or known.get(cell.cell_type, "code")
     # Models read invisible characters spelled out, and may write them like that.
@@ -233,10 +233,10 @@ async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
     change = diff(state.path, _lines(cell.source), _lines(edit.source))
     said = f"of {state.path} ({change.counts})"
     name = state.name_of(cell.id)
-    return _Planned(state, edit, change, lambda who: f"changed {who} {said}", name)
+    return _PlannedEdit(state, edit, change, lambda who: f"changed {who} {said}", name)
 
 
-async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
+async def _plan_move(parameters: MoveCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
     old = state.index(parameters.cell_id)
     others = [cell for cell in state.cells if cell.id != parameters.cell_id]
@@ -250,19 +250,19 @@ async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
         places = (old + 1, new + 1) if who == name else (old, new)
         return f"moved {who} of {state.path} from position {places[0]} to {places[1]}"
 
-    return _Planned(state, edit, Diff("", 0, 0), said, name)
+    return _PlannedEdit(state, edit, Diff("", 0, 0), said, name)
 
 
-async def _deletion(parameters: DeleteCell, context: ToolContext) -> _Planned:
+async def _plan_delete(parameters: DeleteCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
-    cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
+    cell = _read_cell(state, parameters.cell_id, parameters.fingerprint)
     edit = Edit("delete", cell.id, expected=cell.source)
     change = diff(state.path, _lines(cell.source), "")
     name = state.name_of(cell.id)
-    return _Planned(state, edit, change, lambda who: f"deleted {who} of {state.path}", name)
+    return _PlannedEdit(state, edit, change, lambda who: f"deleted {who} of {state.path}", name)
 
 
-def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_Planned]]) -> PreviewFunction:
+def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_PlannedEdit]]) -> PreviewFunction:
     async def preview(parameters: ToolParameters, context: ToolContext) -> Preview:
         return (await plan(parameters, context)).preview()
 
@@ -278,31 +278,31 @@ _cell_tool = partial(
 )
 
 
-@_cell_tool(preview=_preview_of(_insertion))
+@_cell_tool(preview=_preview_of(_plan_insert))
 async def insert_cell(parameters: InsertCell, context: ToolContext) -> ToolResult:
     """Insert a cell into a notebook: below the cell `after`, at `index`, or at the end."""
-    return await _carried_out(await _insertion(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_insert(parameters, context), context, parameters.path)
 
 
-@_cell_tool(preview=_preview_of(_edition))
+@_cell_tool(preview=_preview_of(_plan_edit))
 async def edit_cell(parameters: EditCell, context: ToolContext) -> ToolResult:
     """Replace the source of a notebook cell. Read it first to get its id and fingerprint."""
-    return await _carried_out(await _edition(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_edit(parameters, context), context, parameters.path)
 
 
-@_cell_tool(preview=_preview_of(_move))
+@_cell_tool(preview=_preview_of(_plan_move))
 async def move_cell(parameters: MoveCell, context: ToolContext) -> ToolResult:
     """Move a notebook cell below the cell `after`, or to position `index`."""
-    return await _carried_out(await _move(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_move(parameters, context), context, parameters.path)
 
 
-@_cell_tool(preview=_preview_of(_deletion))
+@_cell_tool(preview=_preview_of(_plan_delete))
 async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResult:
     """Delete a notebook cell. Read it first to get its id and fingerprint."""
-    return await _carried_out(await _deletion(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_delete(parameters, context), context, parameters.path)
 
 
-async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
+async def _carry_out(planned: _PlannedEdit, context: ToolContext, path: str) -> ToolResult:
     changed = await _change(planned, context, path)
     said = planned.summary(f"cell {changed.cell_id}")  # models know cells by id
     data = {
@@ -320,7 +320,7 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
     return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
 
-async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed:
+async def _change(planned: _PlannedEdit, context: ToolContext, path: str) -> Changed:
     """Where another program has the notebook open, ask the user before writing."""
     notebooks, answers = context.notebooks, context.write_under_open
     try:
@@ -328,13 +328,13 @@ async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed
     except OpenElsewhere:
         name = planned.state.path
         if name not in answers:
-            answers[name] = await context.ask(_about_open(name)) == WRITE
+            answers[name] = await context.ask(_ask_about_open(name)) == WRITE
         if not answers[name]:
             raise
     return await notebooks.change(context.workspace, path, planned.edit, under_open=True)
 
 
-def _about_open(path: str) -> Question:
+def _ask_about_open(path: str) -> Question:
     return Question(
         question=f"{path} is open in another program. Write the file anyway?",
         context="That program does not see the change, and asks at its next save which version "
@@ -347,14 +347,14 @@ def _about_open(path: str) -> Question:
     )
 
 
-def _remark(planned: _Planned, changed: Changed) -> str:
+def _remark(planned: _PlannedEdit, changed: Changed) -> str:
     """What the model needs to go on without reading everything again."""
     known = f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
     unsaved = " The user sees it in the open notebook, which has unsaved edits."
     return (known if planned.fingerprint else "") + (unsaved if changed.unsaved else "")
 
 
-def _as_read(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
+def _read_cell(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
     cell = state.cell(cell_id)
     if cell.fingerprint != fingerprint:
         raise stale(state.path, cell)

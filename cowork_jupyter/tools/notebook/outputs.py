@@ -104,7 +104,7 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def shortened(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str, Any]:
+def shorten_output(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str, Any]:
     """An output whose texts are at most `MAX_LENGTH`, and whose pictures are only their head.
 
     With `pictures`, those that a model can be shown stay whole. The browser does the same before it
@@ -181,7 +181,7 @@ def _size(value: Any) -> int:
 # For the model
 
 
-def described(outputs: Iterable[Mapping[str, Any]], room: int = MAX_DESCRIBED_LENGTH) -> str:
+def describe_outputs(outputs: Iterable[Mapping[str, Any]], room: int = MAX_DESCRIBED_LENGTH) -> str:
     """Outputs of a cell as text for the model."""
     return "\n".join(description for description in _descriptions(outputs, room) if description)
 
@@ -192,23 +192,23 @@ def _descriptions(outputs: Iterable[Mapping[str, Any]], room: int) -> Iterator[s
         if output.get("output_type") == "stream":
             printed += as_text(output.get("text"))
             continue
-        yield _said(printed, room)
+        yield _printed_text(printed, room)
         printed = ""
         yield (
-            _failure(output, room)
+            _describe_error(output, room)
             if output.get("output_type") == "error"
-            else _displayed(output.get("data", {}), room)
+            else _describe_data(output.get("data", {}), room)
         )
-    yield _said(printed, room)
+    yield _printed_text(printed, room)
 
 
-def _said(text: str, room: int) -> str:
+def _printed_text(text: str, room: int) -> str:
     # Progress bars overwrite themselves; keep the final state.
     lines = [line.rpartition("\r")[2] for line in _plain(text).replace("\r\n", "\n").split("\n")]
     return middle_cut("\n".join(lines).rstrip(), room)
 
 
-def _failure(output: Mapping[str, Any], room: int) -> str:
+def _describe_error(output: Mapping[str, Any], room: int) -> str:
     said = f"{output.get('ename', '')}: {output.get('evalue', '')}"
     lines = _plain("\n".join(map(str, output.get("traceback") or []))).rstrip().splitlines()
     end = "\n".join(lines[-_TRACEBACK_LINES:])
@@ -218,23 +218,23 @@ def _failure(output: Mapping[str, Any], room: int) -> str:
     return middle_cut(end if said in end else f"{end}\n{said}".strip(), room)
 
 
-def _displayed(data: Mapping[str, Any], room: int) -> str:
+def _describe_data(data: Mapping[str, Any], room: int) -> str:
     pictures = [_picture(mime, value) for mime, value in data.items() if mime.startswith("image/")]
     text = next((mime for mime in _TEXTS if data.get(mime)), None)
     is_table = "<table" in as_text(data.get("text/html"))
     if is_table and data.get("text/plain"):
-        return _table(as_text(data["text/plain"]), room)
-    words = middle_cut(_value(as_text(data[text])), room) if text else ""
+        return _shorten_table(as_text(data["text/plain"]), room)
+    words = middle_cut(_plain_value(as_text(data[text])), room) if text else ""
     others = [] if pictures or words else [f"[{', '.join(data) or 'an empty output'}]"]
     return "\n".join([*pictures, *([words] if words else []), *others])
 
 
-def _value(text: str) -> str:
+def _plain_value(text: str) -> str:
     """`np.float64(29.99)` is 29.99."""
     return _SCALAR.sub(r"\1", _plain(text).rstrip())
 
 
-def _table(text: str, room: int) -> str:
+def _shorten_table(text: str, room: int) -> str:
     lines = text.rstrip().splitlines()
     missing = len(lines) - _TABLE_LINES
     if missing > 1:

@@ -13,7 +13,7 @@ from ...domain.messages import ImagePart
 from ...domain.roles import Permission
 from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..files import PathOf
-from .outputs import MAX_LENGTH, PICTURE_TYPES, described, pictures_in, size_of
+from .outputs import MAX_LENGTH, PICTURE_TYPES, describe_outputs, pictures_in, size_of
 from .state import CellState, NotebookState
 
 MAX_CELLS = 100
@@ -92,7 +92,7 @@ def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
 def _cell_text(index: int, cell: CellState, room: int | None = None) -> str:
     run = f" · In [{cell.execution_count}]" if cell.execution_count is not None else ""
     head = f"[cell {index} · {cell.id} · {cell.cell_type}{run} · fingerprint {cell.fingerprint}]"
-    came = described(cell.outputs) if room is None else described(cell.outputs, room)
+    came = describe_outputs(cell.outputs) if room is None else describe_outputs(cell.outputs, room)
     return "\n".join([head, cell.source.rstrip(), *(["[output]", came] if came else [])])
 
 

@@ -12,7 +12,7 @@ from ...workspace import Workspace
 
 CellType = Literal["code", "markdown", "raw"]
 Outputs = tuple[Mapping[str, Any], ...]
-"""Outputs as in a notebook file, shortened by `outputs.shortened`."""
+"""Outputs as in a notebook file, shortened by `outputs.shorten_output`."""
 PRIVATE = "private"
 """Tag of cells that are kept from models."""
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from ...domain.errors import InvalidInput
 from ...workspace import Place, Workspace
-from ..documents import is_notebook, suggesting
+from ..documents import is_notebook, suggest_if_missing
 from ..text_files import MAX_WHOLE_SIZE
-from .outputs import as_text, shortened
+from .outputs import as_text, shorten_output
 from .state import CellState, Changed, Edit, NotebookState, Outputs, no_such_cell, stale
 
 Document = dict[str, Any]
@@ -25,7 +25,7 @@ BY_PLACE = "#"
 """Prefix of the ids of cells that have none."""
 
 
-def parsed(path: str, data: bytes) -> Document:
+def parse_notebook(path: str, data: bytes) -> Document:
     """Raises InvalidInput unless it is a notebook that can be edited."""
     try:
         document = json.loads(data)
@@ -35,10 +35,10 @@ def parsed(path: str, data: bytes) -> Document:
         raise InvalidInput(
             f"'{path}' is not a notebook: it is not a JSON object.", code="no_notebook"
         )
-    return checked(path, document)
+    return check_notebook(path, document)
 
 
-def checked(path: str, document: Document) -> Document:
+def check_notebook(path: str, document: Document) -> Document:
     """Raises InvalidInput unless its cells can be told."""
     if document.get("nbformat") != 4:
         raise InvalidInput(
@@ -52,7 +52,7 @@ def checked(path: str, document: Document) -> Document:
     return document
 
 
-def written(document: Document) -> bytes:
+def serialize_notebook(document: Document) -> bytes:
     """The file as Jupyter writes it."""
     text = json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True)
     return f"{text}\n".encode("utf-8", "replace")
@@ -66,7 +66,7 @@ def state_of(path: str, document: Document) -> NotebookState:
 def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
     """Outputs of one cell, with pictures."""
     raw = document["cells"][_index(path, _states(document), cell_id)]
-    return tuple(shortened(output, pictures=True) for output in _raw_outputs(raw))
+    return tuple(shorten_output(output, pictures=True) for output in _raw_outputs(raw))
 
 
 def new_cell_id() -> str:
@@ -123,7 +123,7 @@ def _state(index: int, raw: dict[str, Any]) -> CellState:
         cell_type=str(raw.get("cell_type", "")),
         source=as_text(raw.get("source")),
         execution_count=count if isinstance(count, int) else None,
-        outputs=tuple(shortened(output) for output in _raw_outputs(raw)),
+        outputs=tuple(shorten_output(output) for output in _raw_outputs(raw)),
         tags=tags_of(_metadata(raw)),
     )
 
@@ -232,7 +232,7 @@ def _change(workspace: Workspace, path: str, edit: Edit) -> Changed:
     with _one_at_a_time, locate_notebook(workspace, path) as place:
         document = _document(place)
         cell_id = apply(place.path, document, edit)
-        place.replace(written(document))
+        place.replace(serialize_notebook(document))
         return Changed(place.path, cell_id)
 
 
@@ -242,7 +242,7 @@ def _document(place: Place) -> Document:
         raise InvalidInput(
             f"'{place.path}' is too large. Ask the user to clear its outputs.", code="too_large"
         )
-    return parsed(place.path, data)
+    return parse_notebook(place.path, data)
 
 
 def locate_notebook(workspace: Workspace, path: str) -> Place:
@@ -254,7 +254,7 @@ def locate_notebook(workspace: Workspace, path: str) -> Place:
                 f"'{place.path}' is not a notebook (.ipynb). Use read_file and update_file.",
                 code="no_notebook",
             )
-        with suggesting(workspace, place.path):
+        with suggest_if_missing(workspace, place.path):
             place.stat()
     except BaseException:
         place.close()

@@ -19,7 +19,7 @@ from ...domain.roles import Permission
 from ..base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from ..kernel.hints import did_you_mean
 from ..kernel.inside.plain import is_secret_name
-from ..shell import CommandOutput, follow, started
+from ..shell import CommandOutput, follow, start_command
 from ..table_facts import MISSING, TableColumn
 from .confined.order import Order, Source, TableReply
 from .sources import find_source
@@ -46,7 +46,7 @@ main(sys.argv[1:])
 async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
     """Raises CoworkError if the process reports an error or does not answer."""
     output = CommandOutput(lambda _text: None)
-    async with started(_arguments(order), context) as (process, reader):
+    async with start_command(_arguments(order), context) as (process, reader):
         try:
             async with asyncio.timeout(seconds):
                 await follow(process, reader, output)
@@ -67,7 +67,7 @@ async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
         )
     answer = cast("TableReply", json.loads(said))
     if "error" in answer:
-        raise _failure(answer)
+        raise _query_error(answer)
     return answer
 
 
@@ -78,7 +78,7 @@ def _arguments(order: Order) -> list[str]:
     return [sys.executable, "-I", "-X", "utf8", "-c", program, *pieces]
 
 
-def _failure(answer: TableReply) -> CoworkError:
+def _query_error(answer: TableReply) -> CoworkError:
     message, known = answer["error"].rstrip(".!"), answer.get("known", [])
     missing = [column or table for column, table in _QUOTED.findall(message)]
     hint = did_you_mean(missing, known)
@@ -136,7 +136,7 @@ async def describe_table(parameters: DescribeTable, context: ToolContext) -> Too
     order = _order(sources, table=parameters.table)
     answer = await ask(order, context, parameters.timeout_seconds)
     named = f"{path} ({answer['table']})" if answer["table"] else path
-    size = f"{_counted(answer['rows'], 'row')}, {_counted(len(answer['columns']), 'column')}"
+    size = f"{_count_text(answer['rows'], 'row')}, {_count_text(len(answer['columns']), 'column')}"
     lines = [f"{named}: {size}", *_column_lines(answer)]
     if answer["head"] and not any(map(is_secret_name, answer["columns"])):
         lines += ["It begins with:", *_table(answer)]
@@ -159,7 +159,7 @@ async def query_table(parameters: QueryTable, context: ToolContext) -> ToolResul
     order = _order(sources, sql=parameters.sql, max_rows=parameters.max_rows)
     answer = await ask(order, context, parameters.timeout_seconds)
     is_all = answer["is_all"]
-    count = _counted(answer["rows"], "row") if is_all else f"more than {answer['rows']:,} rows"
+    count = _count_text(answer["rows"], "row") if is_all else f"more than {answer['rows']:,} rows"
     lines = [*_table(answer), f"[{count}]", *_notes(answer)]
     return ToolResult(
         text="\n".join(lines),
@@ -246,5 +246,5 @@ def _notes(answer: TableReply) -> list[str]:
     return [f"[{note}]" for note in answer.get("notes", [])]
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"

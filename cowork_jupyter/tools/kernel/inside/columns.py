@@ -11,7 +11,7 @@ import re
 import sys
 from typing import Any
 
-from .plain import is_secret_name, masked, type_name
+from .plain import is_secret_name, mask_secrets, type_name
 from .tables import kind_of
 from .values import Room, brief
 
@@ -171,7 +171,7 @@ def is_secret_column(name: str, label: Any) -> bool:
 
 def value_text(value: Any) -> str:
     """For people; redacts keys."""
-    return masked(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)
+    return mask_secrets(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)
 
 
 _ENOUGH_ROWS = 20

@@ -72,7 +72,7 @@ def is_secret_name(name: Any) -> bool:
     return type(name) is str and _SECRET_NAME.search(name[:200]) is not None
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """Redact what looks like a key."""
     return _SECRET_VALUE.sub(HIDDEN, text)
 

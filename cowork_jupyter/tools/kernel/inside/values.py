@@ -19,7 +19,7 @@ from .plain import (
     is_a,
     is_exactly,
     is_secret_name,
-    masked,
+    mask_secrets,
     type_name,
 )
 
@@ -72,7 +72,7 @@ def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
     if id(kind) in _SHOWN_AS_IS:
         return room.take(repr(value)) if kind is not slice else "slice"
     if id(kind) in _SHOWN_AS_TEXT or _is_plain_moment(value):
-        return room.take(masked(str(value)))
+        return room.take(mask_secrets(str(value)))
     if is_a(value, bytes) or is_a(value, bytearray):
         return room.take(f"{type_name(value)} of {length(value)}")
     if is_a(value, dict):
@@ -144,7 +144,7 @@ def _text(value: str, room: Room, secret: bool) -> str:
         return HIDDEN
     whole = str.__len__(value)
     # A secret cut in half would not be recognized, so look at more than is shown.
-    excerpt = masked(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
+    excerpt = mask_secrets(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
     cut = room.take(repr(excerpt), MAX_TEXT_LENGTH)
     return f"{cut} ({whole:,} characters)" if whole > MAX_TEXT_LENGTH else cut
 

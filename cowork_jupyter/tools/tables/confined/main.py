@@ -43,7 +43,7 @@ def describe(tables: Tables, order: Order) -> TableReply:
         what = f"There is no table '{order['table']}' in it." if order["table"] else "It is empty."
         return TableReply(error=what, known=others)
     table = loaded[0]
-    found = _leniently_if_need_be(tables, lambda: _facts(tables.connection, table.name))
+    found = _retry_leniently(tables, lambda: _facts(tables.connection, table.name))
     found["table"] = table.label
     found["others"] = [other for other in others if other != table.label]
     return found
@@ -54,14 +54,14 @@ def query(connection: duckdb.DuckDBPyConnection, tables: Tables, order: Order) -
     statements = connection.extract_statements(order["sql"])
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         return TableReply(error="Only one SELECT is allowed.")
-    found = _leniently_if_need_be(
+    found = _retry_leniently(
         tables, lambda: _rows(connection.execute(statements[0]), order["max_rows"])
     )
     found["others"] = [table.name for table in tables.found]
     return found
 
 
-def explained(error: Exception, tables: Tables) -> TableReply:
+def explain_error(error: Exception, tables: Tables) -> TableReply:
     """A short error, with the known names where one was not found."""
     said = str(error) or type(error).__name__
     if isinstance(error, MemoryError | duckdb.OutOfMemoryException):
@@ -86,7 +86,7 @@ def explained(error: Exception, tables: Tables) -> TableReply:
     return TableReply(error=short[:500], known=known[:_MAX_KNOWN])
 
 
-def _leniently_if_need_be(tables: Tables, ask: Callable[[], TableReply]) -> TableReply:
+def _retry_leniently(tables: Tables, ask: Callable[[], TableReply]) -> TableReply:
     """Ask; if a CSV file differs from its head, read it leniently and ask again."""
     try:
         tables.show()
@@ -97,11 +97,11 @@ def _leniently_if_need_be(tables: Tables, ask: Callable[[], TableReply]) -> Tabl
         tables.notes.append("types are those that fit all rows: the first rows alone misled")
         tables.show()
         found = ask()
-    found["notes"] = [*tables.notes, *_rejected(tables)]
+    found["notes"] = [*tables.notes, *_rejected_rows(tables)]
     return found
 
 
-def _rejected(tables: Tables) -> Iterator[str]:
+def _rejected_rows(tables: Tables) -> Iterator[str]:
     try:
         number, line = tables.connection.execute(_COUNT_REJECTED).fetchall()[0]
     except duckdb.CatalogException:  # every row was valid
@@ -114,7 +114,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> TableReply:
     scan = identifier(name)
     listed = connection.execute(f"DESCRIBE FROM {scan}").fetchall()
     columns = [(str(row[0]), str(row[1])) for row in listed[:MAX_COLUMNS]]
-    asked = ["count(*)", *(part for column in columns for part in _asked(*column))]
+    asked = ["count(*)", *(part for column in columns for part in _aggregates(*column))]
     row = connection.execute(f"SELECT {', '.join(asked)} FROM {scan}").fetchall()[0]  # noqa: S608
     begins = connection.execute(f"FROM {scan} LIMIT {_FIRST_ROWS}").fetchall()
     each = [row[start : start + 5] for start in range(1, len(row), 5)]
@@ -139,7 +139,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> TableReply:
     )
 
 
-def _asked(name: str, kind: str) -> tuple[str, ...]:
+def _aggregates(name: str, kind: str) -> tuple[str, ...]:
     """Aggregates for a column: its range if it is ordered, else frequent values."""
     column = identifier(name)
     has_order = bool(_ORDERED.fullmatch(kind))
@@ -209,20 +209,20 @@ def answer(order: Order) -> TableReply:
     most = limit if allowed == resource.RLIM_INFINITY else min(limit, allowed)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     with tempfile.TemporaryDirectory() as folder:
-        connection = _connected(order, folder)
+        connection = _connect(order, folder)
         tables = Tables(connection, order, Path(folder))
         try:
             for source in order["sources"]:
                 for file in source["files"]:
-                    _check(file)
+                    _check_file(file)
             tables.load()
             _lock(connection, tables.paths)
             return query(connection, tables, order) if order["sql"] else describe(tables, order)
         except Exception as error:  # whatever a file or query caused
-            return explained(error, tables)
+            return explain_error(error, tables)
 
 
-def _connected(order: Order, folder: str) -> duckdb.DuckDBPyConnection:
+def _connect(order: Order, folder: str) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(
         ":memory:",
         config={
@@ -238,7 +238,7 @@ def _connected(order: Order, folder: str) -> duckdb.DuckDBPyConnection:
     )
 
 
-def _check(file: File) -> None:
+def _check_file(file: File) -> None:
     """The file must be the one that was decided about, not one that replaced it since."""
     found = os.stat(file["path"], follow_symlinks=False)  # noqa: PTH116
     same = (found.st_dev, found.st_ino) == (file["device"], file["inode"])
