@@ -17,7 +17,7 @@ from cowork_jupyter._version import __version__
 from cowork_jupyter.domain.roles import Permission
 from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS, SERVER, Access
 from cowork_jupyter.tools.base import Tool
-from cowork_jupyter.tools.kernel.named import naming_its_notebook
+from cowork_jupyter.tools.kernel.scratch import require_notebook
 from cowork_jupyter.tools.registry import tools_with_kernels
 
 FOLDER = Path(__file__).parent.parent / "integrations"
@@ -54,7 +54,7 @@ def skill() -> str:
 
 def _tools() -> Iterator[str]:
     category = ""
-    tools = map(naming_its_notebook, tools_with_kernels().values())
+    tools = map(require_notebook, tools_with_kernels().values())
     for tool in sorted(tools, key=lambda one: one.category):
         if tool.category != category:
             category = tool.category

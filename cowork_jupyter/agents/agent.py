@@ -29,8 +29,7 @@ from ..llm.tokens import TokenCounter
 from ..mcp.client.servers import McpServers
 from ..roles import RoleCatalog
 from ..tools.base import Tool
-from ..tools.find_tools import find_tools_in
-from ..tools.registry import ToolRegistry
+from ..tools.registry import ToolRegistry, find_tools_in
 from .delegation import Delegation
 from .log import RunLog
 from .mentions.lookup import Mentioned, head_of, look_up

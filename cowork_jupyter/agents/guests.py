@@ -23,7 +23,7 @@ from ..mcp.server.tool_host import GuestCaller
 from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
-from ..tools.kernel.named import naming_its_notebook
+from ..tools.kernel.scratch import require_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
 from .ask.guest_approver import GuestApprover
@@ -60,7 +60,7 @@ class McpGuests:
         self.policy = list(policy)
         # What servers of others offer to us is not ours to offer; and a guest is in no notebook.
         self.registry = ToolRegistry(
-            naming_its_notebook(tool)
+            require_notebook(tool)
             for tool in factory.tools.registry.values()
             if not tool.fingerprint
         )

@@ -11,7 +11,7 @@ from ..domain.message_data import FailedCell, HiddenState, Reproduction
 from ..effects.checking import CheckedExpectation, broken_in_words
 from ..effects.checking import in_words as expected
 from ..tools.kernel.state import Code, Ran
-from ..tools.notebook.hidden import hidden_state
+from ..tools.notebook.dependencies import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
 
 _ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act|ask)\b")

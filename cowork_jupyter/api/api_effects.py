@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from ..domain.effects import DataEffect
-from ..tools.notebook.stale import CellTimes, StaleCell, outdated_cells, stale_cells
+from ..tools.notebook.dependencies import CellTimes, StaleCell, outdated_cells, stale_cells
 from .calls import Call, check_owner
 from .models import ListedPath, Name, RequestBody, Text
 from .routes import table

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ..domain.errors import InvalidInput
 from ..domain.messages import ImagePart
-from ..tools.notebook.pictures import MAX_PIXELS, pixels
+from ..tools.notebook.outputs import MAX_PIXELS, pixels
 from .models import RequestBody
 
 MAX_PICTURES = 4

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from ..workspace.globs import Glob
+from ..workspace.ignore import Glob
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
 _MAX_PATH_DEPTH = 300

@@ -10,9 +10,8 @@ from ..checkpoints.views import DiffKind, Read
 from ..domain.errors import CoworkError
 from ..effects.parquet import parquet_shape
 from ..tools.diff import Diff, diff
-from ..tools.encoding import HEAD, decode, is_binary
-from ..tools.notebooks import is_notebook
-from ..tools.sizes import size_text
+from ..tools.documents import is_notebook
+from ..tools.text_files import HEAD, decode, is_binary, size_text
 from .notebook_changes import compare_notebooks
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}

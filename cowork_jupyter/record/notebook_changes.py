@@ -10,7 +10,7 @@ from typing import Any
 from ..checkpoints import CellDiff
 from ..checkpoints.views import CellStatus
 from ..tools.diff import Diff, diff
-from ..tools.notebooks import cells_of
+from ..tools.documents import cells_of
 
 MAX_CELLS = 200
 MAX_SOURCE = 20_000

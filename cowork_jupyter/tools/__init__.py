@@ -1,4 +1,4 @@
-"""What the agent can do: each tool a typed function with permissions."""
+"""The agent's tools: typed functions with permissions."""
 
 from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .registry import ToolRegistry, default_tools

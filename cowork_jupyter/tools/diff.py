@@ -1,4 +1,4 @@
-"""What an edit changed, as a unified diff and two counts."""
+"""Unified diffs."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
 _CONTEXT = 3
 _MAX_SIZE = 10_000_000
-"""Lines times lines beyond which comparing line by line would take too long."""
+"""Product of line counts above which comparing line by line would take too long."""
 
 
 @dataclass(frozen=True)
 class Diff:
-    """A change of one file."""
-
     text: str
     added: int
     removed: int
 
     @property
     def counts(self) -> str:
-        """For people: `+3 −1 lines`."""
+        """`+3 −1 lines`."""
         return f"+{self.added} −{self.removed} lines"
 
 
 def diff(path: str, before: str, after: str) -> Diff:
-    """Compare two texts of the file."""
     old, new = _lines(before), _lines(after)
     same_head = _common(zip(old, new, strict=False))
     rest = min(len(old), len(new)) - same_head
@@ -37,7 +35,12 @@ def diff(path: str, before: str, after: str) -> Diff:
     start = max(same_head - context, 0)
     old = old[start : len(old) - same_tail + context]
     new = new[start : len(new) - same_tail + context]
-    lines = _one_hunk(old, new, start) if is_large else _hunks(old, new, start)
+    if is_large:
+        header = f"@@ -{start + 1},{len(old)} +{start + 1},{len(new)} @@"
+        lines = [header, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    else:
+        hunks = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
+        lines = [_shifted(line, start) if line.startswith("@@") else line for line in hunks]
     head = [f"--- a/{path}", f"+++ b/{path}"] if lines else []
     return Diff(
         text="".join(f"{line}\n" for line in [*head, *lines]),
@@ -56,24 +59,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _common(pairs: Iterable[tuple[str, str]]) -> int:
-    count = 0
-    for line, other in pairs:
-        if line != other:
-            break
-        count += 1
-    return count
-
-
-def _one_hunk(old: list[str], new: list[str], start: int) -> list[str]:
-    header = f"@@ -{start + 1},{len(old)} +{start + 1},{len(new)} @@"
-    return [header, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
-
-
-def _hunks(old: list[str], new: list[str], start: int) -> list[str]:
-    lines = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
-    return [_shifted(line, start) if line.startswith("@@") else line for line in lines]
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _shifted(header: str, by: int) -> str:
-    """A hunk header with the line numbers of the whole file."""
+    """Shift a hunk header to the line numbers of the whole file."""
     return re.sub(r"(?<=[-+])\d+", lambda number: str(int(number[0]) + by), header)

@@ -2,34 +2,82 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, BinaryIO
 
-from ..domain.errors import CoworkError
-from ..workspace import Workspace
-from .encoding import HEAD, bom_of, decode, is_binary
-from .notebooks import Cell, cells_of, is_notebook
-from .sizes import MAX_WHOLE_SIZE
+from ..domain.errors import CoworkError, NotFound
+from ..workspace import IgnoreRules, Workspace, visible_files
+from .text_files import HEAD, MAX_WHOLE_SIZE, bom_of, decode, is_binary
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`index` counts from 0; older notebooks have no ids."""
+
+    index: int
+    id: str
+    kind: str
+    source: str
+
+    @property
+    def label(self) -> str:
+        """`cell 3 · a1b2`."""
+        return f"cell {self.index} · {self.id}" if self.id else f"cell {self.index}"
+
+
+def is_notebook(path: str) -> bool:
+    return path.lower().endswith(".ipynb")
+
+
+def cells_of(data: bytes) -> list[Cell]:
+    """Raises ValueError if it is not a notebook."""
+    try:
+        document = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply to be a notebook") from error
+    if not isinstance(document, dict):
+        raise ValueError("not a notebook")
+    return [_cell(index, raw) for index, raw in enumerate(_raw_cells(document))]
+
+
+def _raw_cells(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Cells of format 4, or of the worksheets of format 3."""
+    sheets = document.get("worksheets")
+    for holder in [document, *(sheets if isinstance(sheets, list) else [])]:
+        cells = holder.get("cells") if isinstance(holder, dict) else None
+        yield from (cell for cell in cells or [] if isinstance(cell, dict))
+
+
+def _cell(index: int, raw: dict[str, Any]) -> Cell:
+    source = raw.get("source", raw.get("input", ""))
+    text = source if isinstance(source, str) else "".join(map(str, source or []))
+    return Cell(index, str(raw.get("id", "")), str(raw.get("cell_type", "")), text)
+
+
+def render_cells(cells: list[Cell]) -> str:
+    return "\n\n".join(f"[{cell.label} · {cell.kind}]\n{cell.source.rstrip()}" for cell in cells)
+
 
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Document:
-    """Something with lines of its own."""
-
     path: str
     cell: Cell | None = None
 
     @property
     def label(self) -> str:
-        """How results name it: `analysis.ipynb[cell 3 · a1b2]`."""
+        """`analysis.ipynb[cell 3 · a1b2]`."""
         return f"{self.path}[{self.cell.label}]" if self.cell else self.path
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same for programs."""
         if self.cell is None:
             return {"path": self.path}
         return {"path": self.path, "cell": self.cell.index, "cell_id": self.cell.id}
@@ -38,9 +86,9 @@ class Document:
 def documents(
     workspace: Workspace, paths: Iterable[str]
 ) -> Iterator[tuple[Document, Iterable[bytes]]]:
-    """The documents in these files and their content, in UTF-8 and with plain line breaks.
+    """The documents in these files and their content, in UTF-8 with LF line breaks.
 
-    Binary files, and files that are gone or closed to us by now, are passed over.
+    Binary, missing and unreadable files are skipped.
     """
     for path in paths:
         try:
@@ -55,7 +103,7 @@ def documents(
 def _documents_in(
     path: str, head: bytes, file: BinaryIO
 ) -> Iterator[tuple[Document, Iterable[bytes]]]:
-    cells = _cells(head + file.read(MAX_WHOLE_SIZE)) if is_notebook(path) else None
+    cells = try_cells(head + file.read(MAX_WHOLE_SIZE)) if is_notebook(path) else None
     if cells is None:
         yield Document(path), _chunks(head, file)
         return
@@ -63,10 +111,11 @@ def _documents_in(
         yield Document(path, cell), [cell.source.encode("utf-8", "replace")]
 
 
-def _cells(data: bytes) -> list[Cell] | None:
+def try_cells(data: bytes) -> list[Cell] | None:
+    """None for a broken notebook, which is treated as plain text."""
     try:
         return cells_of(data)
-    except ValueError:  # a broken notebook is searched as the text it is
+    except ValueError:
         return None
 
 
@@ -79,12 +128,51 @@ def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
         return
     file.seek(len(encoding.bom))
     while chunk := file.read(_CHUNK):
-        chunk += file.readline(_CHUNK)  # so that no line break is split
+        chunk += file.readline(_CHUNK)  # do not split a CRLF
         text_part, nul, _ = chunk.partition(b"\0")
         yield _plain_breaks(text_part)
-        if nul:  # from here on it is not text
+        if nul:  # binary from here on
             return
 
 
 def _plain_breaks(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
+
+
+_MAX_FILES = 5000
+
+
+def not_found_error(workspace: Workspace, path: str) -> NotFound:
+    """The error suggests up to three files with a similar name."""
+    close = close_names(workspace, path)
+    names = " or ".join(f"'{name}'" for name in close)
+    hint = f" Did you mean {names}?" if close else ""
+    return NotFound(f"There is no '{path}' in the workspace.{hint}", details={"close": close})
+
+
+@contextmanager
+def suggest_if_missing(workspace: Workspace, path: str) -> Iterator[None]:
+    """Turn NotFound into `not_found_error`."""
+    try:
+        yield
+    except NotFound:
+        raise not_found_error(workspace, path) from None
+
+
+def close_names(workspace: Workspace, path: str) -> list[str]:
+    """Up to three paths: the same name elsewhere first, then similar ones beside it."""
+    folder, _, name = path.rpartition("/")
+    files = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES)
+    same = [file for file in files if file.rpartition("/")[2].lower() == name.lower()]
+    beside = _names_in(workspace, folder or ".")
+    similar = difflib.get_close_matches(name, beside, n=3)
+    found = [*same, *(f"{folder}/{other}" if folder else other for other in similar)]
+    return list(dict.fromkeys(found))[:3]
+
+
+def _names_in(workspace: Workspace, folder: str) -> list[str]:
+    try:
+        with workspace.locate(folder) as place:
+            return [entry.name for entry in place.entries()]
+    except CoworkError:
+        return []

@@ -1,25 +1,20 @@
-"""Tools that create, change and delete files."""
-
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from ..domain.errors import Conflict, InvalidInput, NotFound
+from ..domain.errors import Conflict, InvalidInput
 from ..domain.roles import Permission
 from ..policy.calls import Preview
 from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
-from .base import ToolContext, ToolParameters, ToolResult, tool
-from .close_names import not_found
+from .base import ToolParameters, ToolResult, in_thread, tool
 from .diff import Diff, diff
-from .encoding import HEAD, UTF8, decode, is_binary
+from .documents import is_notebook, suggest_if_missing
 from .files import PathOf
-from .notebooks import is_notebook
-from .sizes import MAX_WHOLE_SIZE
+from .text_files import HEAD, MAX_WHOLE_SIZE, UTF8, decode, is_binary
 
 LARGE_REWRITE = 20
 """Lines that a change must remove, beside half of the file, to be called a rewrite."""
@@ -60,25 +55,17 @@ class DeleteFile(ToolParameters):
     path: PathOf
 
 
-async def preview_creation(parameters: CreateFile, context: ToolContext) -> Preview:
-    """The new file as a diff."""
-    return await asyncio.to_thread(_preview_creation, parameters, context.workspace)
-
-
-async def preview_update(parameters: UpdateFile, context: ToolContext) -> Preview:
-    """The change as a diff, and whether little of the file would stay."""
-    return await asyncio.to_thread(_preview_update, parameters, context.workspace)
-
-
-def _preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
+@in_thread
+def preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         return Preview("diff", diff(place.path, "", parameters.content).text)
 
 
-def _preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
+@in_thread
+def preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         before, _ = decode(_content_to_edit(place))
-        after = _edited(parameters, before, place.path)
+        after = _apply_edit(parameters, before, place.path)
         change = diff(place.path, _plain_breaks(before), _plain_breaks(after))
     lines = before.count("\n") + 1
     rewrite = change.removed >= LARGE_REWRITE and change.removed * 2 > lines
@@ -86,31 +73,9 @@ def _preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
 
 
 @tool(category="files", permissions=[Permission.CREATE_FILES], preview=preview_creation)
-async def create_file(parameters: CreateFile, context: ToolContext) -> ToolResult:
+@in_thread
+def create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
     """Create a new text file and its parent folders. Never overwrites."""
-    return await asyncio.to_thread(_create_file, parameters, context.workspace)
-
-
-@tool(
-    category="files",
-    permissions=[Permission.READ_FILES, Permission.WRITE_FILES],
-    preview=preview_update,
-)
-async def update_file(parameters: UpdateFile, context: ToolContext) -> ToolResult:
-    """Change a text file: replace one exact passage, or the whole content.
-
-    Line endings, encoding and rights stay as they were.
-    """
-    return await asyncio.to_thread(_update_file, parameters, context.workspace)
-
-
-@tool(category="files", permissions=[Permission.READ_FILES, Permission.DELETE_FILES])
-async def delete_file(parameters: DeleteFile, context: ToolContext) -> ToolResult:
-    """Delete a file, a symlink (not its target) or an empty folder."""
-    return await asyncio.to_thread(_delete_file, parameters, context.workspace)
-
-
-def _create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
     data = UTF8.encode(parameters.content)
     with workspace.locate(parameters.path) as place:
         if place.exists():
@@ -121,17 +86,25 @@ def _create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
             )
         place.create(data)
         change = diff(place.path, "", parameters.content)
-        return _changed(place.path, change, f"created {place.path} ({change.added} lines)")
+        return _change_result(place.path, change, f"created {place.path} ({change.added} lines)")
 
 
-def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
+@tool(
+    category="files",
+    permissions=[Permission.READ_FILES, Permission.WRITE_FILES],
+    preview=preview_update,
+)
+@in_thread
+def update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
+    """Change a text file: replace one exact passage, or the whole content.
+
+    Line endings, encoding and rights stay as they were.
+    """
     with workspace.locate(parameters.path) as place:
-        try:
+        with suggest_if_missing(workspace, place.path):
             raw = _content_to_edit(place)
-        except NotFound:
-            raise not_found(workspace, place.path) from None
         before, encoding = decode(raw)
-        after = _edited(parameters, before, place.path)
+        after = _apply_edit(parameters, before, place.path)
         if after == before:
             return ToolResult(
                 f"{place.path} already has this content; nothing was changed.",
@@ -140,7 +113,7 @@ def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
             )
         place.replace(encoding.encode(after))
         change = diff(place.path, _plain_breaks(before), _plain_breaks(after))
-        return _changed(place.path, change, f"changed {place.path} ({change.counts})")
+        return _change_result(place.path, change, f"changed {place.path} ({change.counts})")
 
 
 def _content_to_edit(place: Place) -> bytes:
@@ -160,10 +133,10 @@ def _content_to_edit(place: Place) -> bytes:
     return raw
 
 
-def _edited(parameters: UpdateFile, before: str, path: str) -> str:
-    """The new text, with the file's own line breaks in all that is new.
+def _apply_edit(parameters: UpdateFile, before: str, path: str) -> str:
+    """The new text, with the file's own line breaks in everything new.
 
-    A model reads characters that hide spelled out, and may write them like that.
+    Models read invisible characters spelled out, and may write them like that.
     """
     line_break = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
 
@@ -177,14 +150,14 @@ def _edited(parameters: UpdateFile, before: str, path: str) -> str:
 
 
 def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
-    """Where the passage is, whichever line breaks it is written with; it must be there once."""
+    """Span of the only occurrence of the passage, whichever line breaks it is written with."""
     lines = map(re.escape, _plain_breaks(old).split("\n"))
     passage = r"(?:\r\n|(?<!\r)\n)".join(lines)
-    # A look-ahead, so that matches which overlap are all counted.
+    # A look-ahead, so that overlapping matches are all counted.
     found = [match.span(1) for match in re.finditer(f"(?=({passage}))", text)]
     if not found:
         raise InvalidInput(
-            f"old_text is not in '{path}'.{_hint(old, text)} Nothing was changed.",
+            f"old_text is not in '{path}'.{_mismatch_hint(old, text)} Nothing was changed.",
             code="text_not_found",
         )
     if len(found) > 1:
@@ -197,7 +170,7 @@ def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
     return found[0]
 
 
-def _hint(old: str, text: str) -> str:
+def _mismatch_hint(old: str, text: str) -> str:
     words = old.split()
     loose = words and re.search(r"\s+".join(map(re.escape, words)), text)
     if not loose:
@@ -206,12 +179,13 @@ def _hint(old: str, text: str) -> str:
     return f" It is at line {line} with other spaces or line breaks; copy it exactly."
 
 
-def _delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
+@tool(category="files", permissions=[Permission.READ_FILES, Permission.DELETE_FILES])
+@in_thread
+def delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
+    """Delete a file, a symlink (not its target) or an empty folder."""
     with workspace.locate(parameters.path, follow=False) as place:
-        try:
+        with suggest_if_missing(workspace, place.path):
             kind = kind_of(place.stat().st_mode)
-        except NotFound:
-            raise not_found(workspace, place.path) from None
         place.rmdir() if kind == "folder" else place.unlink()
     what = {"folder": "empty folder ", "link": "symlink "}.get(kind, "")
     return ToolResult(
@@ -219,7 +193,7 @@ def _delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
     )
 
 
-def _changed(path: str, change: Diff, summary: str) -> ToolResult:
+def _change_result(path: str, change: Diff, summary: str) -> ToolResult:
     data = {
         "paths": [path],
         "diff": change.text,

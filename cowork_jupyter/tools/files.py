@@ -1,28 +1,36 @@
-"""Tools that look at files and folders and change nothing."""
+"""Read-only tools for files and folders."""
 
 from __future__ import annotations
 
-import asyncio
 import io
 import stat
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any, BinaryIO, Self
 
 from pydantic import Field, model_validator
 
-from ..domain.errors import Forbidden, InvalidInput, NotFound
+from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.roles import Permission
-from ..workspace import Place, Workspace, kind_of
-from .base import ToolContext, ToolParameters, ToolResult, tool
-from .close_names import not_found
-from .encoding import HEAD, Encoding, bom_of, decode, is_binary, kind_of_binary
-from .lines import Lines, read_lines
-from .notebooks import cells_of, is_notebook, rendered
-from .sizes import MAX_WHOLE_SIZE, size_text
+from ..workspace import IgnoreRules, ListedEntry, Place, Workspace, kind_of
+from .base import ToolParameters, ToolResult, in_thread, tool
+from .documents import is_notebook, render_cells, suggest_if_missing, try_cells
+from .text_files import (
+    HEAD,
+    MAX_WHOLE_SIZE,
+    Encoding,
+    Lines,
+    bom_of,
+    decode,
+    is_binary,
+    kind_of_binary,
+    read_lines,
+    size_text,
+)
 
 MAX_BYTES = 1024 * 1024
-"""What one call gives, and the store keeps whole; what the model gets of it is cut elsewhere."""
+"""Size of one result, which the store keeps whole; it is truncated for the model elsewhere."""
 
 PathOf = Annotated[str, Field(description="Path relative to the workspace.")]
 LineNumber = Annotated[int, Field(ge=1)]
@@ -49,27 +57,18 @@ class GetFileInfo(ToolParameters):
 
 
 @tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
-async def read_file(parameters: ReadFile, context: ToolContext) -> ToolResult:
+@in_thread
+def read_file(parameters: ReadFile, workspace: Workspace) -> ToolResult:
     """Read a text file, or some of its lines (counted from 1). Shows notebooks as their cells.
 
     Long files come in parts; the answer then says how to read on.
     """
-    return await asyncio.to_thread(_read_file, parameters, context.workspace)
-
-
-@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
-async def get_file_info(parameters: GetFileInfo, context: ToolContext) -> ToolResult:
-    """Get a file's or folder's kind, size, modification time and permissions, not its content."""
-    return await asyncio.to_thread(_get_file_info, parameters, context.workspace)
-
-
-def _read_file(parameters: ReadFile, workspace: Workspace) -> ToolResult:
-    with workspace.locate(parameters.path) as place:
-        try:
-            with place.open() as file:
-                return _read_open(parameters, place.path, file)
-        except NotFound:
-            raise not_found(workspace, place.path) from None
+    with (
+        workspace.locate(parameters.path) as place,
+        suggest_if_missing(workspace, place.path),
+        place.open() as file,
+    ):
+        return _read_open(parameters, place.path, file)
 
 
 def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
@@ -108,29 +107,22 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
 def _as_lines(
     path: str, head: bytes, file: BinaryIO, notes: list[str]
 ) -> tuple[Encoding, BinaryIO]:
-    """The file as something with one-byte line breaks, and what encoding that is in."""
+    """The file with one-byte line breaks, and its encoding."""
     encoding = bom_of(head)
     if is_notebook(path):
-        rendered = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
-        if rendered is not None:
+        cells = try_cells(head + file.read(MAX_WHOLE_SIZE))
+        if cells is not None:
             notes.append(
                 "the notebook's cells as saved on disk; read_notebook also shows outputs "
                 "and unsaved edits"
             )
-            return bom_of(b""), io.BytesIO(rendered.encode("utf-8", "replace"))
+            return bom_of(b""), io.BytesIO(render_cells(cells).encode("utf-8", "replace"))
     if encoding.is_wide:
         notes.append(f"read as {encoding.label}")
         text, _ = decode(head + file.read(MAX_WHOLE_SIZE))
         return bom_of(b""), io.BytesIO(text.encode())
     file.seek(len(encoding.bom))
     return encoding, file
-
-
-def _rendered_notebook(data: bytes) -> str | None:
-    try:
-        return rendered(cells_of(data))
-    except ValueError:  # broken notebooks are read as the text they are
-        return None
 
 
 def _how_to_read_on(lines: Lines) -> list[str]:
@@ -157,12 +149,13 @@ def _summary(path: str, lines: Lines) -> str:
     return f"read lines {lines.first}–{lines.last} of {path}"
 
 
-def _get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
+@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+@in_thread
+def get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
+    """Get a file's or folder's kind, size, modification time and permissions, not its content."""
     with workspace.locate(parameters.path, follow=False) as place:
-        try:
+        with suggest_if_missing(workspace, place.path):
             info = place.stat()
-        except NotFound:
-            raise not_found(workspace, place.path) from None
         kind = kind_of(info.st_mode)
         facts: dict[str, Any] = {
             "path": place.path,
@@ -196,3 +189,89 @@ def _target(workspace: Workspace, link: str) -> str:
             return target.path if target.exists() else f"{target.path} (missing)"
     except Forbidden:
         return "somewhere outside the workspace"
+
+
+MAX_ENTRIES = 500
+MAX_IN_SUBFOLDER = 100
+
+
+class ListDirectory(ToolParameters):
+    """Which folder, and how deep to look."""
+
+    path: Annotated[str, Field(description="Folder, relative to the workspace.")] = "."
+    depth: Annotated[int, Field(ge=1, le=3)] = 1
+
+
+@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+@in_thread
+def list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResult:
+    """List a folder with sizes, folders first, up to three levels deep.
+
+    What .gitignore names is marked and not looked into.
+    """
+    with workspace.locate(parameters.path) as place, suggest_if_missing(workspace, place.path):
+        entries = place.entries()
+    listing = _Listing(workspace)
+    lines = list(listing.lines(place.path, entries, parameters.depth))
+    text = "\n".join(lines) or "[the folder is empty]"
+    data = {
+        "paths": [place.path],
+        "entries": len(entries),
+        "shown": listing.listed_count,
+        "files": listing.files,
+    }
+    return ToolResult(text, f"listed {place.path} ({len(entries)} entries)", data)
+
+
+class _Listing:
+    """One listing, which stops at MAX_ENTRIES."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._rules = IgnoreRules(workspace)
+        self.listed_count = 0
+        self.files: list[str] = []
+        """Paths of listed files that git does not ignore."""
+
+    def lines(
+        self, folder: str, entries: list[ListedEntry], depth: int, level: int = 0
+    ) -> Iterator[str]:
+        room = MAX_ENTRIES - self.listed_count
+        visible_entries = sorted(entries, key=_folders_first)[
+            : min(room, MAX_IN_SUBFOLDER) if level else room
+        ]
+        self.listed_count += len(visible_entries)
+        indent = "  " * level
+        for entry in visible_entries:
+            path = entry.name if folder == "." else f"{folder}/{entry.name}"
+            is_folder = entry.kind == "folder"
+            ignored = self._rules.ignores(path, is_folder=is_folder)
+            yield f"{indent}{_described(entry)}{'  (ignored by git)' if ignored else ''}"
+            if entry.kind == "file" and not ignored:
+                self.files.append(path)
+            if is_folder and depth > 1 and not ignored and entry.name != ".git":
+                yield from self.lines(path, self._entries(path), depth - 1, level + 1)
+        if len(visible_entries) < len(entries):
+            more = len(entries) - len(visible_entries)
+            yield f"{indent}[{more:,} more in {folder}, not shown; list a sub-folder or use grep]"
+
+    def _entries(self, folder: str) -> list[ListedEntry]:
+        try:
+            with self._workspace.locate(folder) as place:
+                return place.entries()
+        except CoworkError:  # unreadable folders are listed without their content
+            return []
+
+
+def _folders_first(entry: ListedEntry) -> tuple[bool, str]:
+    return entry.kind != "folder", entry.name
+
+
+def _described(entry: ListedEntry) -> str:
+    about = {
+        "folder": "/",
+        "file": f"  {size_text(entry.size)}",
+        "link": "  (symlink)",
+        "special": "  (pipe, socket or device)",
+    }
+    return entry.name + about[entry.kind]

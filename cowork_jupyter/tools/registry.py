@@ -1,14 +1,14 @@
-"""All tools by name, and the one door through which they are called."""
+"""The registry of tools, through which all calls go."""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from ..domain.base_models import describe_problems, field_problems
 from ..domain.errors import InvalidInput, NotFound
@@ -16,23 +16,20 @@ from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
 from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK, RESOURCE_TOOLS
-from . import edits, files, folders, search, shell, symbols
-from .base import Tool, ToolContext, ToolParameters, ToolResult
-from .kernel import looking, running, scratch
-from .notebook import changing, creating, reading
-from .recall import recall
+from . import edits, files, search, shell
+from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
+from .kernel import scratch
+from .kernel import tools as kernel_tools
+from .notebook import changing, reading
 from .tables.tools import TABLE_TOOLS, table_tools
 
 
 class ToolRegistry(Mapping[str, Tool]):
-    """Tools by name."""
-
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._own = {tool.name: tool for tool in tools}
 
     @property
     def _tools(self) -> Mapping[str, Tool]:
-        """All that there are at this moment."""
         return self._own
 
     def with_more(
@@ -40,20 +37,20 @@ class ToolRegistry(Mapping[str, Tool]):
         more: Callable[[], Mapping[str, Tool]],
         prepare: Callable[[AgentRole], Awaitable[None]],
     ) -> ToolRegistry:
-        """These, and others that come and go; ours count where names are the same."""
+        """Add tools that come and go; ours win where names collide."""
         return _Growing(self, more, prepare)
 
     def plus(self, *tools: Tool) -> ToolRegistry:
-        """These, whatever becomes of them, and a few more."""
+        """Add a few tools; changes of this registry still show."""
         added = {tool.name: tool for tool in tools}
         return _Growing(self, lambda: added, self.prepare)
 
     def replacing(self, *tools: Tool) -> ToolRegistry:
-        """These, with others in the place of those that have the same names."""
+        """Replace the tools of the same names."""
         return _Replacing(self, {tool.name: tool for tool in tools if tool.name in self})
 
     async def prepare(self, role: AgentRole) -> None:
-        """Find out which tools there are for a role, as far as that takes time."""
+        """Discover the tools of a role, as far as that takes time."""
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -65,10 +62,7 @@ class ToolRegistry(Mapping[str, Tool]):
         return len(self._tools)
 
     def permitted(self, role: AgentRole) -> list[Tool]:
-        """The tools that the role may use: those it holds ALL permissions of.
-
-        What would refuse every call of the role is none of them.
-        """
+        """Tools of which the role holds all permissions and that would not refuse each call."""
         may_write = role.spec.commands_may_write
         return [
             tool
@@ -77,7 +71,7 @@ class ToolRegistry(Mapping[str, Tool]):
         ]
 
     def named(self, name: str, role: AgentRole) -> Tool:
-        """The tool, or an error that suggests those of the role's tools with a similar name."""
+        """Raises NotFound that suggests the role's tools with a similar name."""
         if name in self._tools:
             return self._tools[name]
         offered = [tool.name for tool in self.permitted(role)]
@@ -92,7 +86,7 @@ class ToolRegistry(Mapping[str, Tool]):
     def permitted_tool(
         self, name: str, role: AgentRole, parameters: Mapping[str, Any] | None = None
     ) -> Tool:
-        """The tool as the call uses it, if there is one and the role holds all that it needs."""
+        """The tool as the call uses it. Raises unless the role holds all permissions it needs."""
         tool = self.named(name, role).for_call(role, parameters or {})
         check_ceiling(role, tool.name, tool.permissions)
         return tool
@@ -100,13 +94,13 @@ class ToolRegistry(Mapping[str, Tool]):
     async def call(
         self, name: str, raw_parameters: dict[str, Any], context: ToolContext
     ) -> ToolResult:
-        """Run a tool, if the role permits it and the parameters make sense.
+        """Run a tool, if the role permits it and the parameters are valid.
 
-        The ceiling is checked here although excluded tools are never offered: a model can
-        name any tool, and nothing before this point is trusted to have looked.
+        The ceiling is checked here although excluded tools are never offered: a model can name any
+        tool, and nothing before this point is trusted to have checked.
         """
         tool = self.permitted_tool(name, context.role, raw_parameters)
-        result = await tool.run(validated(tool, raw_parameters), context)
+        result = await tool.run(validate_parameters(tool, raw_parameters), context)
         return replace(
             result,
             text=without_surrogates(result.text),
@@ -116,8 +110,6 @@ class ToolRegistry(Mapping[str, Tool]):
 
 
 class _Growing(ToolRegistry):
-    """A registry of which some tools are looked up anew each time."""
-
     def __init__(
         self,
         base: ToolRegistry,
@@ -137,13 +129,10 @@ class _Growing(ToolRegistry):
         return self._both[2]
 
     async def prepare(self, role: AgentRole) -> None:
-        """Whatever those need that come and go."""
         await self._prepare(role)
 
 
 class _Replacing(ToolRegistry):
-    """A registry of which some tools are others."""
-
     def __init__(self, base: ToolRegistry, others: Mapping[str, Tool]) -> None:
         super().__init__([])
         self._base, self._others = base, others
@@ -153,12 +142,11 @@ class _Replacing(ToolRegistry):
         return {**self._base._tools, **self._others}
 
     async def prepare(self, role: AgentRole) -> None:
-        """Whatever the others need."""
         await self._base.prepare(role)
 
 
-def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
-    """The parameters as the tool's own model, or one error that names each bad field."""
+def validate_parameters(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
+    """Raises InvalidInput that names each bad field."""
     try:
         json.dumps(raw, ensure_ascii=False).encode()
         return tool.parameters.model_validate(raw)
@@ -181,13 +169,13 @@ def default_tools() -> ToolRegistry:
     return ToolRegistry(
         [
             files.read_file,
-            folders.list_directory,
+            files.list_directory,
             files.get_file_info,
             search.grep,
             search.search_code,
-            symbols.search_symbol,
+            search.search_symbol,
             *table_tools(),
-            recall,
+            search.recall,
             edits.create_file,
             edits.update_file,
             edits.delete_file,
@@ -197,37 +185,70 @@ def default_tools() -> ToolRegistry:
             changing.edit_cell,
             changing.move_cell,
             changing.delete_cell,
-            creating.create_notebook,
+            changing.create_notebook,
         ]
     )
 
 
 _ELSEWHERE = frozenset({"delegate", "find_tools", "read_skill", *RESOURCE_TOOLS})
-"""Tools that are made where they are needed."""
+"""Tools that are built where they are needed."""
 
 
 def rule_names() -> frozenset[str]:
-    """All that a rule of the user's can be about, in any host, tools of MCP servers aside."""
+    """Everything a user's rule can be about, in any host, except tools of MCP servers."""
     return frozenset(tools_with_kernels()) | TABLE_TOOLS | {*_ELSEWHERE, NETWORK}
 
 
 def tools_with_kernels(*, confined: bool = True) -> ToolRegistry:
-    """All of those, and the ones that need a host which keeps kernels.
+    """The default tools and those that need a host with kernels.
 
     `confined`: code can run in a sandbox, too.
     """
     return ToolRegistry(
         [
             *default_tools().values(),
-            running.run_cell,
-            scratch.run_code_anywhere if confined else running.run_code,
-            looking.list_variables,
-            looking.inspect_variable,
+            kernel_tools.run_cell,
+            scratch.run_code_anywhere if confined else kernel_tools.run_code,
+            kernel_tools.list_variables,
+            kernel_tools.inspect_variable,
         ]
     )
 
 
 def tools_without_kernels(*, confined: bool) -> ToolRegistry:
-    """Those for a terminal. Code runs in a sandbox there, or not at all."""
+    """Tools for a terminal. Code runs in a sandbox there, or not at all."""
     code = [scratch.run_code_alone] if confined else []
     return ToolRegistry([*default_tools().values(), *code])
+
+
+Search = Callable[[str, Sequence[Tool]], Mapping[str, str]]
+"""Descriptions by name of the tools that match a query best, best first."""
+
+
+class FindTools(ToolParameters):
+    """What is wanted."""
+
+    query: Annotated[
+        str, Field(min_length=1, max_length=1000, description="What the tool should do.")
+    ]
+
+
+def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
+    """Build the tool `find_tools` for one registry.
+
+    Any role may use it. It names only what the role permits, and calling what it names goes through
+    the same checks as any other call.
+    """
+
+    @tool(category="more tools", permissions=[], idempotent=True)
+    async def find_tools(parameters: FindTools, context: ToolContext) -> ToolResult:
+        """Find and describe more of your tools from a few words about what they should do."""
+        query = parameters.query
+        found = search(query, registry.permitted(context.role))
+        text = (
+            "\n".join(found.values()) or f"None of your tools matches '{query}'. Try other words."
+        )
+        noun = "tool" if len(found) == 1 else "tools"
+        return ToolResult(text, f"found {len(found)} {noun} for '{query}'", {"tools": list(found)})
+
+    return find_tools

@@ -1,4 +1,4 @@
-"""The tool that runs a command in the workspace."""
+"""Running commands in the workspace."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import codecs
 import contextlib
 import os
+import re
 import shutil
 import signal
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import islice
 from typing import IO, Annotated, Protocol
@@ -21,7 +22,43 @@ from ..domain.errors import Forbidden
 from ..domain.roles import Permission
 from ..workspace.sandbox.sandbox import Launch
 from .base import ToolContext, ToolParameters, ToolResult, tool
-from .environment import scrubbed
+
+_ALLOWED = re.compile(
+    r"""
+    PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | TZ | LANG | LANGUAGE | LC_[A-Z]+
+  | VIRTUAL_ENV | CONDA_[A-Z_]+ | PYENV_ROOT | UV_CACHE_DIR
+  | PYTHON(PATH|HOME|HASHSEED|UNBUFFERED|IOENCODING|UTF8|DONTWRITEBYTECODE|NOUSERSITE|WARNINGS)
+  | (LD|DYLD)_LIBRARY_PATH | DYLD_FALLBACK_LIBRARY_PATH | PKG_CONFIG_PATH
+  | SSL_CERT_(FILE|DIR) | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE
+  | (OMP|MKL|OPENBLAS|NUMEXPR)_NUM_THREADS | CUDA_VISIBLE_DEVICES | CUDA_HOME
+  | JAVA_HOME | R_HOME | R_LIBS(_USER)? | SPARK_HOME | JULIA_DEPOT_PATH | MPLBACKEND
+    """,
+    re.VERBOSE,
+)
+_ADDED = {
+    "TERM": "dumb",
+    # A folder that looks like a repository could name programs for git to run.
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+    # Reading commands must not write the index.
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+_SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CRED|AUTH", re.IGNORECASE)
+
+
+def scrub_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """An allowlist, so that secrets with unexpected names stay out too."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if _ALLOWED.fullmatch(name) and not _SECRET.search(name)
+    }
+    path = environment.get("PATH", os.defpath).split(os.pathsep)
+    # Without relative entries: a folder could bring its own `ls`.
+    absolute = os.pathsep.join(part for part in path if part.startswith("/"))
+    return kept | _ADDED | {"PATH": absolute}
+
 
 MAX_OUTPUT = 8 * 1024 * 1024
 """Characters of output that are kept: the first and the last half of them."""
@@ -30,7 +67,7 @@ _SIGNS_OF_READ_ONLY = ("Read-only file system", "Device or resource busy")
 LAST_OUTPUT = 0.5
 """Seconds to wait for output after a command has ended."""
 GRACE = 0.1
-"""Seconds between asking a process group to end and ending it: a cancel must be felt at once."""
+"""Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
 
 
 class ExecuteCommand(ToolParameters):
@@ -62,7 +99,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     output = CommandOutput(context.output)
     timed_out = False
     undone: list[str] = []
-    async with started(
+    async with start_command(
         command_line(parameters.command),
         context,
         cwd=parameters.cwd,
@@ -77,10 +114,18 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     output.finish()
     ending = _ending(process.returncode, parameters.timeout_seconds if timed_out else None)
     separator = "" if output.text.endswith("\n") or not output.text else "\n"
+    hints = _hints(process, context, output)
+    summary = f"ran `{_short(parameters.command)}`: {ending}"
+    if undone:
+        paths = _list_paths(undone)
+        summary += f"; undone: {paths}"
+        hints += (
+            "\n[Undone, because it would run or be read later, outside the sandbox: "
+            f"{paths}. To keep it, run a command that names the file: it asks the user.]"
+        )
     return ToolResult(
-        text=f"{output.text}{separator}[{ending}]{_hints(process, context, output)}"
-        f"{_undone(undone)}",
-        summary=f"ran `{_short(parameters.command)}`: {ending}{_undone_briefly(undone)}",
+        text=f"{output.text}{separator}[{ending}]{hints}",
+        summary=summary,
         data={
             "command": parameters.command,
             "exit_code": None if timed_out else process.returncode,
@@ -92,7 +137,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
 
 
 def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str:
-    """What the model could not guess about a command that failed."""
+    """Hints for the model about a failed command."""
     sandbox = context.sandbox
     if not process.returncode or sandbox is None or sandbox.kind == "none":
         return ""
@@ -111,22 +156,8 @@ def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str
     return hints
 
 
-def _undone(paths: list[str]) -> str:
-    """That the command left behind what runs later, and what to do to get it."""
-    if not paths:
-        return ""
-    return (
-        "\n[Undone, because it would run or be read later, outside the sandbox: "
-        f"{_listed(paths)}. To keep it, run a command that names the file: it asks the user.]"
-    )
-
-
-def _undone_briefly(paths: list[str]) -> str:
-    return f"; undone: {_listed(paths)}" if paths else ""
-
-
-def _listed(paths: list[str]) -> str:
-    """Some of them; a command may give them any names, and any number."""
+def _list_paths(paths: list[str]) -> str:
+    """Limited: a command may create any number of files with any names."""
     plain = (
         "".join(character if character.isprintable() else "?" for character in path)
         for path in paths
@@ -137,23 +168,21 @@ def _listed(paths: list[str]) -> str:
 
 
 def command_line(command: str) -> list[str]:
-    """The arguments that run a command."""
     return [shutil.which("bash") or "/bin/sh", "-c", "--", command]
 
 
 class CommandOutput:
-    """Output as it comes: passed on at once, and kept up to a limit."""
+    """Collects output: streams it, and keeps both ends up to a limit."""
 
     def __init__(self, pass_on: Callable[[str], None], most: int = MAX_OUTPUT) -> None:
         self._pass_on = pass_on
         self._half = most // 2
-        # Incremental, because a character's bytes may come in two pieces.
+        # Incremental: a character's bytes may come in two pieces.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = self._tail = ""
         self.omitted = 0
 
     def add(self, data: bytes, *, final: bool = False) -> None:
-        """Take the next piece."""
         text = self._decoder.decode(data, final)
         if not text:
             return
@@ -162,11 +191,10 @@ class CommandOutput:
         room = self._half - len(self._head)
         self._head += text[:room]
         self._tail += text[room:]
-        if len(self._tail) > 2 * self._half:  # cut seldom, so that it costs little
+        if len(self._tail) > 2 * self._half:  # trim seldom: it copies
             self._cut()
 
     def finish(self) -> None:
-        """There will be no more."""
         self.add(b"", final=True)
         if len(self._tail) > self._half:
             self._cut()
@@ -186,18 +214,15 @@ class CommandOutput:
 
 
 class Running(Protocol):
-    """A command that runs."""
-
     @property
-    def returncode(self) -> int | None:
-        """How it ended, once it has."""
+    def returncode(self) -> int | None: ...
 
     async def wait(self) -> int | None:
-        """Until it has ended; what it left behind may go on."""
+        """Wait until it has ended; what it left behind may go on."""
 
 
 @asynccontextmanager
-async def started(
+async def start_command(
     arguments: list[str],
     context: ToolContext,
     *,
@@ -205,7 +230,7 @@ async def started(
     may_write: bool = False,
     undone: Callable[[list[str]], None] = lambda _paths: None,
 ) -> AsyncIterator[tuple[Running, asyncio.StreamReader]]:
-    """The running command and its output; whatever happens, all that it started ends with it."""
+    """The running command and its output; on exit everything it started is killed."""
     workspace = context.workspace
     with workspace.locate(cwd) as place, place.open_folder() as folder:
         async with _pipe() as (reader, write_end):
@@ -215,19 +240,19 @@ async def started(
                 folder=folder,
                 path=place.path,
                 output=write_end.fileno(),
-                environment=scrubbed(os.environ),
+                environment=scrub_environment(os.environ),
                 may_write=may_write,
                 network=context.clearance.network,
                 opened=context.clearance.opened,
                 undone=undone,
             )
             async with _run(launch, context) as running:
-                write_end.close()  # now only the command holds it: its end is our end of file
+                write_end.close()  # now only the command holds it, so we see EOF
                 yield running, reader
 
 
 def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Running]:
-    """The one place where it is decided how a command is started."""
+    """Decides whether a command is confined."""
     if context.sandbox is not None and context.sandbox.kind != "none":
         return context.sandbox.running(launch)
     if not context.role.spec.commands_may_write:
@@ -241,7 +266,7 @@ def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Ru
 
 @asynccontextmanager
 async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
-    """The command with all rights of ours; its process group ends with it."""
+    """Run with all our rights; its process group ends with it."""
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *launch.arguments,
@@ -254,7 +279,7 @@ async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
         )
     )
     try:
-        # Shielded: who is stopped here would leave behind whatever it has started already.
+        # Shielded: cancelling here would leak a process that has started already.
         yield await asyncio.shield(starting)
     finally:
         await _end_group(await starting)
@@ -264,8 +289,8 @@ async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
 async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
     """A pipe of our own.
 
-    With asyncio's, waiting for the process would wait for everything that holds the pipe
-    open, such as a server that the command left in the background.
+    With asyncio's, waiting for the process would wait for everything that holds the pipe open, such
+    as a server that the command left in the background.
     """
     read_end, write_end = os.pipe()
     reader = asyncio.StreamReader()
@@ -280,8 +305,13 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
 
 
 async def follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
-    """Pass output on until the command has ended and, for a moment more, what it left behind."""
-    reading = asyncio.ensure_future(_read(reader, output))
+    """Collect output until the command has ended and, for a moment more, what it left behind."""
+
+    async def read() -> None:
+        while data := await reader.read(65536):
+            output.add(data)
+
+    reading = asyncio.ensure_future(read())
     try:
         await process.wait()
         await asyncio.wait([reading], timeout=LAST_OUTPUT)
@@ -290,30 +320,21 @@ async def follow(process: Running, reader: asyncio.StreamReader, output: Command
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read(reader: asyncio.StreamReader, output: CommandOutput) -> None:
-    while data := await reader.read(65536):
-        output.add(data)
-
-
 async def _end_group(process: Process) -> None:
-    """Ask the whole group to end; after a moment, end it."""
+    """SIGTERM the group and, after a moment, SIGKILL it."""
     try:
-        if _signal_group(process, signal.SIGTERM):
-            await _until_gone(process)
+        _signal_group(process, signal.SIGTERM)
+        for _ in range(10):
+            if not _signal_group(process, 0):
+                break
+            await asyncio.sleep(GRACE / 10)
     finally:
         _signal_group(process, signal.SIGKILL)
     await process.wait()
 
 
-async def _until_gone(process: Process) -> None:
-    for _ in range(10):
-        if not _signal_group(process, 0):
-            return
-        await asyncio.sleep(GRACE / 10)
-
-
 def _signal_group(process: Process, number: int) -> bool:
-    """Whether there was anyone left to signal."""
+    """Whether anyone was left to signal."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
         return True

@@ -1,7 +1,7 @@
-"""Facts of a table in a text file, from its first bytes: what a model must know to write code.
+"""Facts about a table in a text file, from its first bytes: what a model needs to write code.
 
-Columns with their types, what is missing, a few values, and how pandas reads the file. Only
-Python's own csv is used: it costs milliseconds, and works where pandas is not installed.
+Columns with their types, missing and sample values, and how pandas reads the file. Only the
+stdlib's csv is used: it costs milliseconds, and works without pandas.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
-from .encoding import bom_of, decode
 from .kernel.inside.plain import is_secret_name
+from .text_files import bom_of, decode
 
 MAX_COLUMNS = 40
 MAX_VALUES = 6
-"""A column with no more different texts than these has them all told."""
+"""Columns with at most so many distinct texts have them all listed."""
 FIRST_ROWS = 2
 MAX_CELL = 30
 _MAX_ROWS = 20_000
 _SEPARATORS = ",;\t|"
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
-"""What stands for no value, in small letters."""
+"""Spellings of missing values, in lower case."""
 _KINDS = (
     ("whole numbers", re.compile(r"[+-]?\d{1,18}")),
     ("numbers", re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")),
@@ -43,23 +43,20 @@ _DATES = frozenset({"dates", "times", _DAY_FIRST})
 
 @dataclass(frozen=True)
 class TableColumn:
-    """What is known of a column."""
-
     name: str
     kind: str
     missing: int
     distinct: int
     low: str = ""
     high: str = ""
-    """Its range, where it has an order that says something."""
+    """Its range, where its order is meaningful."""
     common: tuple[str, ...] = ()
-    """Values that are there, the most frequent first."""
+    """Its values, most frequent first."""
     is_estimate: bool = False
-    """Whether `distinct` is only about right; it is then told of every column."""
+    """Whether `distinct` is approximate; it is then stated for every column."""
 
     @property
     def line(self) -> str:
-        """One line about it."""
         facts = [self.kind, *([f"{self.missing:,} missing"] if self.missing else [])]
         about = "" if is_secret_name(self.name) else self._about()
         return f"- {_short(self.name)}: {', '.join(facts)}{about}"
@@ -79,26 +76,22 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How the rows of a text file are written."""
-
     separator: str
     encoding: str
     """Empty for UTF-8."""
     decimal_comma: bool
     thousands: bool
-    """Whether dots divide the thousands of numbers with a decimal comma."""
+    """Whether dots separate the thousands of numbers with a decimal comma."""
     day_first: bool
     """Whether dates are written like 31.12.2025."""
     is_ragged: bool
     """Whether rows have different numbers of cells."""
     missing: frozenset[str]
-    """Texts that stand for no value in it, as they are spelled."""
+    """Spellings of missing values in it."""
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What is known of a table."""
-
     path: str
     columns: list[TableColumn]
     rows: str
@@ -108,16 +101,15 @@ class TableFacts:
     dialect: CsvDialect
     rows_read: int
     is_whole: bool
-    """Whether those are all rows."""
+    """Whether `rows_read` is all rows."""
 
     @property
     def brief(self) -> str:
-        """In two lines."""
         names = ", ".join(_short(column.name) for column in self.columns[:MAX_COLUMNS])
         return f"{self.path}: {self.rows}, columns {names}\n  {self.reading}"
 
     def text(self, room: int) -> str:
-        """All of it, in about so many characters: what matters least is left out first."""
+        """Everything in about `room` characters; the least important is left out first."""
         lines = [f"{self.path}: {self.rows}. Read it with {self.reading}"]
         lines += [column.line for column in self.columns[:MAX_COLUMNS]]
         if len(self.columns) > MAX_COLUMNS:
@@ -130,12 +122,12 @@ class TableFacts:
 
 
 def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
-    """The facts of a file of this size that begins with these bytes; None if it is no table."""
+    """`data` is the head of a file of this size. None if it is not a table."""
     try:
-        text, encoding = _decoded(data, whole=len(data) >= size)
+        text, encoding = _decode(data, whole=len(data) >= size)
         lines = text.splitlines()
         if len(data) < size and len(lines) > 1:
-            lines = lines[:-1]  # cut in its middle
+            lines = lines[:-1]  # the last line is incomplete
         if "\0" in text:
             return None
         separator = _separator(lines[:20])
@@ -155,26 +147,27 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
             "." in value for kind, values, _ in cells if kind == _COMMA for value in values
         ),
         day_first=_DAY_FIRST in kinds,
-        # The last may be cut: a cell can have several lines.
+        # The last may be incomplete: a cell can have several lines.
         is_ragged=any(row and len(row) != len(header) for row in rows[: None if is_all else -1]),
         missing=frozenset(cell for row in rows for cell in row if cell.lower() in MISSING),
     )
+    has_secret = any(is_secret_name(column.name) for column in columns)
     return TableFacts(
         path,
         columns,
         _rows(len(rows), len(data), size, is_all=is_all),
-        _reading(path, dialect, columns),
-        [line[:200] for line in lines[: FIRST_ROWS + 1]] if not _has_secret(columns) else [],
+        _read_csv_call(path, dialect, columns),
+        [] if has_secret else [line[:200] for line in lines[: FIRST_ROWS + 1]],
         dialect,
         len(rows),
         is_all,
     )
 
 
-def _decoded(data: bytes, *, whole: bool) -> tuple[str, str]:
-    """The text, and what its encoding is called if it is not UTF-8."""
+def _decode(data: bytes, *, whole: bool) -> tuple[str, str]:
+    """The text, and the name of its encoding if it is not UTF-8."""
     encoding = bom_of(data)
-    decoder = codecs.getincrementaldecoder(encoding.name)()  # half a character may be at the end
+    decoder = codecs.getincrementaldecoder(encoding.name)()  # the end may be half a character
     try:
         text = decoder.decode(data[len(encoding.bom) :], whole)
         return text, encoding.name[: len("utf-16")] if encoding.is_wide else ""
@@ -186,7 +179,7 @@ def _decoded(data: bytes, *, whole: bool) -> tuple[str, str]:
 
 
 def _separator(lines: list[str]) -> str:
-    """What divides the lines into the most parts, the same number in nearly each."""
+    """What splits the lines into the most parts, the same number in nearly each."""
 
     def parts(separator: str) -> int:
         counts = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
@@ -197,7 +190,7 @@ def _separator(lines: list[str]) -> str:
 
 
 def _cells(place: int, rows: list[list[str]]) -> tuple[str, list[str], int]:
-    """What kind of values a column has, those that are there, and how many are not."""
+    """Kind of a column's values, the values, and how many are missing."""
     cells = [row[place].strip() if place < len(row) else "" for row in rows if row]
     values = [cell for cell in cells if cell.lower() not in MISSING]
     kind = next(
@@ -209,20 +202,17 @@ def _cells(place: int, rows: list[list[str]]) -> tuple[str, list[str], int]:
 def _column(name: str, kind: str, values: list[str], missing: int) -> TableColumn:
     low = high = ""
     if values and kind.startswith(("whole", "numbers")):
-        low, high = _ends(values, _comma_number if kind == _COMMA else float)
+        plain = str.maketrans(",", ".", ".") if kind == _COMMA else {}
+        low, high = _range(values, lambda value: float(value.translate(plain)))
     elif values and kind in ("dates", "times"):
-        low, high = _ends(values, str)
+        low, high = _range(values, str)
     counted = Counter(values)
     common = tuple(value for value, _ in counted.most_common(MAX_VALUES))
     return TableColumn(name, kind, missing, len(counted), low, high, common)
 
 
-def _ends(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
+def _range(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
     return min(values, key=order), max(values, key=order)
-
-
-def _comma_number(value: str) -> float:
-    return float(value.replace(".", "").replace(",", "."))
 
 
 def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
@@ -234,7 +224,7 @@ def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
     return f"about {about:,.0f} rows (what follows is of the first {read:,})"
 
 
-def _reading(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
+def _read_csv_call(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
     dates = [column.name for column in columns if column.kind in _DATES]
     options = [
         *([f"sep={dialect.separator!r}"] if dialect.separator != "," else []),
@@ -247,17 +237,13 @@ def _reading(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
     return f"pd.read_csv({', '.join([repr(path), *options])})"
 
 
-def _has_secret(columns: list[TableColumn]) -> bool:
-    return any(is_secret_name(column.name) for column in columns)
-
-
 def _short(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= MAX_CELL else f"{words[: MAX_CELL - 1]}…"
 
 
 def reading_hint(path: str) -> str:
-    """How pandas reads a file that is no text, with what is installed here."""
+    """How pandas reads a binary file, with what is installed here."""
     kind = path.lower().rpartition(".")[2]
     if kind == "parquet":
         has_arrow = find_spec("pyarrow") or find_spec("fastparquet")

@@ -1,11 +1,8 @@
 """Safe access to the one folder the agent works in."""
 
-from .fingerprint import fingerprint, has_changed
-from .globs import Glob
-from .guarded import GuardedWorkspace, Pin, mark_of
-from .ignore import IgnoreRules, visible_files
+from .ignore import Glob, IgnoreRules, visible_files
 from .place import Kind, ListedEntry, Place, kind_of
-from .workspace import Workspace
+from .workspace import GuardedWorkspace, Pin, Workspace, fingerprint, has_changed, mark_of
 
 __all__ = [
     "Glob",

@@ -1,8 +1,8 @@
-"""The one way in which files are reached here: by held folders, and through no symlink.
+"""File access through held folder descriptors, never through a symlink.
 
-A folder is held by its descriptor, not by its path. Whoever renames it or puts a symlink in its
-stead afterwards changes nothing about where an operation lands. Windows has no such descriptors;
-there files are not reached at all, because a check of a path would say nothing about its use.
+A folder is held by its descriptor, not by its path: renaming it or replacing it with a symlink
+afterwards does not change where an operation lands. Windows has no such descriptors; there files
+are not accessed at all, because checking a path would say nothing about its later use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from ..domain.errors import Unavailable
 
 HOLDS_FOLDERS = os.open in os.supports_dir_fd
-"""Whether this system lets us; Windows does not."""
+"""False on Windows."""
 NOT_HELD = (
     "Cowork cannot work with files on this system: Windows lets no program hold a folder while it "
     "checks and changes what is in it. Run Jupyter in WSL 2, where everything works as on Linux."
@@ -29,22 +29,22 @@ if HOLDS_FOLDERS:
     OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 else:
-    OPEN_FOLDER = OPEN_FILE = CREATE = -1  # nothing gets past `hold`
+    OPEN_FOLDER = OPEN_FILE = CREATE = -1  # `hold` raises first
 LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
-"""How files are called before they get their name."""
+"""Names of temporary files before they are renamed."""
 _MAX_REMEMBERED = 1000
 _written: deque[tuple[int, int, int]] = deque(maxlen=_MAX_REMEMBERED)
 
 
 def hold(root: Path | str) -> int:
-    """The folder at the top, held. All others are reached from there."""
+    """Open the top folder. All others are opened relative to it."""
     if not HOLDS_FOLDERS:
         raise Unavailable(NOT_HELD, code="unsupported_system", retryable=False)
     return os.open(root, OPEN_FOLDER)
 
 
 def open_below(held: int, name: str, *, make: bool = False) -> int:
-    """A folder in a held one, made first if it may be missing."""
+    """Open a folder in a held one, creating it first with `make`."""
     if make:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=held)
@@ -55,9 +55,10 @@ def open_below(held: int, name: str, *, make: bool = False) -> int:
 def parent_of(
     root: Path | str, path: str, *, may_make: Callable[[str], bool] = lambda _: False
 ) -> Iterator[tuple[int, str]]:
-    """The folder that a path below the root is in, held, and the name in it.
+    """The held parent folder of a path below the root, and the name in it.
 
-    `OSError` if something on the way is no folder, or missing and not one that we may make.
+    Raises OSError if a parent is not a folder, or is missing and `may_make` does not allow creating
+    it.
     """
     *folders, name = path.split("/")
     if {"", ".", ".."} & {*folders, name}:
@@ -75,10 +76,10 @@ def parent_of(
 
 @contextmanager
 def replacing(folder: int, name: str) -> Iterator[int]:
-    """A new file, open for writing, that takes the name in one step when it is whole.
+    """A new file, open for writing, that atomically takes the name on success.
 
-    Readers see the old or the new, never a half. Other names of the old one (hard links) keep
-    it: they may be outside of the workspace, and nobody said that they may be changed.
+    Hard links keep the old content: they may be outside the workspace, and nobody said that they
+    may be changed.
     """
     temporary = temporary_name()
     descriptor = os.open(temporary, CREATE, 0o600, dir_fd=folder)
@@ -97,19 +98,18 @@ def replacing(folder: int, name: str) -> Iterator[int]:
 
 
 def temporary_name() -> str:
-    """A name that nobody has, for what will get its own in one step."""
     return f".cowork-{secrets.token_hex(8)}.tmp"
 
 
 def write_all(target: int, data: bytes) -> None:
-    """Write to the end; a disk that takes only a part is asked again, and says why."""
+    """Write everything, also where a single write takes only a part."""
     view = memoryview(data)
     while view:
         view = view[os.write(target, view) :]
 
 
 def keep_owner(descriptor: int, before: os.stat_result) -> None:
-    """What replaces a file belongs to whom the file belonged, if we may give it away."""
+    """Give the file to the owner of the one it replaces, if we may."""
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
         with contextlib.suppress(OSError):  # only root may, and not everywhere
@@ -117,15 +117,15 @@ def keep_owner(descriptor: int, before: os.stat_result) -> None:
 
 
 def remember(facts: os.stat_result) -> None:
-    """Note that a file is ours as it is now: what is cleaned up after a command leaves it alone.
+    """Note that we wrote this file, so that cleaning up after a command leaves it alone.
 
-    Its change time is set by the kernel alone, so no command can forge it.
+    The change time is set by the kernel, so no command can forge it.
     """
     _written.append(_mark(facts))
 
 
 def is_own(facts: os.stat_result) -> bool:
-    """Whether the file is as we wrote it."""
+    """Whether the file is unchanged since we wrote it."""
     return _mark(facts) in _written
 
 

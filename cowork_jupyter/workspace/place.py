@@ -1,4 +1,4 @@
-"""A place in the workspace: a held folder and a name in it, and what can be done there."""
+"""A place in the workspace: a held folder, a name in it, and the operations on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def explained(path: str) -> Iterator[None]:
 
 
 def explain(error: OSError, path: str) -> CoworkError:
-    """The error of ours that says what this one means."""
     match error.errno:
         case errno.ENOENT:
             return NotFound(f"There is no '{path}' in the workspace.")
@@ -75,7 +74,6 @@ Kind = Literal["file", "folder", "link", "special"]
 
 
 def kind_of(mode: int) -> Kind:
-    """What a mode from `stat` says the thing is."""
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):
@@ -85,8 +83,6 @@ def kind_of(mode: int) -> Kind:
 
 @dataclass(frozen=True)
 class ListedEntry:
-    """One entry of a folder."""
-
     name: str
     kind: Kind
     size: int
@@ -94,7 +90,7 @@ class ListedEntry:
 
 
 class Place:
-    """Where a path leads, held open until closed. Finding it changed nothing on disk."""
+    """Where a path leads; holds its folder open until closed. Changes nothing on disk."""
 
     def __init__(self, folder: int, missing: tuple[str, ...], name: str, path: str) -> None:
         self._folder = folder
@@ -111,7 +107,6 @@ class Place:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder."""
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
@@ -119,14 +114,13 @@ class Place:
     # --- looking
 
     def stat(self) -> os.stat_result:
-        """What is there now, without following a symlink."""
+        """Does not follow symlinks."""
         if self._missing:
             raise NotFound(f"There is no '{self.path}' in the workspace.")
         with explained(self.path):
             return os.stat(self.name, dir_fd=self._folder, follow_symlinks=False)
 
     def exists(self) -> bool:
-        """Whether anything is there now."""
         try:
             self.stat()
         except NotFound:
@@ -135,7 +129,7 @@ class Place:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open the regular file for reading; anything else is refused, and never waited for."""
+        """Open for reading. Anything but a regular file is refused without blocking."""
         self._refuse_unless_file(self.stat())
         with explained(self.path):
             descriptor = os.open(self.name, OPEN_FILE, dir_fd=self._folder)
@@ -144,12 +138,11 @@ class Place:
             yield file
 
     def read(self, limit: int | None = None) -> bytes:
-        """The file's bytes, or the first `limit` of them."""
         with self.open() as file, explained(self.path):
             return file.read(-1 if limit is None else limit)
 
     def read_text(self, limit: int) -> str:
-        """All of a text file of at most `limit` bytes, without a byte order mark."""
+        """Read a UTF-8 file of at most `limit` bytes, without a byte order mark."""
         data = self.read(limit + 1)
         if len(data) > limit:
             raise InvalidInput(f"It is larger than {limit // 1024} KiB.")
@@ -160,7 +153,6 @@ class Place:
 
     @contextmanager
     def open_folder(self) -> Iterator[int]:
-        """A descriptor of the folder at this place."""
         self._refuse_unless_folder(self.stat())
         with explained(self.path):
             descriptor = os.open(self.name, OPEN_FOLDER, dir_fd=self._folder)
@@ -170,14 +162,14 @@ class Place:
             os.close(descriptor)
 
     def entries(self) -> list[ListedEntry]:
-        """What the folder holds, by name."""
+        """Sorted by name."""
         with self.open_folder() as folder, explained(self.path), os.scandir(folder) as found:
             return sorted(_entries(found), key=lambda entry: entry.name)
 
     # --- changing
 
     def create(self, data: bytes) -> None:
-        """Make a new file, and its missing parent folders; never touch one that is there."""
+        """Create a file with its missing parents; raises Conflict if it exists."""
         self.make_parents()
         with explained(self.path):
             descriptor = os.open(self.name, CREATE, 0o666, dir_fd=self._folder)
@@ -193,7 +185,7 @@ class Place:
         self._sync_folder()
 
     def replace(self, data: bytes) -> None:
-        """Give the file new content in one step: readers see the old or the new, never a half."""
+        """Replace the content atomically."""
         before = self.stat()
         self._refuse_unless_file(before)
         self._refuse_unless_writable(before)
@@ -204,14 +196,13 @@ class Place:
         self._sync_folder()
 
     def unlink(self) -> None:
-        """Remove the file, or the symlink itself."""
         if kind_of(self.stat().st_mode) == "folder":
             raise InvalidInput(f"'{self.path}' is a folder, not a file.", code="is_folder")
         with explained(self.path):
             os.unlink(self.name, dir_fd=self._folder)
 
     def rmdir(self) -> None:
-        """Remove the folder if it is empty."""
+        """Remove an empty folder."""
         self._refuse_unless_folder(self.stat())
         if self.name == ".":
             raise Forbidden(f"'{self.path}' is the current folder and cannot be removed that way.")
@@ -219,13 +210,12 @@ class Place:
             os.rmdir(self.name, dir_fd=self._folder)
 
     def mkdir(self) -> None:
-        """Make the folder, and its missing parents."""
         self.make_parents()
         with explained(self.path):
             os.mkdir(self.name, dir_fd=self._folder)
 
     def make_parents(self) -> None:
-        """Make the missing folders above this place and step down into the last of them."""
+        """Create the missing parents and step down into the last of them."""
         while self._missing:
             name = self._missing[0]
             with explained(self.path):
@@ -234,7 +224,7 @@ class Place:
             self._folder, self._missing = below, self._missing[1:]
 
     def _sync_folder(self) -> None:
-        with contextlib.suppress(OSError):  # some network filesystems cannot; the file is there
+        with contextlib.suppress(OSError):  # unsupported on some network filesystems
             os.fsync(self._folder)
 
     # --- refusing
@@ -259,7 +249,7 @@ class Place:
             raise InvalidInput(f"'{self.path}' is not a folder.", code="not_a_folder")
 
     def _refuse_unless_writable(self, found: os.stat_result) -> None:
-        """Replacing needs no right to the file itself, so a read-only file must be asked about."""
+        """Renaming over a file needs no permission on it, so check explicitly."""
         if not found.st_mode & 0o222:
             raise Forbidden(f"'{self.path}' is marked read-only.", code="read_only")
         with explained(self.path):
@@ -269,6 +259,6 @@ class Place:
 
 def _entries(found: Iterator[os.DirEntry[str]]) -> Iterator[ListedEntry]:
     for entry in found:
-        with contextlib.suppress(FileNotFoundError):  # removed while we look
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
             info = entry.stat(follow_symlinks=False)
             yield ListedEntry(entry.name, kind_of(info.st_mode), info.st_size, info.st_mtime)

@@ -1,18 +1,23 @@
-"""The workspace: the one folder the agent may touch, and the walk that finds places in it.
+"""The workspace: the one folder the agent may touch, and the walk that resolves paths in it.
 
-A path is walked component by component through held folder descriptors, never handed to
-the operating system whole. Symlinks are read and followed by us, so each step is checked,
-and a folder swapped for a symlink halfway is not entered.
+A path is walked component by component through held folder descriptors, never handed to the
+operating system whole. We read and follow symlinks ourselves, so each step is checked, and a folder
+swapped for a symlink halfway is not entered.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
+import stat
 from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..domain.errors import Forbidden, InvalidInput, NotFound
+from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from .no_follow import hold, open_below
 from .place import Place, explain, explained
 
@@ -20,31 +25,29 @@ _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255
 _MAX_PATH_LENGTH = 4096
 _MAX_FOLDER_DEPTH = 200
-"""Folders held at once, well below what a process may hold."""
+"""Descriptors held at once, well below the usual limit of a process."""
 _HELD_FOLDERS = Path("/proc/self/fd")
 
 
 class Workspace:
-    """A folder that no path leads out of."""
-
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
         self._spellings = {_parts(os.path.abspath(root)), _parts(str(self.root))}  # noqa: PTH100
 
     def locate(self, path: str, *, follow: bool = True) -> Place:
-        """Find where a path leads, and hold it. The place itself need not exist yet.
+        """Resolve a path and hold its folder open. The target itself need not exist.
 
-        `follow` says whether a symlink at the very end is followed; those before it always are.
+        `follow` applies to a symlink in the last component; those before it are always followed.
         """
         check_path(path)
         with _Walk(self, path) as walk:
             return walk.to_the_end(follow)
 
     def inside(self, path: str) -> tuple[str, ...] | None:
-        """The parts of an absolute path below the root, or None if it is elsewhere.
+        """Components of an absolute path below the root, or None if it is elsewhere.
 
-        Compared by components: `/data-evil` is not inside `/data`. A spelling of the root
-        through a symlink (`/tmp` on macOS) is looked up once; the walk checks what follows.
+        Compared by components: `/data-evil` is not inside `/data`. A spelling of the root through a
+        symlink (`/tmp` on macOS) is looked up once; the walk checks what follows.
         """
         for spelling in (path, _with_real_parent(path)):
             parts = _parts(spelling)
@@ -54,13 +57,13 @@ class Workspace:
         return None
 
     def process_folder(self, descriptor: int, path: str) -> str:
-        """A `cwd` for a child process that is the held folder itself, where the system can."""
+        """A `cwd` for a child process: the held folder itself where /proc exists."""
         held = _HELD_FOLDERS / str(descriptor)
         return str(held) if held.exists() else str(self.root / path)
 
 
 def check_path(path: str) -> None:
-    """Refuse what cannot be a path at all."""
+    """Raises InvalidInput for what cannot be a path at all."""
     if not path or path.isspace():
         raise InvalidInput("The path is empty; '.' is the workspace itself.", code="bad_path")
     if "\0" in path:
@@ -74,7 +77,7 @@ def check_path(path: str) -> None:
 
 
 class _Walk:
-    """One walk from the root down, holding every folder it stands in."""
+    """One walk from the root down; holds a descriptor of every folder on the way."""
 
     def __init__(self, workspace: Workspace, asked: str) -> None:
         self._workspace = workspace
@@ -93,12 +96,14 @@ class _Walk:
             os.close(descriptor)
 
     def to_the_end(self, follow: bool) -> Place:
-        """Walk every component; stop at the last, or at the first that is missing."""
+        """Stop at the last component, or at the first that is missing."""
         self._go(self._asked)
         while self._todo:
             name = self._todo.popleft()
             if name == "..":
-                self._up()
+                if not self._names:
+                    raise self._outside()
+                self._leave_to(len(self._names) - 1)
             elif self._todo:
                 if not self._down(name):
                     return self._place((name, *self._todo))
@@ -107,7 +112,7 @@ class _Walk:
         return self._place(())
 
     def _go(self, path: str) -> None:
-        """Put a path, or a symlink's target, in front of what is left to walk."""
+        """Prepend a path, or a symlink's target, to what remains to be walked."""
         parts = _parts(path)
         if path.startswith("/"):
             inside = self._workspace.inside(path)
@@ -118,7 +123,7 @@ class _Walk:
         self._todo.extendleft(reversed(parts))
 
     def _down(self, name: str) -> bool:
-        """Enter a folder, or follow a symlink in its stead; False if there is nothing."""
+        """Enter a folder, or follow a symlink instead; False if the name does not exist."""
         if len(self._held) > _MAX_FOLDER_DEPTH:
             raise InvalidInput("The path has too many folders in it.", code="bad_path")
         try:
@@ -127,15 +132,10 @@ class _Walk:
         except OSError as error:
             if error.errno == errno.ENOENT:
                 return False
-            # Systems disagree on what opening a symlink as a folder is called, so look.
+            # Platforms disagree on the errno for opening a symlink as a folder, so look.
             if not self._follow(name):
                 raise explain(error, self._asked) from error
         return True
-
-    def _up(self) -> None:
-        if not self._names:
-            raise self._outside()
-        self._leave_to(len(self._names) - 1)
 
     def _leave_to(self, depth: int) -> None:
         while len(self._names) > depth:
@@ -143,10 +143,10 @@ class _Walk:
             os.close(self._held.pop())
 
     def _follow(self, name: str) -> bool:
-        """If the name is a symlink, walk its target next."""
+        """If the name is a symlink, walk its target next and return True."""
         try:
             target = os.readlink(name, dir_fd=self._held[-1])
-        except OSError:  # not a symlink, or not there: whoever opens it will say
+        except OSError:  # not a symlink, or not there: opening it will tell
             return False
         self._hops += 1
         if self._hops > _MAX_HOPS:
@@ -176,3 +176,110 @@ def _parts(path: str) -> tuple[str, ...]:
 def _with_real_parent(path: str) -> str:
     head, _, tail = path.rstrip("/").rpartition("/")
     return f"{os.path.realpath(head or '/')}/{tail}"
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Where a path led when the call was decided, and what was there."""
+
+    places: frozenset[str]
+    """The path as spelled, and where it really leads; relative to the workspace."""
+    mark: str | None = None
+    """`mark_of` the file, for calls that change it; None if that does not matter."""
+
+
+class GuardedWorkspace(Workspace):
+    """A workspace in which pinned paths must lead where they led, and hidden paths are refused."""
+
+    def __init__(
+        self, workspace: Workspace, pins: Mapping[str, Pin], hides: Callable[[str], bool]
+    ) -> None:
+        super().__init__(workspace.root)
+        self._pins = pins
+        self._hides = hides
+
+    def locate(self, path: str, *, follow: bool = True) -> Place:
+        """Raises Conflict if the path no longer leads to what was decided about."""
+        place = super().locate(path, follow=follow)
+        try:
+            self._check(path, place)
+        except BaseException:
+            place.close()
+            raise
+        return place
+
+    def _check(self, path: str, place: Place) -> None:
+        pin = self._pins.get(path)
+        if pin is None:
+            if self._hides(place.path):
+                raise Forbidden(f"'{place.path}' may not be read.", code="hidden")
+            return
+        moved = place.path not in pin.places
+        if moved or pin.mark not in (None, mark_of(place)):
+            raise Conflict(
+                f"'{path}' has changed since this call was approved. Read it, then try again.",
+                code="changed_since_decided",
+                retryable=True,
+            )
+
+
+def mark_of(place: Place) -> str:
+    """A value that changes once the file is replaced or written to."""
+    if not place.exists():
+        return "nothing"
+    facts = place.stat()
+    return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_mode}"
+
+
+GONE = "gone"
+_FOLDER = "folder"
+_MAX_READ = 16 * 2**20
+"""Of larger files only the stat data counts."""
+
+
+def fingerprint(workspace: Workspace, path: str) -> str:
+    """Return a value for `has_changed`; `GONE` if there is no such file."""
+    kept = _kept(workspace, path)
+    digest = "" if kept in (GONE, _FOLDER) else _digest(workspace, path)
+    return f"{kept} {digest}".rstrip()
+
+
+def has_changed(workspace: Workspace, path: str, known: str) -> bool:
+    """Whether the content differs from `known`. Folders never count as changed."""
+    kept, _, digest = known.partition(" ")
+    now = _kept(workspace, path)
+    if now in (kept, _FOLDER):
+        return False
+    return not digest or now == GONE or _digest(workspace, path) != digest
+
+
+def _kept(workspace: Workspace, path: str) -> str:
+    try:
+        with workspace.locate(path) as place:
+            facts = place.stat()
+    except CoworkError:
+        return GONE
+    if stat.S_ISDIR(facts.st_mode):
+        return _FOLDER
+    return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
+
+
+def _digest(workspace: Workspace, path: str) -> str:
+    try:
+        with workspace.locate(path) as place:
+            data = place.read(_MAX_READ + 1)
+    except CoworkError:
+        return ""
+    if len(data) > _MAX_READ:
+        return ""
+    return hashlib.sha256(_cells(data) if path.endswith(".ipynb") else data).hexdigest()
+
+
+def _cells(data: bytes) -> bytes:
+    """What somebody wrote into a notebook; outputs and execution counts change with every run."""
+    try:
+        cells = json.loads(data)["cells"]
+        written = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
+    except (ValueError, KeyError, TypeError):
+        return data
+    return json.dumps(written).encode()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.environment import scrubbed
+from cowork_jupyter.tools.shell import scrub_environment
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Launch, Sandbox
 
@@ -62,7 +62,7 @@ async def within(sandbox: Sandbox, workspace: Workspace, may_write: bool) -> flo
     try:
         began = time.perf_counter()
         launch = Launch(
-            ["/bin/true"], workspace, folder, ".", output, scrubbed(os.environ), may_write
+            ["/bin/true"], workspace, folder, ".", output, scrub_environment(os.environ), may_write
         )
         async with sandbox.running(launch) as command:
             assert await command.wait() == 0

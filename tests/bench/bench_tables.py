@@ -17,7 +17,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.tools.table_facts import table_facts
-from cowork_jupyter.tools.tables.process import MEMORY_MB, limits
+from cowork_jupyter.tools.tables.tools import MEMORY_MB, THREADS
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
@@ -107,10 +107,9 @@ async def take_turns(context: ToolContext, path: Path) -> tuple[float, float]:
         await default_tools().call("query_table", {"paths": ["big.csv"], "sql": SQL}, context)
         ours.append(time.perf_counter() - began)
         began = time.perf_counter()
-        used = limits()
         with duckdb.connect() as connection:
-            connection.execute(f"SET threads = {used['threads']}")
-            connection.execute(f"SET memory_limit = '{used['memory_mb']}MB'")
+            connection.execute(f"SET threads = {THREADS}")
+            connection.execute(f"SET memory_limit = '{MEMORY_MB}MB'")
             connection.execute(SQL.replace("big.csv", str(path))).fetchall()
         plain.append(time.perf_counter() - began)
     return statistics.median(ours), statistics.median(plain)

@@ -483,10 +483,10 @@ async def test_namespaces_of_an_ordinary_user(cage: Cage) -> None:
 
 async def test_a_keeper_that_was_ended_is_replaced(cage: Cage) -> None:
     await cage.run("true")
-    keeper = sandbox._KEEPER._process
+    keeper = sandbox._LAUNCHER._process
     assert keeper is not None
     keeper.kill()
     keeper.wait()
     for _ in range(3):
         assert "again" in await cage.run("echo again")
-    assert sandbox._KEEPER._process is not keeper
+    assert sandbox._LAUNCHER._process is not keeper

@@ -9,7 +9,7 @@ from typing import Any
 
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.hosts.server.replacement import as_opened, texts
-from cowork_jupyter.tools.notebook.editing import apply, outputs_of, state_of
+from cowork_jupyter.tools.notebook.stored import apply, outputs_of, state_of
 
 
 class FakeTab:

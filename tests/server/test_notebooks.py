@@ -19,7 +19,7 @@ from cowork_jupyter.hosts.server import tabs
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.hosts.server.replacement import as_opened, replacement
 from cowork_jupyter.tools.base import ToolContext, ToolResult
-from cowork_jupyter.tools.notebook.editing import parsed, state_of
+from cowork_jupyter.tools.notebook.stored import parse_notebook, state_of
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text
@@ -97,7 +97,7 @@ def save(root: Path, document: dict[str, Any], name: str = "n.ipynb") -> Path:
 
 
 def on_disk(path: Path) -> list[str]:
-    return [cell.source for cell in state_of("n", parsed("n", path.read_bytes())).cells]
+    return [cell.source for cell in state_of("n", parse_notebook("n", path.read_bytes())).cells]
 
 
 async def fingerprint(use: Call, cell_id: str, path: str = "n.ipynb") -> str:

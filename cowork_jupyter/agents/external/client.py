@@ -18,10 +18,9 @@ from ...domain.replies import ToolCall
 from ...domain.roles import Permission
 from ...policy.decision import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
-from ...tools.encoding import decode
 from ...tools.files import ReadFile
-from ...tools.registry import ToolRegistry, validated
-from ...tools.sizes import MAX_WHOLE_SIZE
+from ...tools.registry import ToolRegistry, validate_parameters
+from ...tools.text_files import MAX_WHOLE_SIZE, decode
 from ..ask.user import PermissionRequest
 from ..run.call_log import Handled
 from ..run.tool_runner import ToolRunner
@@ -162,7 +161,7 @@ class Workbench:
         same = same_as(call, runner.tools.workspace)
         if same is not None:
             tool = runner.tools.registry.permitted_tool(same.tool, runner.log.role)
-            parameters = validated(tool, same.parameters)
+            parameters = validate_parameters(tool, same.parameters)
             with runner.waiting():
                 await runner.tools.gate.admit(
                     new_id("call"), tool, parameters, runner.log, runner.step

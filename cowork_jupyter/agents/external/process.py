@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from ...domain.errors import Unavailable
 from ...mcp.client.secrets import Resolved
-from ...tools.environment import scrubbed
+from ...tools.shell import scrub_environment
 from ...workspace import Workspace
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.sandbox import Launch, Sandbox
@@ -121,7 +121,7 @@ async def started(process: AgentProcess, last_words: LastWords) -> AsyncIterator
     """The running agent; what it writes about itself goes to its last words. At the end nothing of
     it is left running.
     """
-    variables = scrubbed(os.environ) | process.agent.env
+    variables = scrub_environment(os.environ) | process.agent.env
     program = shutil.which(process.agent.command, path=variables.get("PATH"))
     if program is None:
         missing = f"The program '{process.agent.command}' is not installed."

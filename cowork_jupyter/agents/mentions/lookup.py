@@ -18,12 +18,11 @@ from ...domain.messages import ImagePart
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import Count
 from ...mcp.client import offers
-from ...tools.close_names import close_names
+from ...tools.documents import close_names
 from ...tools.kernel.state import Variable, no_variable
-from ...tools.notebook.outputs import described
-from ...tools.notebook.pictures import pictures_in
-from ...tools.sizes import size_text
+from ...tools.notebook.outputs import describe_outputs, pictures_in
 from ...tools.table_facts import table_facts
+from ...tools.text_files import size_text
 from .reach import Reach
 from .syntax import Pointer, pointers_in
 from .targets import cell_of, cell_title, column_facts, column_title, failure_of, variable_title
@@ -245,7 +244,7 @@ class Lookup:
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        output_text = described(cell.outputs, EACH * _CHARACTERS)
+        output_text = describe_outputs(cell.outputs, EACH * _CHARACTERS)
         if kind == "output":
             return Carried(kind, name, output_text or "[no output]", pictures)
         output = (

@@ -16,7 +16,7 @@ from ...mcp.client.servers import McpServers
 from ...tools.base import Clearance, ToolContext, ToolResult
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
-from ...tools.registry import validated
+from ...tools.registry import validate_parameters
 from ...workspace import Kind, Workspace, kind_of
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
@@ -56,7 +56,7 @@ class Reach:
             kernels=self.tools.kernels,
             notebook=self.notebook,
         )
-        return await found.run(validated(found, parameters), context)
+        return await found.run(validate_parameters(found, parameters), context)
 
     def workspace_for(self, tool: str, **parameters: Any) -> Workspace:
         """The workspace as such a call would see it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ...domain.redaction import without_surrogates
 from ...llm.tokens import Count, cut_middle
 from ...tools.kernel.state import Variable
-from ...tools.notebook.outputs import described
+from ...tools.notebook.outputs import describe_outputs
 from ...tools.notebook.state import CellState, NotebookState
 from .changes import Changes
 
@@ -137,7 +137,7 @@ class _CellsAround:
         place, selected = self._active + 2, self._where.state.selected
         if selected.strip() and cell.id == self._where.state.active:
             page.put_cut(place + 0.1, "They have selected:", selected, page.room // 6)
-        output = described(cell.outputs, _OUTPUT)
+        output = describe_outputs(cell.outputs, _OUTPUT)
         if output:
             page.put_cut(place + 0.2, "Its output:", output, page.room // 3)
 

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 from ...domain.errors import Conflict, CoworkError, InvalidInput
-from ...tools.sizes import size_text
 from ...tools.tables.sources import find_source
+from ...tools.text_files import size_text
 from ...workspace import IgnoreRules, Place, Workspace, kind_of, visible_files
 from .sent_files import Layout, LeftFile, SentFile, keep, lacking
 

@@ -21,7 +21,7 @@ from typing import Any
 from ...domain.errors import InvalidInput
 from ...domain.settings import Settings
 from ...tools.base import ToolResult
-from ...tools.sizes import size_text
+from ...tools.text_files import size_text
 
 MAX_BROUGHT = 256_000_000
 """Bytes that one call may give back."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from ...domain.errors import CoworkError
 from ...tools.base import ToolContext
-from ...tools.registry import validated
+from ...tools.registry import validate_parameters
 from ...tools.table_facts import TableFacts, reading_hint, table_facts
 from ...workspace import Workspace
 from ..log import RunLog
@@ -109,7 +109,7 @@ async def _description(tools: ToolEnvironment, log: RunLog, path: str) -> str:
     )
     try:
         async with asyncio.timeout(DESCRIBE_SECONDS):
-            result = await tool.run(validated(tool, parameters), context)
+            result = await tool.run(validate_parameters(tool, parameters), context)
     except (CoworkError, TimeoutError):  # whoever reads it is told why
         return ""
     if result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table

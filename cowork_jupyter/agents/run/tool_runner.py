@@ -26,7 +26,7 @@ from ...effects.finding import text_for_model
 from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
 from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters, ToolResult
-from ...tools.registry import validated
+from ...tools.registry import validate_parameters
 from ...workspace import fingerprint
 from ..log import RunLog
 from .call_log import CallLog, Handled, LiveOutput
@@ -134,7 +134,7 @@ class ToolRunner:
         for call in calls:
             with suppress(CoworkError):
                 tool = self._tool(call.call)
-                asking.append((call.id, tool, validated(tool, call.call.parameters)))
+                asking.append((call.id, tool, validate_parameters(tool, call.call.parameters)))
         await self.tools.gate.announce(asking, self.log, self.step)
 
     def _tool(self, call: ToolCall) -> Tool:
@@ -184,7 +184,7 @@ class ToolRunner:
 
     async def _clear(self, handled: Handled, tool: Tool) -> Clearance:
         """Leave to run a call. What the parameters forbid is said without asking."""
-        parameters = validated(tool, handled.call.parameters)
+        parameters = validate_parameters(tool, handled.call.parameters)
         with self.waiting():
             try:
                 return await self.tools.gate.admit(

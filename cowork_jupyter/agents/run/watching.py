@@ -23,9 +23,9 @@ from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...effects.warnings import looks_for
 from ...effects.watched import WatchedRun
 from ...tools.base import Tool, ToolContext
-from ...tools.kernel.running import kernel_path
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import Kernels, KernelTables, Look, ScratchSetup
+from ...tools.kernel.tools import kernel_path
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

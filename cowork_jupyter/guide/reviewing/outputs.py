@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...tools.sizes import size_text
+from ...tools.text_files import size_text
 from .subject import ReviewRemark, Subject
 
 MAX_SIZE = 1024 * 1024

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ...tools.notebook.hidden import HiddenFindings, hidden_state
+from ...tools.notebook.dependencies import CellTimes, HiddenFindings, hidden_state, outdated_cells
 from ...tools.notebook.names import names_in
-from ...tools.notebook.stale import CellTimes, outdated_cells
 from .subject import ReviewedCell, ReviewRemark, Subject
 
 _RUN_ALL = "Restart the kernel and run all cells."

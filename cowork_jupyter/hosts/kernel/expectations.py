@@ -9,7 +9,7 @@ from typing import Any
 from ...domain.expectations import FILE, Expectation, is_about_files
 from ...effects.checking import check, in_words
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.measuring import measured, questions_of
+from ...tools.kernel.state import measure_questions, parse_measured
 
 NOTHING = "Nothing is pinned here yet. Pin a line of the data effects on a card."
 _MARKS = {True: "✓", False: "✕", None: "?"}
@@ -26,7 +26,7 @@ def standing(get: Callable[[str], Any]) -> str:
 
 def _lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
-    facts = measured(json.loads(measure(questions_of(variables)))) if variables else []
+    facts = parse_measured(json.loads(measure(measure_questions(variables)))) if variables else []
     here = {
         expectation.id: check(expectation, fact)
         for expectation, fact in zip(variables, facts, strict=True)

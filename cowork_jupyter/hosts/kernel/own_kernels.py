@@ -14,10 +14,8 @@ from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.inside.copying import copy_table
-from ...tools.kernel.inside.report import report
+from ...tools.kernel.inside.report import copy_table, report
 from ...tools.kernel.inside.states import table_states
-from ...tools.kernel.measuring import measured, questions_of
 from ...tools.kernel.outputs import Live, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
@@ -29,6 +27,8 @@ from ...tools.kernel.state import (
     TableCopy,
     Variable,
     Variables,
+    measure_questions,
+    parse_measured,
 )
 from ...workspace import Workspace
 from .main_thread import MainThread
@@ -117,8 +117,8 @@ class OwnKernels:
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         self._own(workspace, path)
-        said = await asyncio.to_thread(measure, questions_of(expectations))
-        return measured(json.loads(said))
+        said = await asyncio.to_thread(measure, measure_questions(expectations))
+        return parse_measured(json.loads(said))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         """The one that runs us."""

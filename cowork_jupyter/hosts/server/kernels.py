@@ -13,10 +13,10 @@ from typing import Any
 from ...domain.errors import Conflict, Unavailable
 from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
-from ...tools.kernel.measuring import MEASURING, measured, questions_of
 from ...tools.kernel.outputs import Live, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
+    MEASURING,
     CellFailure,
     Code,
     CodeRun,
@@ -27,6 +27,8 @@ from ...tools.kernel.state import (
     TableCopy,
     Variable,
     Variables,
+    measure_questions,
+    parse_measured,
 )
 from ...tools.notebook.state import Edit, OpenElsewhere
 from ...workspace import Workspace
@@ -295,8 +297,8 @@ def _heard_here(run: CodeRun) -> CodeRun:
 
 
 async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
-    expression = inside.measure_expression(questions_of(expectations))
-    return measured(await evaluated(found.manager, expression, seconds=MEASURING))
+    expression = inside.measure_expression(measure_questions(expectations))
+    return parse_measured(await evaluated(found.manager, expression, seconds=MEASURING))
 
 
 async def _until_free(line: KernelLine, show: Show) -> None:

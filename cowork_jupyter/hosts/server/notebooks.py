@@ -18,15 +18,7 @@ from tornado import web
 
 from ...checkpoints import DocumentChanged
 from ...domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
-from ...tools.notebook.editing import (
-    Document,
-    apply,
-    checked,
-    outputs_of,
-    parsed,
-    state_of,
-    tags_of,
-)
+from ...tools.documents import is_notebook
 from ...tools.notebook.state import (
     CellState,
     Changed,
@@ -37,8 +29,17 @@ from ...tools.notebook.state import (
     no_such_cell,
     stale,
 )
-from ...tools.notebook.stored import NotebookFiles, locate_notebook
-from ...tools.notebooks import is_notebook
+from ...tools.notebook.stored import (
+    Document,
+    NotebookFiles,
+    apply,
+    check_notebook,
+    locate_notebook,
+    outputs_of,
+    parse_notebook,
+    state_of,
+    tags_of,
+)
 from ...workspace import Workspace
 from .handler import words_of
 from .jupyter_loop import in_jupyter
@@ -177,8 +178,8 @@ class ServerNotebooks:
         if where is None or not self.is_open(path):
             return False
         try:
-            target = as_opened(parsed(path, content))
-            known = None if present is None else as_opened(parsed(path, present))
+            target = as_opened(parse_notebook(path, content))
+            known = None if present is None else as_opened(parse_notebook(path, present))
         except CoworkError:
             return False
         try:
@@ -257,7 +258,7 @@ class ServerNotebooks:
         except web.HTTPError as error:
             raise _by_jupyter(where.path, error) from error
         document: Document = model["content"]
-        return checked(where.path, document)
+        return check_notebook(where.path, document)
 
     async def _save(self, where: _Where, contents_path: str, document: Document) -> None:
         model = {"type": "notebook", "format": "json", "content": document}

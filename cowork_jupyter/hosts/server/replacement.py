@@ -10,7 +10,7 @@ from typing import Any
 
 import nbformat
 
-from ...tools.notebook.editing import Document
+from ...tools.notebook.stored import Document
 
 
 def replacement(present: Document | None, target: Document) -> dict[str, Any]:

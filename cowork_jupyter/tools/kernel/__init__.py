@@ -1,1 +1,1 @@
-"""Kernels: running code in them, and looking at what they hold."""
+"""Running code in kernels, and looking at their variables."""

@@ -1,4 +1,4 @@
-"""What code may have meant that names a column, a variable, a file or a module that is not there.
+"""Hints for code that names a column, variable, file or module that does not exist.
 
 The names come from the kernel, as our own code there reports them, and from the workspace.
 """
@@ -16,7 +16,7 @@ from functools import cache
 
 from ...domain.errors import CoworkError
 from ..base import ToolContext
-from ..close_names import close_names
+from ..documents import close_names
 from .state import CellFailure
 
 SECONDS = 1.0
@@ -40,7 +40,7 @@ _WITHOUT = {
     "scipy": 'The Spearman correlation is df["a"].rank().corr(df["b"].rank()).',
     "sklearn": "numpy.polyfit and numpy.linalg.lstsq fit linear models.",
 }
-"""How else to do what a library is mostly wanted for."""
+"""Alternatives to what a missing library is mostly wanted for."""
 _MEANINGS = (
     (r"format string passed to (Series|DataFrame|numpy\.ndarray)", "It is a {}, not one number: "
      "reduce the whole expression to one first, as in (a * b).sum()."),
@@ -56,7 +56,7 @@ _MEANINGS = (
 )  # fmt: skip
 """What messages that say little to a beginner mean."""
 _SIMILAR_MODULE, _SIMILAR_NAME = 0.8, 0.7
-"""How much a name must be like another: `copy` and `ascii` are no scipy."""
+"""Similarity thresholds: `copy` and `ascii` are no suggestions for scipy."""
 
 
 async def hint_for(failure: CellFailure, code: str, path: str, context: ToolContext) -> str:
@@ -102,7 +102,7 @@ async def _column_hint(missing: list[str], code: str, path: str, context: ToolCo
     tables = await _columns(code, path, context)
     known = [name for columns in tables.values() for name in columns]
     if all(name in known for name in missing):
-        return ""  # it is about something else
+        return ""  # the error is about something else
     if close := did_you_mean([name for name in missing if name not in known], known):
         return close
     listed = [f"{table} has the columns {_list(columns)}." for table, columns in tables.items()]
@@ -116,7 +116,9 @@ async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
     usual = _USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
     if usual:
         return f"Begin with `{usual}`."
-    return did_you_mean([missing], await _names(path, context), _SIMILAR_NAME)
+    found = await context.kernels.variables(context.workspace, path)
+    known = [*(item.name for item in found.items), *vars(builtins)]
+    return did_you_mean([missing], known, _SIMILAR_NAME)
 
 
 def _module_hint(missing: str, known: Collection[str]) -> str:
@@ -130,15 +132,10 @@ def _module_hint(missing: str, known: Collection[str]) -> str:
     return f"{missing} is not installed. {instead}".rstrip()
 
 
-async def _names(path: str, context: ToolContext) -> list[str]:
-    found = await context.kernels.variables(context.workspace, path)
-    return [*(item.name for item in found.items), *vars(builtins)]
-
-
 async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list[str]]:
-    """The columns of the tables in the kernel that the code names."""
+    """Columns of the tables in the kernel that the code names."""
     found = await context.kernels.variables(context.workspace, path)
-    used = _used(code)
+    used = set(re.findall(r"\w+", code))
     tables = [
         item.name for item in found.items if item.type.endswith(_TABLES) and item.name in used
     ]
@@ -148,18 +145,14 @@ async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list
     return {variable.name: list(variable.columns) for variable in inspected}
 
 
-def _used(code: str) -> set[str]:
-    return set(re.findall(r"\w+", code))
-
-
 @cache
 def _modules() -> frozenset[str]:
-    """What can be imported here; a kernel of another environment may know others."""
+    """Importable modules here; the kernel's environment may differ."""
     return frozenset(module.name for module in pkgutil.iter_modules()) | sys.stdlib_module_names
 
 
 def did_you_mean(missing: list[str], known: Collection[str], similarity: float = 0.6) -> str:
-    """A question that names those which are most like the missing; empty if none is."""
+    """Suggest the most similar names; empty if none is."""
     by_lower = {name.lower(): name for name in known}
     close = [
         by_lower[match]

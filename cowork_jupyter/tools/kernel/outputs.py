@@ -1,4 +1,4 @@
-"""What a kernel tells while code runs, gathered: as a notebook's outputs, and as live text."""
+"""Collects the messages of a kernel while code runs: as notebook outputs, and as live text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..shell import CommandOutput
 from .state import CellFailure
 
 MAX_TEXT = 1024 * 1024
-"""Characters that are kept of what one run prints: the first and the last half of them."""
+"""Characters kept of what one run prints: the first and the last half of them."""
 MAX_OUTPUTS = 500
 MAX_BUNDLE = 8 * 1024 * 1024
-"""Characters of one shown thing, such as a figure."""
+"""Characters of one displayed object, such as a figure."""
 PAUSE = 0.1
-"""Seconds between two pieces of live text: a cell may print thousands of times a second."""
+"""Seconds between pieces of live text: a cell may print thousands of times a second."""
 
 _LINE = re.compile(
     r"(?:Cell|Input) In ?\[\d*\](?:, line (?P<line>\d+)|[^\n]*<cell line: (?P<old>\d+)>)"
@@ -31,20 +31,18 @@ _NO_INPUT = (
 
 @dataclass
 class Live:
-    """Text on its way to whoever watches, a few pieces a second."""
+    """Throttles text for whoever watches."""
 
     show: Callable[[str], None]
     _kept: str = ""
     _shown_at: float = field(default_factory=lambda: time.monotonic() - PAUSE)
 
     def add(self, text: str) -> None:
-        """Take a piece."""
         self._kept += text
         if time.monotonic() - self._shown_at >= PAUSE:
             self.flush()
 
     def flush(self) -> None:
-        """Pass on what there is."""
         if self._kept:
             self.show(self._kept)
         self._kept, self._shown_at = "", time.monotonic()
@@ -58,11 +56,9 @@ class _Stream:
 
 @dataclass
 class Outputs:
-    """The outputs of one request."""
-
     live: Live
     began: bool = False
-    """Whether the kernel has come to it."""
+    """Whether the kernel has started it."""
     ended: bool = False
     failure: CellFailure | None = None
     execution_count: int | None = None
@@ -71,7 +67,6 @@ class Outputs:
     _room: int = MAX_TEXT
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """The next message about the request."""
         kind, content = message["msg_type"], message["content"]
         if kind == "execute_input":
             self.began = True
@@ -86,11 +81,14 @@ class Outputs:
             self._items.clear()
 
     def as_notebook(self) -> tuple[dict[str, Any], ...]:
-        """As a notebook keeps them."""
-        return tuple(_as_output(item) for item in self._items)
+        return tuple(
+            {"output_type": "stream", "name": item.name, "text": item.text.text}
+            if isinstance(item, _Stream)
+            else item
+            for item in self._items
+        )
 
     def finish(self) -> None:
-        """There will be no more."""
         for item in self._items:
             if isinstance(item, _Stream):
                 item.text.finish()
@@ -133,15 +131,9 @@ def _kept(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {name: content.get(name) for name in names}
 
 
-def _as_output(output: dict[str, Any] | _Stream) -> dict[str, Any]:
-    if isinstance(output, _Stream):
-        return {"output_type": "stream", "name": output.name, "text": output.text.text}
-    return output
-
-
 def _failure(content: Mapping[str, Any]) -> CellFailure:
     trace = _ANSI.sub("", "\n".join(map(str, content.get("traceback") or [])))
-    # The outermost frame comes first: that of the code itself.
+    # The outermost frame, that of the code itself, comes first.
     found = _LINE.search(trace)
     line = int(found["line"] or found["old"]) if found else None
     name, said = str(content.get("ename")), str(content.get("evalue"))

@@ -10,21 +10,21 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, create_model, model_validator
 
 from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.roles import Permission
-from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
-from ..sizes import size_text
-from . import running
-from .running import CodeText, RunCode, code_in, kernel_path, run_in
+from ..base import SCRATCH, Tool, ToolContext, ToolParameters, ToolResult, tool
+from ..text_files import size_text
+from . import tools as kernel_tools
 from .state import Code, ScratchSetup, TableCopy, no_sandbox
+from .tools import CodeText, RunCode, code_name, kernel_path, run_in
 
 MAX_TABLES = 8
 MAX_TABLE_SIZE = 256_000_000
-"""Bytes of all copies that one call takes along."""
+"""Bytes of all table copies of one call."""
 
 Tables = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=500)]],
@@ -64,24 +64,25 @@ async def run_code(parameters: ScratchCode, context: ToolContext) -> ToolResult:
     """
     if context.scratch is None:
         raise no_sandbox()
+    python = await kernel_python(context)
     tables = parameters.tables if isinstance(parameters, ScratchCodeWithTables) else []
     async with table_copies(tables, context) as copies:
         setup = ScratchSetup(
-            python=await _python(context),
+            python=python if python and os.access(python, os.X_OK) else sys.executable,
             folder=await asyncio.to_thread(_folder, context),
             hidden=await asyncio.to_thread(context.clearance.hidden_files, context.workspace),
             tables=copies,
             advice=_advice(context),
         )
         inside = replace(context, kernels=context.scratch.with_setup(setup))
-        return await run_in(SCRATCH, Code(parameters.code), inside, code_in(SCRATCH))
+        return await run_in(SCRATCH, Code(parameters.code), inside, code_name(SCRATCH))
 
 
 run_code_alone = replace(run_code, parameters=ScratchCode)
 """For hosts without kernels."""
 run_code_in_scratch = replace(run_code, parameters=ScratchCodeWithTables)
 run_code_anywhere = replace(
-    running.run_code,
+    kernel_tools.run_code,
     description="Run Python and return its output. where=notebook: in the notebook's kernel, where "
     "it sees and can change the user's variables. where=scratch: in a confined process that keeps "
     "its variables, reads the workspace, changes nothing and needs no approval.",
@@ -91,22 +92,16 @@ run_code_anywhere = replace(
 
 
 async def kernel_python(context: ToolContext) -> str | None:
-    """That of the notebook's kernel, which has the user's packages; None where nobody can tell."""
+    """The Python of the notebook's kernel, which has the user's packages; None if unknown."""
     path = context.notebook or context.kernels.home
     try:
         return await context.kernels.python(context.workspace, path) if path else None
-    except CoworkError:  # the notebook is gone, or is none of the server's
+    except CoworkError:  # the notebook is gone, or not the server's
         return None
 
 
-async def _python(context: ToolContext) -> str:
-    """The kernel's if it is on this machine, else our own."""
-    found = await kernel_python(context)
-    return found if found and os.access(found, os.X_OK) else sys.executable
-
-
 def _folder(context: ToolContext) -> str:
-    """That of the notebook, as for its kernel: what is kept as a cell finds the same files."""
+    """The notebook's folder, as for its kernel: code that becomes a cell finds the same files."""
     folder = str(PurePosixPath(context.notebook or "").parent)
     try:
         with context.workspace.locate(folder) as place, place.open_folder():
@@ -116,7 +111,7 @@ def _folder(context: ToolContext) -> str:
 
 
 def _advice(context: ToolContext) -> Mapping[str, str]:
-    """What to do about what the sandbox keeps code from."""
+    """Hints for errors that the sandbox causes."""
     role = context.role
     if not role.permits([Permission.EXECUTE_COMMANDS]) or not role.spec.commands_may_write:
         instead = ""
@@ -138,7 +133,7 @@ def _advice(context: ToolContext) -> Mapping[str, str]:
 
 @asynccontextmanager
 async def table_copies(names: list[str], context: ToolContext) -> AsyncIterator[dict[str, int]]:
-    """Open files with copies of tables. Code gets those files, not a place that it could change."""
+    """Open files with copies of tables: code gets descriptors, not a folder it could change."""
     if not names:
         yield {}
         return
@@ -150,7 +145,7 @@ async def table_copies(names: list[str], context: ToolContext) -> AsyncIterator[
             file = Path(folder, str(number))
             where = (context.workspace, path)
             _check(await context.kernels.copy_table(*where, name, str(file), room))
-            found[name] = _opened(file, path)
+            found[name] = _open_copy(file, path)
             stack.callback(os.close, found[name])
             room -= os.fstat(found[name]).st_size
         yield found
@@ -171,7 +166,7 @@ def _check(copied: TableCopy) -> None:
         )
 
 
-def _opened(file: Path, path: str) -> int:
+def _open_copy(file: Path, path: str) -> int:
     try:
         return os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
@@ -180,3 +175,34 @@ def _opened(file: Path, path: str) -> int:
             code="no_copy",
             retryable=False,
         ) from error
+
+
+_Named = Annotated[str, Field(min_length=1, description="Notebook whose kernel to use.")]
+
+
+class RunNamedCode(RunCode):
+    """What to run, and where."""
+
+    where: Anywhere = "notebook"  # type: ignore[assignment]
+    path: Annotated[
+        str | None, Field(description="Notebook whose kernel to use; required for where=notebook.")
+    ] = None
+
+    @model_validator(mode="after")
+    def names_a_notebook(self) -> Self:
+        """Code for scratch never comes here."""
+        if not self.path:
+            raise ValueError("Name the notebook with 'path', or run the code in scratch")
+        return self
+
+
+def require_notebook(tool: Tool) -> Tool:
+    """Require `path`: there is no default notebook."""
+    path = tool.parameters.model_fields.get("path")
+    if tool.category != "kernel" or path is None or path.is_required():
+        return tool
+    if tool.read_only:  # scratch uses no notebook, so no tables of one
+        scratch = replace(tool.read_only, parameters=ScratchCode)
+        return replace(tool, parameters=RunNamedCode, read_only=scratch)
+    named = create_model(tool.parameters.__name__, __base__=tool.parameters, path=(_Named, ...))
+    return replace(tool, parameters=named)

@@ -1,7 +1,7 @@
 """Scratch kernels: for each conversation a confined Python that keeps its variables.
 
-It starts when first needed, and ends with its conversation, with the service, or when nobody has
-used it for a while. What is lost with it is said once, where code runs next.
+It starts lazily, and ends with its conversation, with the service, or after being idle. The loss of
+its variables is reported once, when code runs next.
 """
 
 from __future__ import annotations
@@ -35,27 +35,26 @@ from .state import (
 )
 
 MAX_SECONDS = 300.0
-"""How long code may run."""
 GRACE = 2.0
-"""Seconds that interrupted code has to end before its process is ended."""
+"""Seconds that interrupted code has to end before its process is killed."""
 IDLE_SECONDS = 30 * 60.0
 MAX_KERNELS = 8
-"""Conversations that have one at the same time; whoever was quiet longest loses it."""
+"""Conversations that have one at the same time; the least recently used is retired."""
 _GONE = "Its variables are gone: import and read again what you need."
 _ANEW = "[Scratch was started anew: variables and imports of earlier code are gone.]\n"
 
 
 class ScratchKernel:
-    """That of one conversation. One run at a time."""
+    """One run at a time."""
 
     def __init__(self, sandbox: Sandbox, make_room: Callable[[], Awaitable[None]]) -> None:
-        """`make_room` ends another one, if there are too many."""
+        """`make_room` retires another one, if there are too many."""
         self._sandbox = sandbox
         self._make_room = make_room
         self._turn = asyncio.Lock()
         self._process: ScratchProcess | None = None
         self._has_lost = False
-        """Whether there were variables that are gone, and nobody was told yet."""
+        """Whether variables were lost, and nobody was told yet."""
         self._stopping: asyncio.Task[bool] | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._retiring: asyncio.Task[None] | None = None
@@ -63,19 +62,19 @@ class ScratchKernel:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it has a process, and nothing runs there."""
         return self._process is not None and not self._turn.locked()
 
     def with_setup(self, setup: ScratchSetup) -> PreparedScratch:
-        """As tools use a kernel."""
         return PreparedScratch(self, setup)
 
     async def run(self, workspace: Workspace, run: CodeRun, setup: ScratchSetup) -> Ran:
-        """Run code; being cancelled, or out of time, interrupts it."""
+        """Cancelling, or the time limit, interrupts the code."""
         async with self._turn:
             process = await self._ready(workspace, setup)
             outputs = Outputs(Live(run.show))
-            self._tell_loss(outputs)
+            if self._has_lost:
+                outputs.take({"msg_type": "stream", "content": {"name": "stderr", "text": _ANEW}})
+            self._has_lost = False
             began, request = time.monotonic(), 0
             failure: CellFailure | None = None
             try:
@@ -90,7 +89,9 @@ class ScratchKernel:
                 self._stopping = asyncio.create_task(self._stop(process, request, unheard))
                 raise
             if not ended:
-                failure = failure or await _ended(process)
+                if failure is None:
+                    how = await process.end()
+                    failure = CellFailure("ScratchEnded", f"its process ended with {how}. {_GONE}")
                 await self._end_process()
                 self._has_lost = False  # the failure says so
             outputs.finish()
@@ -104,11 +105,11 @@ class ScratchKernel:
         )
 
     async def look(self, name: str | None) -> dict[str, Any]:
-        """What our own code says about one variable here, or about all."""
+        """What our own code reports about one variable here, or about all."""
         return await self._asked({"name": name})
 
     async def tables(self, looks: Sequence[Look], seconds: float) -> KernelTables:
-        """The tables here; there are none before anything ran."""
+        """Empty before anything ran."""
         if self._process is None:
             return KernelTables({})
         asked = {"looks": inside.looks_text(looks, after=True), "seconds": seconds}
@@ -126,7 +127,7 @@ class ScratchKernel:
         raise Unavailable("Scratch does not answer.", code="no_kernel")
 
     async def close(self) -> None:
-        """End it, with all that runs there."""
+        """End it, with everything that runs there."""
         if self._idle:
             self._idle.cancel()
         if self._stopping:
@@ -157,18 +158,17 @@ class ScratchKernel:
         if self._sandbox.kind == "none":
             raise no_sandbox()
         await self._make_room()
-        start = (self._sandbox, workspace)
-        self._process = await ScratchProcess.start(*start, setup)
+        self._process = await ScratchProcess.start(self._sandbox, workspace, setup)
         return self._process
 
     async def _send(self, process: ScratchProcess, run: CodeRun, setup: ScratchSetup) -> int:
         request = {"code": run.code.source, "tables": list(setup.tables)}
-        with suppress(OSError):  # it is gone, as whoever listens will find out
+        with suppress(OSError):  # it is gone, as the reader will find out
             return await process.send(request, list(setup.tables.values()))
         return 0
 
     async def _stop(self, process: ScratchProcess, request: int, outputs: Outputs) -> bool:
-        """Interrupt code; whether it has ended so. If not, its process is ended."""
+        """Interrupt code and return whether that ended it. If not, its process is killed."""
         process.usable = False  # also if nobody waits for this any more
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(GRACE):
@@ -178,11 +178,6 @@ class ScratchKernel:
                     return True
         await self._end_process()
         return False
-
-    def _tell_loss(self, outputs: Outputs) -> None:
-        if self._has_lost:
-            outputs.take({"msg_type": "stream", "content": {"name": "stderr", "text": _ANEW}})
-        self._has_lost = False
 
     def _note_use(self) -> None:
         self.used_at = time.monotonic()
@@ -204,7 +199,7 @@ class PreparedScratch(NoKernels):
     home = SCRATCH
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        """Run code; what fails because of the sandbox says what to do instead."""
+        """Adds advice to failures that the sandbox causes."""
         ran = await self.kernel.run(workspace, run, self.setup)
         failure = ran.failure
         advice = failure and [
@@ -215,7 +210,6 @@ class PreparedScratch(NoKernels):
         return replace(ran, failure=replace(failure, message=f"{failure.message}\n{advice[0]}"))
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:  # noqa: ARG002
-        """What code has made there."""
         return Variables.of(path, await self.kernel.look(None))
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:  # noqa: ARG002
@@ -232,23 +226,19 @@ class PreparedScratch(NoKernels):
 
 
 class ScratchKernels:
-    """Those of all conversations of one service."""
-
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._kernels: dict[str, ScratchKernel] = {}
 
     def of(self, context_id: str) -> ScratchKernel:
-        """That of a conversation; nothing is started before code runs."""
+        """Starts nothing before code runs."""
         return self._kernels.setdefault(context_id, ScratchKernel(self._sandbox, self._make_room))
 
     async def end(self, context_id: str) -> None:
-        """The conversation is no more."""
         if kernel := self._kernels.pop(context_id, None):
             await kernel.close()
 
     async def close(self) -> None:
-        """End all of them."""
         await asyncio.gather(*map(self.end, list(self._kernels)))
 
     async def _make_room(self) -> None:
@@ -261,7 +251,7 @@ class ScratchKernels:
 
 
 async def _follow(process: ScratchProcess, request: int, outputs: Outputs) -> bool:
-    """Gather what comes of a request until it has ended; False if its process has."""
+    """Collect the outputs of a request until it has ended; False if its process has."""
     while not outputs.ended:
         message = await process.hear()
         if message is None:
@@ -276,7 +266,3 @@ def _too_long(outputs: Outputs, *, kept: bool) -> CellFailure:
     became = "Variables are still there." if kept else _GONE
     said = f"it was stopped after {MAX_SECONDS:.0f} seconds, the limit in scratch. {became}"
     return CellFailure("TimeLimit", said, line=line)
-
-
-async def _ended(process: ScratchProcess) -> CellFailure:
-    return CellFailure("ScratchEnded", f"its process ended with {await process.end()}. {_GONE}")

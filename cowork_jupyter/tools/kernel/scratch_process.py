@@ -1,4 +1,4 @@
-"""One confined Python that runs code, and the way to talk to it."""
+"""One confined Python process that runs code."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ from pydantic import BaseModel, ValidationError
 
 from ...domain.errors import Unavailable
 from ...workspace import Workspace
-from ...workspace.sandbox.running import ConfinedCommand
+from ...workspace.sandbox.launcher import ConfinedCommand
 from ...workspace.sandbox.sandbox import Launch, Sandbox
-from ..environment import scrubbed
+from ..shell import scrub_environment
 from .state import ScratchSetup
 
 MAX_LINE = 16 * 1024 * 1024
-"""Bytes of one message; whoever sends more is no program of ours."""
+"""Bytes of one message; more cannot be from our worker."""
 START_SECONDS = 60.0
 """For Python to start, on a machine that may be very busy."""
 LAST_WORDS = 2.0
-"""Seconds for its guard to say how it ended, once it has hung up."""
+"""Seconds for its guard to report how it ended, once it has hung up."""
 MAX_START_UP = 2_000
 _PIECE = 65536
-# Without the workspace on its path: a file there that is called like a module of Python's would
-# be loaded instead.
+# Without the workspace on its path: a file there could shadow a stdlib module.
 _START = (
     "import sys\n"
     "sys.path[:] = [one for one in sys.path if one]\n"
@@ -41,7 +40,7 @@ _START = (
 
 
 class MessageContent(BaseModel):
-    """What a kernel tells, as far as this one does. Code could have forged it."""
+    """Untrusted: code could have forged it."""
 
     name: Literal["stdout", "stderr"] = "stdout"
     text: str = ""
@@ -55,8 +54,6 @@ class MessageContent(BaseModel):
 
 
 class WorkerMessage(BaseModel):
-    """A line from the process."""
-
     id: int
     """The request that it is about."""
     msg_type: Literal[
@@ -74,8 +71,6 @@ class WorkerMessage(BaseModel):
 
 @dataclass
 class ScratchProcess:
-    """A process that runs, with what was hidden from it when it started."""
-
     command: ConfinedCommand
     hidden: Mapping[str, int]
     _connection: socket.socket
@@ -84,13 +79,13 @@ class ScratchProcess:
     _requests: int = 0
     _is_gone: bool = False
     usable: bool = True
-    """Whether it can be asked more."""
+    """Whether it can take further requests."""
 
     @classmethod
     async def start(
         cls, sandbox: Sandbox, workspace: Workspace, setup: ScratchSetup
     ) -> ScratchProcess:
-        """Start it in the workspace, which it can only read; or raise."""
+        """Start it in the workspace, which it can only read."""
         ours, its = socket.socketpair()
         ours.setblocking(False)
         async with AsyncExitStack() as stack:
@@ -102,7 +97,7 @@ class ScratchProcess:
                     folder=folder,
                     path=place.path,
                     output=its.fileno(),
-                    environment={**scrubbed(os.environ), "MPLBACKEND": "Agg"},
+                    environment={**scrub_environment(os.environ), "MPLBACKEND": "Agg"},
                     may_write=False,
                     network=False,
                     input=its.fileno(),
@@ -116,7 +111,7 @@ class ScratchProcess:
             return process
 
     async def send(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> int:
-        """Ask for something; gives the number by which the answer goes."""
+        """Returns the request id."""
         self._requests += 1
         line = json.dumps({**request, "id": self._requests}) + "\n"
         await self._write(line, descriptors)
@@ -132,13 +127,13 @@ class ScratchProcess:
             line = await self._line()
             if line is not None:
                 return WorkerMessage.model_validate_json(line)
-        except (OSError, ValidationError):  # gone, or the code has got hold of the line
+        except (OSError, ValidationError):  # gone, or the code has forged a line
             pass
         self.usable = False
         return None
 
     async def end(self) -> str:
-        """End it and all that it started; gives how it had ended by itself, if it had."""
+        """Kill it and all it started; returns how it had ended by itself, if it had."""
         self.usable = False
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_WORDS if self._is_gone else 0):
@@ -148,7 +143,7 @@ class ScratchProcess:
         return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
     async def _write(self, text: str, descriptors: Sequence[int] = ()) -> None:
-        """A line; what is cut in two leaves a process that understands nothing any more."""
+        """A partial line would leave a process that understands nothing any more."""
         usable, self.usable = self.usable, False
         if descriptors:
             socket.send_fds(self._connection, [b" "], list(descriptors))

@@ -1,7 +1,7 @@
-"""Noticing that code which runs does nothing any more: no output comes, and no processor works.
+"""Detects that running code makes no progress: no output, and no CPU time.
 
-There is no time limit for code that moves. When it does not, somebody is asked whether to go
-on waiting; until they answer, it may well move again by itself.
+There is no time limit for code that makes progress. When it stalls, somebody is asked whether to
+keep waiting; until they answer, it may well move again by itself.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import suppress
 from ...domain.errors import Unavailable
 
 Ask = Callable[[float], Awaitable[bool]]
-"""Gets the seconds in which nothing moved; says whether to go on waiting."""
+"""Gets the seconds without progress; returns whether to keep waiting."""
 
 PATIENCE = 120.0
 _LOOKS = 10
-"""How often one looks at the processor before patience is over."""
+"""CPU samples per patience."""
 IDLE = 0.02
-"""Of a processor: what a kernel uses that does nothing."""
+"""CPU share of an idle kernel."""
 
 
 class StallDetector:
@@ -35,7 +35,7 @@ class StallDetector:
         clock: Callable[[], float] = time.monotonic,
         used: Callable[[int], float | None] | None = None,
     ) -> None:
-        """Without a process of this machine there is no way to know, and nobody is asked."""
+        """Without a local process there is no way to know, and nobody is asked."""
         self._pid = pid
         self._ask = ask
         self._patience = patience
@@ -45,15 +45,15 @@ class StallDetector:
         self._worked: float | None = None
         self._asking: asyncio.Task[bool] | None = None
         self.interrupted_after: float | None = None
-        """The seconds of silence after which it was interrupted."""
+        """Seconds of silence after which it was interrupted."""
 
     def moved(self) -> None:
-        """Something came. A question that is open answers itself."""
+        """Output came: withdraws an open question."""
         self._moved_at = self._clock()
         self.close()
 
     async def look(self) -> bool:
-        """Whether the code is to be interrupted now."""
+        """Whether to interrupt the code now."""
         if self._asking is not None and self._asking.done():
             return self._take_answer(self._asking)
         if self._pid is None or self._patience <= 0:
@@ -64,12 +64,17 @@ class StallDetector:
         quiet = now - self._moved_at
         if quiet >= self._patience and self._asking is None and self._worked is not None:
             if self.interrupted_after is not None:
-                raise _stuck()
+                raise Unavailable(
+                    "The code does not respond to an interrupt, produces no output and uses no "
+                    "CPU. Only the user can restart its kernel.",
+                    code="kernel_stuck",
+                    retryable=False,
+                )
             self._asking = asyncio.ensure_future(self._ask(quiet))
         return False
 
     def close(self) -> None:
-        """Nobody needs to answer any more."""
+        """Withdraw an open question."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
@@ -78,7 +83,7 @@ class StallDetector:
         quiet = self._clock() - self._moved_at
         self._asking, self._moved_at = None, self._clock()
         if answer.result():
-            self._patience *= 2  # who said to wait is not asked again so soon
+            self._patience *= 2  # do not ask again so soon
             return False
         self.interrupted_after = quiet
         return True
@@ -89,13 +94,13 @@ class StallDetector:
         self._worked = await asyncio.to_thread(self._used, pid)
         if before is None or self._worked is None:
             return
-        # Processes that have ended take their seconds with them, which is a movement too.
+        # The total drops when processes end, which is progress too.
         if abs(self._worked - before) > IDLE * since:
             self.moved()
 
 
 def processor_seconds(pid: int) -> float | None:
-    """What a process and all that it has started have worked so far; None if nobody can tell."""
+    """CPU seconds of a process and its descendants; None if unknown."""
     try:
         import psutil
     except ImportError:
@@ -109,12 +114,3 @@ def processor_seconds(pid: int) -> float | None:
                 total += times.user + times.system
         return total
     return None
-
-
-def _stuck() -> Unavailable:
-    return Unavailable(
-        "The code does not respond to an interrupt, produces no output and uses no CPU. Only the "
-        "user can restart its kernel.",
-        code="kernel_stuck",
-        retryable=False,
-    )

@@ -1,4 +1,4 @@
-"""What tools know of kernels, whoever keeps them."""
+"""What tools know of kernels, whoever runs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError, NotFound, Unavailable
-from ...domain.expectations import Expectation, Measured
+from ...domain.expectations import Expectation, Measured, partner
 from ...domain.redaction import Mask
 from ...workspace import Workspace
 from .stall_detector import Ask
@@ -23,17 +23,13 @@ _COLUMN = re.compile(r"^  ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")  (\S+)")
 
 @dataclass(frozen=True)
 class Code:
-    """What is to be run."""
-
     source: str
     cell_id: str | None = None
-    """The cell that it stands in; its outputs go there. None: it leaves no cell."""
+    """The cell that receives its outputs; None for code without a cell."""
 
 
 @dataclass(frozen=True)
 class CellFailure:
-    """The exception that code ended with."""
-
     name: str
     message: str
     traceback: str = ""
@@ -43,7 +39,7 @@ class CellFailure:
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of code that has run to its end."""
+    """The result of code that has run to its end."""
 
     path: str
     outputs: tuple[Mapping[str, Any], ...] = ()
@@ -53,23 +49,21 @@ class Ran:
     omitted: int = 0
     """Characters of output that were left out."""
     stalled: float | None = None
-    """Seconds in which nothing moved, after which it was interrupted."""
+    """Seconds without progress, after which it was interrupted."""
     execution_count: int | None = None
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A name and what it stands for."""
-
     name: str
     type: str
     about: str = ""
     lines: tuple[str, ...] = ()
-    """What is in it; only if it was asked for alone."""
+    """Its content; only if it was asked for alone."""
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns of a table with their types, as far as its lines tell them."""
+        """Columns of a table with their types, as far as its lines tell them."""
         found: dict[str, str] = {}
         for line in self.lines:
             if line == "first rows:":
@@ -80,7 +74,6 @@ class Variable:
 
     @classmethod
     def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
-        """One variable, as our code in the kernel reports it."""
         if facts.get("missing"):
             raise no_variable(name, facts["names"])
         return cls(name, facts["type"], facts["about"], tuple(facts["lines"]))
@@ -88,29 +81,23 @@ class Variable:
 
 @dataclass(frozen=True)
 class Variables:
-    """The names in a kernel."""
-
     path: str
     items: tuple[Variable, ...]
     total: int
 
     @classmethod
     def of(cls, path: str, facts: Mapping[str, Any]) -> Self:
-        """All variables, as our code in the kernel reports them."""
         return cls(path, tuple(Variable(*fact) for fact in facts["items"]), facts["total"])
 
 
 @dataclass(frozen=True)
 class TableCopy:
-    """What came of copying a table out of a kernel."""
-
     name: str
     type: str
     problem: Literal["", "no_table", "too_large"]
 
     @classmethod
     def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
-        """As our code in the kernel reports it."""
         if facts.get("missing"):
             raise no_variable(name, facts["names"])
         return cls(name, facts["type"], facts["problem"])
@@ -118,9 +105,7 @@ class TableCopy:
 
 @dataclass(frozen=True)
 class Look:
-    """A question about tables that our own code in the kernel answers, such as how many keys of
-    one are missing in the other.
-    """
+    """A question that our own code in the kernel answers, such as how many keys do not match."""
 
     kind: str
     arguments: tuple[str, ...] = ()
@@ -136,7 +121,7 @@ class KernelTables:
 
     tables: Mapping[str, TableState]
     identities: Mapping[str, str] = field(default_factory=dict)
-    """What a name stands for: another one means another table, or other content."""
+    """Identity by name: another one means another table, or other content."""
     answers: Mapping[Look, Mapping[str, JsonValue]] = field(default_factory=dict)
     """Of looks that could be answered."""
     history: tuple[str, ...] = ()
@@ -144,7 +129,6 @@ class KernelTables:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Self:
-        """As our code in the kernel reports them."""
         answers = {
             Look(kind, tuple(asked), *moments): answer
             for kind, asked, moments, answer in facts["answers"]
@@ -154,7 +138,6 @@ class KernelTables:
 
 
 def no_variable(name: str, names: Sequence[str]) -> NotFound:
-    """A name that the kernel does not know, and those it knows that are similar."""
     close = difflib.get_close_matches(name, names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return NotFound(f"The kernel has no variable '{name}'.{hint}", code="no_such_name")
@@ -165,8 +148,6 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CodeRun:
-    """A request to run code in a notebook's kernel."""
-
     path: str
     code: Code
     show: Show = field(default=lambda _text: None)
@@ -174,10 +155,10 @@ class CodeRun:
     start: bool = False
     """Whether to start a kernel if there is none."""
     stalled: Ask = field(default=lambda _seconds: _go_on())
-    """Asked when nothing has moved for so many seconds: whether to go on waiting. If not, the
-    code is interrupted."""
+    """Called with the seconds without progress: whether to keep waiting. If not, the code is
+    interrupted."""
     mask: Mask = field(default_factory=Mask)
-    """Hides keys in what it puts out."""
+    """Redacts keys in its outputs."""
 
 
 async def _go_on() -> bool:
@@ -185,14 +166,14 @@ async def _go_on() -> bool:
 
 
 class Kernels(Protocol):
-    """Whoever keeps the kernels. Paths are notebooks, looked up in the workspace of a call."""
+    """Where code of notebooks runs. Paths are notebooks, resolved in the workspace of a call."""
 
     @property
     def home(self) -> str:
-        """What stands for the kernel of a conversation without a notebook; empty: it has none."""
+        """Stands for the kernel of a conversation without a notebook; empty if it has none."""
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        """Run code behind all that the kernel has to do already; being cancelled interrupts it."""
+        """Run code after everything that is queued; cancelling interrupts it."""
 
     async def run_anew(
         self,
@@ -202,50 +183,48 @@ class Kernels(Protocol):
         took: Callable[[Ran], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
-        """Run a notebook's code in a kernel of its own, up to what fails; the kernel then ends.
+        """Run a notebook's code in a new kernel, up to what fails; the kernel then ends.
 
-        `took` gets what came of each. Where all of it ran, gives what was measured at the end for
-        these expectations.
+        `took` gets each result. If everything ran, returns what was measured at the end for these
+        expectations.
         """
 
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
-        """What variables are like that these expectations are about, of all rows."""
+        """Measure what these expectations are about, over all rows."""
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
-        """What the user has made, also while the kernel is busy."""
+        """The user's variables, also while the kernel is busy."""
 
-    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
-        """One of them, with what is in it."""
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable: ...
 
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
-        """Write one of them, if it is a table, to a new file of at most so many bytes."""
+        """Write a table to a new file of at most `room` bytes."""
 
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
     ) -> KernelTables:
-        """The tables as they are now, and answers to questions about them; in about so many
-        seconds. Raises where nobody can tell, as while the kernel works for somebody else.
+        """The current tables and answers about them, in about so many seconds.
+
+        Raises if unknown, such as while the kernel is busy with another client.
         """
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
-        """The Python that a notebook's kernel runs in, or would; None where nobody can tell."""
+        """The Python that a notebook's kernel runs in, or would; None if unknown."""
 
 
 @dataclass(frozen=True)
 class ScratchSetup:
-    """What code in scratch finds when it starts."""
-
     python: str
     folder: str = "."
-    """Where it runs, relative to the workspace."""
+    """Working directory, relative to the workspace."""
     hidden: Mapping[str, int] = field(default_factory=dict)
     """Files of the workspace that it must not read, with their inodes."""
     tables: Mapping[str, int] = field(default_factory=dict)
-    """Names of tables, and open files with copies of them."""
+    """Names of tables, and descriptors of files with copies of them."""
     advice: Mapping[str, str] = field(default_factory=dict)
     """What to do instead, by words of an exception's message."""
 
@@ -258,65 +237,21 @@ class ConfinedKernel(Protocol):
 
 
 class NoKernels:
-    """For hosts that keep none."""
+    """For hosts without kernels."""
 
     home = ""
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:  # noqa: ARG002
-        """There is nothing to run it in."""
-        raise _none_here()
+    async def _unavailable(self, *_: Any, **__: Any) -> Any:
+        raise Unavailable(
+            "No kernel is available: Cowork runs without a Jupyter server. "
+            "Continue without running cells and without inspecting variables.",
+            code="no_kernels",
+            retryable=False,
+        )
 
-    async def run_anew(
-        self,
-        workspace: Workspace,  # noqa: ARG002
-        path: str,  # noqa: ARG002
-        codes: Sequence[Code],  # noqa: ARG002
-        took: Callable[[Ran], None],  # noqa: ARG002
-        expectations: Sequence[Expectation] = (),  # noqa: ARG002
-    ) -> list[Measured]:
-        """There is nothing to run it in."""
-        raise _none_here()
-
-    async def measure(
-        self,
-        workspace: Workspace,  # noqa: ARG002
-        path: str,  # noqa: ARG002
-        expectations: Sequence[Expectation],  # noqa: ARG002
-    ) -> list[Measured]:
-        """There are no variables."""
-        raise _none_here()
-
-    async def variables(self, workspace: Workspace, path: str) -> Variables:  # noqa: ARG002
-        """There are none."""
-        raise _none_here()
-
-    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:  # noqa: ARG002
-        """There is none."""
-        raise _none_here()
-
-    async def copy_table(
-        self,
-        workspace: Workspace,  # noqa: ARG002
-        path: str,  # noqa: ARG002
-        name: str,  # noqa: ARG002
-        file: str,  # noqa: ARG002
-        room: int,  # noqa: ARG002
-    ) -> TableCopy:
-        """There is none."""
-        raise _none_here()
-
-    async def tables(
-        self,
-        workspace: Workspace,  # noqa: ARG002
-        path: str,  # noqa: ARG002
-        looks: Sequence[Look],  # noqa: ARG002
-        seconds: float,  # noqa: ARG002
-    ) -> KernelTables:
-        """There are none."""
-        raise _none_here()
+    run = run_anew = measure = variables = inspect = copy_table = tables = _unavailable
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
-        """Any will do."""
         return None
 
 
@@ -329,10 +264,19 @@ def no_sandbox() -> CoworkError:
     )
 
 
-def _none_here() -> CoworkError:
-    return Unavailable(
-        "No kernel is available: Cowork runs without a Jupyter server. "
-        "Continue without running cells and without inspecting variables.",
-        code="no_kernels",
-        retryable=False,
-    )
+MEASURING = 60.0
+"""Seconds that all checks together may take."""
+
+
+def measure_questions(expectations: Sequence[Expectation]) -> list[dict[str, JsonValue]]:
+    return [_question(expectation) for expectation in expectations]
+
+
+def _question(expectation: Expectation) -> dict[str, JsonValue]:
+    asked = expectation.model_dump(include={"of", "check", "op", "value", "column"})
+    table, column = partner(expectation) if expectation.check == "matched" else ("", "")
+    return {**asked, "partner": table, "partner_column": column}
+
+
+def parse_measured(answer: Mapping[str, Any]) -> list[Measured]:
+    return [Measured.model_validate(fact) for fact in answer["facts"]]

@@ -1,9 +1,9 @@
-"""The program of a scratch kernel: runs code, and tells what comes of it as a kernel would.
+"""The program of a scratch kernel: runs code and reports like a kernel.
 
-It is sent as text to a confined Python, which need not have anything of ours: only Python 3.9 or
-newer. Its input is a socket, on which requests come as lines of JSON, tables as descriptors with
-them, and messages go back. Code gets neither that socket nor a way to write there by printing:
-descriptors 1 and 2 are a pipe of this program's own.
+It is sent as source to a confined Python 3.9 or newer, which need not have our package. Its stdin
+is a socket: requests come as JSON lines, tables as descriptors with them, and messages go back.
+Code gets neither that socket nor a way to write to it by printing: descriptors 1 and 2 are a pipe
+of this program.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ import types
 from typing import Any
 
 MAX_WAITING = 1_000
-"""Messages that may wait to be sent; what prints more waits, too."""
+"""Back pressure: code that prints more has to wait."""
 MAX_AT_ONCE = 200
 MAX_HISTORY = 100
 """Pieces of code that are remembered, for whoever asks what ran before."""
 _PIECE = 65536
 _COROUTINE = 0x80
-"""The flag of code that awaits, as `inspect` knows it."""
+"""CO_COROUTINE."""
 _THIS = "<scratch kernel>"
-"""What this program's text is compiled as."""
+"""File name of this program when compiled."""
 _WRAPPED = (dict, list, tuple, set, frozenset)
 
 
 class StdinNotImplementedError(RuntimeError):
-    """There is nobody who could type anything."""
+    pass
 
 
 class Channel:
-    """The way back. Only its own thread writes, so an interrupt cannot cut a line in two."""
+    """Only its own thread writes, so an interrupt cannot cut a line in two."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -56,7 +56,6 @@ class Channel:
         threading.Thread(target=self._send, daemon=True).start()
 
     def put(self, kind: str, **content: Any) -> None:
-        """Say something about the request."""
         while self._waiting.qsize() > MAX_WAITING:
             time.sleep(0.001)
         self._waiting.put({"id": self.request, "msg_type": kind, "content": content})
@@ -71,7 +70,7 @@ class Channel:
 
 
 def _add(messages: list[dict[str, Any]], new: dict[str, Any]) -> None:
-    """Pieces of what is printed become one."""
+    """Merge consecutive pieces of a stream."""
     last = messages[-1]
     same = (
         all(message["msg_type"] == "stream" for message in (last, new)) and last["id"] == new["id"]
@@ -83,7 +82,7 @@ def _add(messages: list[dict[str, Any]], new: dict[str, Any]) -> None:
 
 
 class Printed(io.TextIOBase):
-    """What Python prints. Whoever wants a file gets the pipe."""
+    """Python's stdout or stderr. Its fileno is that of the pipe."""
 
     encoding = "utf-8"
 
@@ -98,7 +97,7 @@ class Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        if os.getpid() != self._process:  # a fork, in which nobody sends
+        if os.getpid() != self._process:  # a fork, in which no thread sends
             os.write(self._descriptor, text.encode("utf-8", "replace"))
         elif text:
             self._channel.put("stream", name=self.name, text=text)
@@ -109,7 +108,7 @@ class Printed(io.TextIOBase):
 
 
 class Pipe:
-    """What is written to the descriptors 1 and 2 without Python, as by programs."""
+    """Captures what subprocesses and C code write to descriptors 1 and 2."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -134,7 +133,7 @@ class Pipe:
 
 
 class Requests:
-    """Those that come, each with the descriptors that came along; an interrupt acts at once."""
+    """Queues requests with their descriptors; interrupts act at once."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -147,7 +146,7 @@ class Requests:
         while True:
             data, new, *_ = socket.recv_fds(self._connection, _PIECE, 64)
             if not data:
-                os._exit(0)  # nobody is there any more
+                os._exit(0)  # the service is gone
             descriptors += new
             *lines, buffer = (buffer + data).split(b"\n")
             for line in lines:
@@ -161,7 +160,7 @@ class Requests:
 
 
 class Namespace:
-    """Where code keeps its variables, and running it there."""
+    """The variables of code."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -173,10 +172,10 @@ class Namespace:
         self._own = frozenset(self.space)
         self._history: list[str] = []
         self._looking: dict[str, Any] = {}
-        """Our code that looks into kernels, and what it was made of."""
+        """Namespace of our code that inspects variables."""
 
     def run(self, source: str, tables: list[str], descriptors: list[int]) -> None:
-        """Run code as a cell; its last expression is shown."""
+        """Run code as a cell; its last expression is displayed."""
         self._count += 1
         self._history = [*self._history[1 - MAX_HISTORY :], source]
         name = f"Cell In[{self._count}]"
@@ -196,7 +195,7 @@ class Namespace:
             self._fail(error)
 
     def look(self, request: dict[str, Any]) -> None:
-        """Answer what is in the namespace, with the code that looks into kernels."""
+        """Answer what is in the namespace, with the code that inspects kernels."""
         source = request["source"]
         if self._looking.get("__source__") != source:
             self._looking = {"__name__": "cowork_inside", "__source__": source}
@@ -208,7 +207,7 @@ class Namespace:
                 said = self._looking["table_states_on"](self.space, hidden, *asked)
             else:
                 said = self._looking["report_on"](self.space, hidden, request["name"])
-        except Exception:  # whoever asked gets nothing; the variables must stay
+        except Exception:  # the asker gets nothing; the variables must stay
             said = "{}"
         self._channel.put("reply", text=said)
 
@@ -230,7 +229,7 @@ class Namespace:
         value = eval(code, self.space)  # noqa: S307 - this is what it is for
         if not code.co_flags & _COROUTINE:
             return value
-        import asyncio  # it takes as long to load as all the rest
+        import asyncio  # slow to import
 
         return asyncio.run(value)
 
@@ -239,7 +238,7 @@ class Namespace:
             self._channel.put("display_data", data=_bundle(value), metadata={})
 
     def _show_figures(self) -> None:
-        """What matplotlib has drawn and nobody has shown."""
+        """Figures that matplotlib has drawn and nobody has shown."""
         pyplot: Any = sys.modules.get("matplotlib.pyplot")
         for number in pyplot.get_fignums() if pyplot else ():
             self._display(pyplot.figure(number))
@@ -252,7 +251,7 @@ class Namespace:
             lines.append(f"{error.filename}, line {error.lineno}")
         try:
             said = error.msg if isinstance(error, SyntaxError) else str(error)
-        except Exception:  # an exception may say anything, even nothing
+        except Exception:  # an exception's __str__ may fail
             said = ""
         trace = [line for line in lines if line] + [f"{kind}: {said}"]
         self._channel.put("error", ename=kind, evalue=said, traceback=trace)
@@ -267,7 +266,7 @@ def _frame(frame: traceback.FrameSummary) -> str:
 
 
 def _bundle(value: Any) -> dict[str, str]:
-    """A value in the forms that a notebook keeps."""
+    """The MIME bundle of a value."""
     plain = type(value) in _WRAPPED
     data = {"text/plain": pprint.pformat(value, sort_dicts=False) if plain else repr(value)}
     if hasattr(value, "savefig"):
@@ -287,7 +286,7 @@ def _no_input(*_: Any, **__: Any) -> str:
 
 
 def main() -> None:
-    """Serve the socket that is our input, until it is closed."""
+    """Serve the socket that is our stdin, until it is closed."""
     connection = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,1 +1,1 @@
-"""Notebooks, cell by cell: what they hold, and tools that read and change them."""
+"""Notebooks, cell by cell, and the tools that read and change them."""

@@ -1,30 +1,110 @@
 """Tools that change a notebook cell by cell, wherever it is open.
 
-An edit names the cell by its id and by the fingerprint of what the model read there. What
-the cell holds at that moment goes along, so that whoever carries it out can refuse it if the
-user has typed in between.
+An edit names the cell by its id and by the fingerprint of what the model read there. The cell's
+current source goes along, so that the edit can be refused if the user has typed in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ...domain.cell_changes import CellEdit, CellText
-from ...domain.errors import InvalidInput
+from ...domain.errors import Conflict, InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
 from ...policy.visible import unspell
-from ..base import PreviewFunction, ToolContext, ToolParameters, ToolResult, tool
+from ...workspace import Workspace
+from ..base import PreviewFunction, ToolContext, ToolParameters, ToolResult, in_thread, tool
 from ..diff import Diff, diff
+from ..documents import is_notebook
 from ..files import PathOf
-from .editing import BY_PLACE, new_cell_id
 from .reading import CellId
 from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
+from .stored import BY_PLACE, Document, apply, new_cell_id, serialize_notebook
+
+
+class NewCell(BaseModel):
+    """A cell to begin with."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    cell_type: CellType = "code"
+
+
+class CreateNotebook(ToolParameters):
+    """Where, for which kernel, and what is in it."""
+
+    path: PathOf
+    cells: list[NewCell] = []
+    kernel: Annotated[str, Field(min_length=1, description="Kernel name.")] = "python3"
+
+
+@in_thread
+def preview_notebook(parameters: CreateNotebook, workspace: Workspace) -> Preview:
+    with workspace.locate(parameters.path) as place:
+        return Preview("diff", diff(place.path, "", _as_lines(parameters)).text)
+
+
+@tool(category="notebooks", permissions=[Permission.CREATE_FILES], preview=preview_notebook)
+@in_thread
+def create_notebook(parameters: CreateNotebook, workspace: Workspace) -> ToolResult:
+    """Create a new notebook (.ipynb) with cells such as {"cell_type": "markdown", "source":
+    "# Sales"}. Never overwrites.
+    """
+    document = _document(parameters)
+    with workspace.locate(parameters.path) as place:
+        if not is_notebook(place.path):
+            raise InvalidInput(f"'{place.path}' must end in .ipynb.", code="no_notebook")
+        if place.exists():
+            raise Conflict(
+                f"'{place.path}' already exists, and create_notebook never overwrites; change "
+                "it with insert_cell and edit_cell.",
+                code="exists",
+            )
+        place.create(serialize_notebook(document))
+    change = diff(place.path, "", _as_lines(parameters))
+    count = len(parameters.cells)
+    summary = f"created {place.path} ({count} cell{'' if count == 1 else 's'})"
+    ids = [cell["id"] for cell in document["cells"]]
+    listed = f" Cell ids: {', '.join(ids)}." if ids else ""
+    data = {
+        "paths": [place.path],
+        "diff": change.text,
+        "added": change.added,
+        "removed": 0,
+        "cell_ids": ids,
+    }
+    return ToolResult(f"{summary[0].upper()}{summary[1:]}.{listed}", summary, data)
+
+
+def _document(parameters: CreateNotebook) -> Document:
+    # JupyterLab looks the kernel up by name, and fills in the rest when it starts it.
+    kernel = {"name": parameters.kernel, "display_name": parameters.kernel}
+    document: dict[str, Any] = {
+        "cells": [],
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    last: str | None = None
+    for cell in parameters.cells:
+        edit = Edit(
+            "insert", new_cell_id(), after=last, source=cell.source, cell_type=cell.cell_type
+        )
+        last = apply(parameters.path, document, edit)
+    return document
+
+
+def _as_lines(parameters: CreateNotebook) -> str:
+    return "".join(f"[{cell.cell_type}]\n{cell.source}\n\n" for cell in parameters.cells)
+
 
 Fingerprint = Annotated[
     str, Field(min_length=1, description="Fingerprint of the cell when you read it.")
@@ -88,7 +168,7 @@ class DeleteCell(ToolParameters):
 
 
 @dataclass(frozen=True)
-class _Planned:
+class _PlannedEdit:
     """An edit and what it means for people."""
 
     state: NotebookState
@@ -97,37 +177,35 @@ class _Planned:
     summary: Callable[[str], str]
     """One line in the past tense, given what the reader calls the cell."""
     name: str = ""
-    """What people call the cell; there is none for one that is yet to come."""
+    """What people call the cell; empty for one that does not exist yet."""
 
     @property
     def fingerprint(self) -> str | None:
-        """That of the cell once it is done; None for what writes no source."""
+        """Fingerprint of the cell after the edit; None for edits without a source."""
         edit = self.edit
-        if edit.kind not in ("insert", "edit"):
-            return None
-        return CellState(edit.cell_id, edit.cell_type, edit.source).fingerprint
+        has_source = edit.kind in ("insert", "edit")
+        state = CellState(edit.cell_id, edit.cell_type, edit.source)
+        return state.fingerprint if has_source else None
 
     def cell_edit(self, changed: Changed) -> CellEdit | None:
-        """What the user can accept or revert; None where cells have no ids to be known by."""
+        """What the user can accept or revert; None where cells have no ids."""
         edit, state = self.edit, self.state
         if changed.cell_id.startswith(BY_PLACE):
             return None
         place = None if edit.kind == "insert" else state.index(edit.cell_id)
-        before = None if place is None else _text_of(state.cells[place])
+        cell = None if place is None else state.cells[place]
+        before = CellText(cell_type=cell.cell_type, source=cell.source) if cell else None
+        after = CellText(cell_type=edit.cell_type, source=edit.source)
         return CellEdit(
             notebook=changed.path,
             cell_id=changed.cell_id,
             before=before,
-            after={
-                "move": before,
-                "delete": None,
-            }.get(edit.kind, CellText(cell_type=edit.cell_type, source=edit.source)),
+            after={"move": before, "delete": None}.get(edit.kind, after),
             moved=edit.kind == "move",
             above=state.cells[place - 1].id if place else None,
         )
 
     def preview(self) -> Preview:
-        """What an approval card shows."""
         resource = f"{self.name} of {self.state.path}" if self.name else ""
         if self.edit.kind == "move":
             source = self.state.cell(self.edit.cell_id).source
@@ -135,35 +213,30 @@ class _Planned:
         return Preview("diff", self.change.text, resource=resource)
 
 
-async def _insertion(parameters: InsertCell, context: ToolContext) -> _Planned:
+async def _plan_insert(parameters: InsertCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
     after = _neighbour(state, parameters, len(state.cells))
-    edit = Edit(
-        "insert",
-        new_cell_id(),
-        after=after,
-        source=parameters.source,
-        cell_type=parameters.cell_type,
-    )
-    name = f"{state.path} (new {parameters.cell_type} cell)"
-    change = diff(name, "", _lines(parameters.source))
-    return _Planned(state, edit, change, lambda _: f"inserted a cell into {state.path}")
+    source, cell_type = parameters.source, parameters.cell_type
+    edit = Edit("insert", new_cell_id(), after=after, source=source, cell_type=cell_type)
+    change = diff(f"{state.path} (new {cell_type} cell)", "", _lines(source))
+    return _PlannedEdit(state, edit, change, lambda _: f"inserted a cell into {state.path}")
 
 
-async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
+async def _plan_edit(parameters: EditCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
-    cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
-    cell_type = parameters.cell_type or _type_of(cell)
-    # A model reads characters that hide spelled out, and may write them like that.
+    cell = _read_cell(state, parameters.cell_id, parameters.fingerprint)
+    known: dict[str, CellType] = {"markdown": "markdown", "raw": "raw"}
+    cell_type = parameters.cell_type or known.get(cell.cell_type, "code")
+    # Models read invisible characters spelled out, and may write them like that.
     source = unspell(parameters.source, cell.source)
     edit = Edit("edit", cell.id, expected=cell.source, source=source, cell_type=cell_type)
     change = diff(state.path, _lines(cell.source), _lines(edit.source))
     said = f"of {state.path} ({change.counts})"
     name = state.name_of(cell.id)
-    return _Planned(state, edit, change, lambda who: f"changed {who} {said}", name)
+    return _PlannedEdit(state, edit, change, lambda who: f"changed {who} {said}", name)
 
 
-async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
+async def _plan_move(parameters: MoveCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
     old = state.index(parameters.cell_id)
     others = [cell for cell in state.cells if cell.id != parameters.cell_id]
@@ -177,79 +250,61 @@ async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
         places = (old + 1, new + 1) if who == name else (old, new)
         return f"moved {who} of {state.path} from position {places[0]} to {places[1]}"
 
-    return _Planned(state, edit, Diff("", 0, 0), said, name)
+    return _PlannedEdit(state, edit, Diff("", 0, 0), said, name)
 
 
-async def _deletion(parameters: DeleteCell, context: ToolContext) -> _Planned:
+async def _plan_delete(parameters: DeleteCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
-    cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
+    cell = _read_cell(state, parameters.cell_id, parameters.fingerprint)
     edit = Edit("delete", cell.id, expected=cell.source)
     change = diff(state.path, _lines(cell.source), "")
     name = state.name_of(cell.id)
-    return _Planned(state, edit, change, lambda who: f"deleted {who} of {state.path}", name)
+    return _PlannedEdit(state, edit, change, lambda who: f"deleted {who} of {state.path}", name)
 
 
-def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_Planned]]) -> PreviewFunction:
+def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_PlannedEdit]]) -> PreviewFunction:
     async def preview(parameters: ToolParameters, context: ToolContext) -> Preview:
         return (await plan(parameters, context)).preview()
 
     return preview
 
 
-_CHANGES = (Permission.READ_FILES, Permission.WRITE_FILES)
-
-
-@tool(
+_cell_tool = partial(
+    tool,
     category="notebooks",
-    permissions=_CHANGES,
-    preview=_preview_of(_insertion),
+    permissions=[Permission.READ_FILES, Permission.WRITE_FILES],
     travels=False,
     checks_itself=True,
 )
+
+
+@_cell_tool(preview=_preview_of(_plan_insert))
 async def insert_cell(parameters: InsertCell, context: ToolContext) -> ToolResult:
     """Insert a cell into a notebook: below the cell `after`, at `index`, or at the end."""
-    return await _carried_out(await _insertion(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_insert(parameters, context), context, parameters.path)
 
 
-@tool(
-    category="notebooks",
-    permissions=_CHANGES,
-    preview=_preview_of(_edition),
-    travels=False,
-    checks_itself=True,
-)
+@_cell_tool(preview=_preview_of(_plan_edit))
 async def edit_cell(parameters: EditCell, context: ToolContext) -> ToolResult:
     """Replace the source of a notebook cell. Read it first to get its id and fingerprint."""
-    return await _carried_out(await _edition(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_edit(parameters, context), context, parameters.path)
 
 
-@tool(
-    category="notebooks",
-    permissions=_CHANGES,
-    preview=_preview_of(_move),
-    travels=False,
-    checks_itself=True,
-)
+@_cell_tool(preview=_preview_of(_plan_move))
 async def move_cell(parameters: MoveCell, context: ToolContext) -> ToolResult:
     """Move a notebook cell below the cell `after`, or to position `index`."""
-    return await _carried_out(await _move(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_move(parameters, context), context, parameters.path)
 
 
-@tool(
-    category="notebooks",
-    permissions=_CHANGES,
-    preview=_preview_of(_deletion),
-    travels=False,
-    checks_itself=True,
-)
+@_cell_tool(preview=_preview_of(_plan_delete))
 async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResult:
     """Delete a notebook cell. Read it first to get its id and fingerprint."""
-    return await _carried_out(await _deletion(parameters, context), context, parameters.path)
+    return await _carry_out(await _plan_delete(parameters, context), context, parameters.path)
 
 
-async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
+async def _carry_out(planned: _PlannedEdit, context: ToolContext, path: str) -> ToolResult:
     changed = await _change(planned, context, path)
-    said = planned.summary(f"cell {changed.cell_id}")  # models know cells by their ids
+    said = planned.summary(f"cell {changed.cell_id}")  # models know cells by id
     data = {
         "paths": [changed.path],
         "diff": planned.change.text,
@@ -265,21 +320,21 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
     return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
 
-async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed:
-    """Carry it out; where another program has the notebook open, only if the user wants that."""
+async def _change(planned: _PlannedEdit, context: ToolContext, path: str) -> Changed:
+    """Where another program has the notebook open, ask the user before writing."""
     notebooks, answers = context.notebooks, context.write_under_open
     try:
         return await notebooks.change(context.workspace, path, planned.edit)
     except OpenElsewhere:
         name = planned.state.path
         if name not in answers:
-            answers[name] = await context.ask(_about_open(name)) == WRITE
+            answers[name] = await context.ask(_ask_about_open(name)) == WRITE
         if not answers[name]:
             raise
     return await notebooks.change(context.workspace, path, planned.edit, under_open=True)
 
 
-def _about_open(path: str) -> Question:
+def _ask_about_open(path: str) -> Question:
     return Question(
         question=f"{path} is open in another program. Write the file anyway?",
         context="That program does not see the change, and asks at its next save which version "
@@ -292,17 +347,14 @@ def _about_open(path: str) -> Question:
     )
 
 
-def _remark(planned: _Planned, changed: Changed) -> str:
-    """What the model needs to go on without reading all again."""
-    remark = ""
-    if planned.fingerprint:
-        remark += f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
-    if changed.unsaved:
-        remark += " The user sees it in the open notebook, which has unsaved edits."
-    return remark
+def _remark(planned: _PlannedEdit, changed: Changed) -> str:
+    """What the model needs to go on without reading everything again."""
+    known = f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
+    unsaved = " The user sees it in the open notebook, which has unsaved edits."
+    return (known if planned.fingerprint else "") + (unsaved if changed.unsaved else "")
 
 
-def _as_read(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
+def _read_cell(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
     cell = state.cell(cell_id)
     if cell.fingerprint != fingerprint:
         raise stale(state.path, cell)
@@ -310,7 +362,7 @@ def _as_read(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
 
 
 def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
-    """The cell behind which something goes; None for the top."""
+    """The cell below which something goes; None for the top."""
     if place.after is not None:
         return state.cell(place.after).id
     index = end if place.index is None else place.index
@@ -321,14 +373,6 @@ def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
     return state.cells[index - 1].id if index else None
 
 
-def _text_of(cell: CellState) -> CellText:
-    return CellText(cell_type=cell.cell_type, source=cell.source)
-
-
-def _type_of(cell: CellState) -> CellType:
-    return cell.cell_type if cell.cell_type in ("markdown", "raw") else "code"  # type: ignore[return-value]
-
-
 def _lines(source: str) -> str:
-    """The source as the lines of a file, so that its last line is not called unfinished."""
+    """With a final line break, so that the diff does not call the last line unfinished."""
     return source if not source or source.endswith("\n") else f"{source}\n"

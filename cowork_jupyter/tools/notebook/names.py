@@ -1,4 +1,4 @@
-"""The global names of a cell: which it makes, and which it needs from elsewhere."""
+"""The global names that a cell defines and needs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _HELP = re.compile(r"^[ \t]*(?:\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*$", re.MULTILIN
 _AROUND = re.compile(
     r"(?P<above>\s*)%%(?:time|timeit|prun|capture(?:[ \t]+(?P<name>[A-Za-z_]\w*))?)\b[^\n]*"
 )
-"""Magics whose cell is Python all the same; what `%%capture` is given is the name of the output."""
+"""Magics whose cells are Python all the same; the argument of `%%capture` is a variable."""
 _CHANGING = frozenset({
     "add", "append", "clear", "discard", "extend", "fit", "insert", "pop", "popitem", "remove",
     "reverse", "setdefault", "sort", "update",
 })  # fmt: skip
-"""Methods that change what they are called on; of others, those that say `inplace=True`."""
+"""Methods that change their object; others do with `inplace=True`."""
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -28,21 +28,19 @@ class CellNames:
     made: frozenset[str] = frozenset()
     """Defined, also in functions that say `global`."""
     used: frozenset[str] = frozenset()
-    """Those that it refers to as it runs, not those inside of functions."""
+    """Referred to as it runs, not inside of functions."""
     needed: frozenset[str] = frozenset()
-    """Those of them that it refers to before it has made them."""
+    """Those of `used` that it refers to before it has defined them."""
     changed: frozenset[str] = frozenset()
     """Whose content it changes: `table["total"] = …`."""
     in_functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """What functions and classes refer to once they are used, by their names."""
     everything: bool = False
-    """Whether it imports names that cannot be known."""
+    """Whether it has a star import."""
 
 
 def as_python(source: str) -> str | None:
-    """The code of a cell line by line, without what only IPython understands; None if it is in
-    another language.
-    """
+    """Drop what only IPython understands, keeping lines; None if it is in another language."""
     if source.lstrip().startswith("%%"):
         around = _AROUND.match(source)
         if around is None:
@@ -54,7 +52,7 @@ def as_python(source: str) -> str | None:
 
 
 def names_in(source: str) -> CellNames | None:
-    """None if the cell cannot be understood; a cell of another language has no names."""
+    """None if the cell cannot be parsed; a cell in another language has no names."""
     text = as_python(source)
     if text is None:
         return CellNames()
@@ -75,7 +73,7 @@ def names_in(source: str) -> CellNames | None:
 
 
 class _Walk(ast.NodeVisitor):
-    """Goes through code in the order in which it runs; branches count as taken."""
+    """Visits code in the order in which it runs; branches count as taken."""
 
     def __init__(self) -> None:
         self.made: set[str] = set()
@@ -150,7 +148,7 @@ class _Walk(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 (Python's name)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        """It may be called here, so that it counts as if it were."""
+        """It may be called here, so it counts as if it were."""
         for name in sorted(self._free_names(node)):
             self._use(name)
 
@@ -211,7 +209,7 @@ class _Walk(ast.NodeVisitor):
             self.changed.update(_owner(node))
 
     def _free_names(self, node: _Scope) -> set[str]:
-        """What a function refers to outside of itself. What it says to be global, it makes here."""
+        """What a function refers to outside of itself. What it declares global, it defines here."""
         arguments = node.args
         self._each(*arguments.defaults, *arguments.kw_defaults)
         inside = _Walk()

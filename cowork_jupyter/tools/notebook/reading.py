@@ -1,4 +1,4 @@
-"""The tool that shows a notebook: cells with what edits need to name them, and what came out."""
+"""The tool that shows a notebook."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from ...domain.messages import ImagePart
 from ...domain.roles import Permission
 from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..files import PathOf
-from .outputs import MAX_LENGTH, described, size_of
-from .pictures import KINDS, pictures_in
+from .outputs import MAX_LENGTH, PICTURE_TYPES, describe_outputs, pictures_in, size_of
 from .state import CellState, NotebookState
 
 MAX_CELLS = 100
@@ -67,7 +66,7 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
 async def _pictures(
     cell: CellState, parameters: ReadNotebook, context: ToolContext
 ) -> tuple[ImagePart, ...]:
-    """They are large, so they are fetched for one cell only, and only if there are any."""
+    """Fetched for one cell only, since they are large."""
     if not _has_pictures(cell):
         return ()
     came = await context.notebooks.outputs(context.workspace, parameters.path, cell.id)
@@ -75,7 +74,7 @@ async def _pictures(
 
 
 def _has_pictures(cell: CellState) -> bool:
-    return any(kind in output.get("data", {}) for output in cell.outputs for kind in KINDS)
+    return any(kind in output.get("data", {}) for output in cell.outputs for kind in PICTURE_TYPES)
 
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
@@ -93,7 +92,7 @@ def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
 def _cell_text(index: int, cell: CellState, room: int | None = None) -> str:
     run = f" · In [{cell.execution_count}]" if cell.execution_count is not None else ""
     head = f"[cell {index} · {cell.id} · {cell.cell_type}{run} · fingerprint {cell.fingerprint}]"
-    came = described(cell.outputs) if room is None else described(cell.outputs, room)
+    came = describe_outputs(cell.outputs) if room is None else describe_outputs(cell.outputs, room)
     return "\n".join([head, cell.source.rstrip(), *(["[output]", came] if came else [])])
 
 

@@ -1,4 +1,4 @@
-"""A notebook as the tools see it, wherever it is kept: in a file, or in somebody's browser."""
+"""A notebook as the tools see it, wherever it is kept: in a file, or in a browser."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from ...workspace import Workspace
 
 CellType = Literal["code", "markdown", "raw"]
 Outputs = tuple[Mapping[str, Any], ...]
-"""Outputs as a notebook has them, shortened, see `outputs.shortened`."""
+"""Outputs as in a notebook file, shortened by `outputs.shorten_output`."""
 PRIVATE = "private"
-"""The tag of cells that no model is told of."""
+"""Tag of cells that are kept from models."""
 
 
 @dataclass(frozen=True)
 class CellState:
-    """One cell."""
-
     id: str
     cell_type: str
     source: str
@@ -30,19 +28,18 @@ class CellState:
 
     @property
     def is_private(self) -> bool:
-        """Whether its author keeps it from models."""
         return PRIVATE in self.tags
 
     @property
     def fingerprint(self) -> str:
-        """What an edit names to show that it knows the cell as it is."""
+        """Edits name it to prove that they know the current cell."""
         text = f"{self.cell_type}\0{self.source}"
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
 class NotebookState:
-    """All cells of a notebook, unsaved edits of an open tab included."""
+    """Includes unsaved edits of an open tab."""
 
     path: str
     """Where it really is, relative to the workspace."""
@@ -52,94 +49,84 @@ class NotebookState:
     """Whether a browser has it open."""
     unsaved: bool = False
     active: str | None = None
-    """The cell that the user is in, where that can be known."""
+    """The cell that the user is in, if known."""
     selected: str = ""
-    """The text that they have selected in it."""
+    """The text selected in it."""
     cowork: Mapping[str, Any] = field(default_factory=dict)
-    """What we keep in its metadata, under our name."""
+    """Our entry in its metadata."""
 
     def without_private(self) -> NotebookState:
-        """The notebook as models may know it."""
+        """The notebook as models may see it."""
         kept = tuple(cell for cell in self.cells if not cell.is_private)
         if any(cell.id == self.active for cell in kept):
             return replace(self, cells=kept)
         return replace(self, cells=kept, active=None, selected="")
 
     def cell(self, cell_id: str) -> CellState:
-        """The cell with this id."""
         return self.cells[self.index(cell_id)]
 
     def index(self, cell_id: str) -> int:
-        """Where the cell with this id stands."""
         for index, cell in enumerate(self.cells):
             if cell.id == cell_id:
                 return index
         raise no_such_cell(self.path, cell_id)
 
     def name_of(self, cell_id: str) -> str:
-        """What people call the cell: by its place, as their notebook counts."""
+        """What people call the cell: counted from 1."""
         return f"cell {self.index(cell_id) + 1}"
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one cell, or of what we keep in the notebook's metadata, to be carried out
-    whole or not at all.
-    """
+    """One atomic change of a cell, or of our entry in the notebook's metadata."""
 
     kind: Literal["insert", "edit", "move", "delete", "outputs", "metadata"]
     cell_id: str = ""
-    """For an insertion: the id that the new cell gets."""
+    """For an insertion: the id of the new cell."""
     after: str | None = None
-    """The cell behind which it goes; None: to the top. For insertions and moves."""
+    """Insertions and moves: the cell below which it goes; None for the top."""
     expected: str | None = None
-    """The source that the cell must still have, for all that is not an insertion or a move."""
+    """Other kinds: the source that the cell must still have."""
     source: str = ""
     cell_type: CellType = "code"
     outputs: tuple[Mapping[str, Any], ...] = ()
-    """What came of running the cell."""
     execution_count: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """What becomes of ours there; its other keys stay."""
+    """New values for our entry; its other keys stay."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What became of an edit."""
-
     path: str
     cell_id: str
     is_open: bool = False
     unsaved: bool = False
-    """Whether it stands in an open tab only, because that has unsaved edits of the user."""
+    """Whether the change is in an open tab only, because that has unsaved edits of the user."""
 
 
 class Notebooks(Protocol):
-    """Whoever keeps the notebooks. Paths are looked up in the workspace that a call may see."""
+    """Where notebooks are kept. Paths are resolved in the workspace that a call may see."""
 
-    async def read(self, workspace: Workspace, path: str) -> NotebookState:
-        """The notebook as it is now."""
+    async def read(self, workspace: Workspace, path: str) -> NotebookState: ...
 
     async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
-        """The same if it can be had at once, with outputs only of the cell that the user is in."""
+        """The notebook if it is available at once; outputs only of the active cell."""
 
     async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
-        """What one cell has put out, its pictures whole as long as they are not too large."""
+        """Outputs of one cell, with whole pictures unless they are too large."""
 
     async def change(
         self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
     ) -> Changed:
-        """Carry out an edit; `Conflict` if the cell is not any more what the edit expects.
+        """Carry out an edit; raises Conflict if the cell is no longer what the edit expects.
 
-        `OpenElsewhere` if a program has the notebook open that we cannot reach, unless the user
-        wants its file written all the same.
+        Raises OpenElsewhere if a program has the notebook open that we cannot reach, unless
+        `under_open`.
         """
 
 
 class OpenElsewhere(Conflict):
-    """A program without our extension has the notebook open: to write its file would lose what
-    was typed there, or what we write.
-    """
+    """A program without our extension has the notebook open: writing would lose edits."""
 
     code = "open_elsewhere"
 
@@ -153,7 +140,6 @@ class OpenElsewhere(Conflict):
 
 
 def no_such_cell(path: str, cell_id: str) -> NotFound:
-    """Said to who names a cell that is not there."""
     return NotFound(
         f"'{path}' has no cell '{cell_id}'. Read the notebook again with "
         "read_notebook. Nothing was changed.",
@@ -162,7 +148,6 @@ def no_such_cell(path: str, cell_id: str) -> NotFound:
 
 
 def stale(path: str, cell: CellState) -> Conflict:
-    """Said to who wants to change a cell as it was, with what it is now."""
     return Conflict(
         f"Cell '{cell.id}' of '{path}' has changed since you read it. Nothing was changed. "
         f"It is now a {cell.cell_type} cell with fingerprint {cell.fingerprint} and this "

@@ -1,1 +1,1 @@
-"""Tables in files: described and queried by DuckDB, in a confined process of ours."""
+"""Tables in files, described and queried by DuckDB in a confined process."""

@@ -1,4 +1,4 @@
-"""The files that a call about tables names: found, checked, and looked at from their beginning."""
+"""Resolves and inspects the files that a call about tables names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from ...domain.errors import CoworkError, InvalidInput, NotFound
 from ...workspace import Glob, IgnoreRules, Place, Workspace, kind_of, visible_files
-from ..close_names import not_found
+from ..documents import not_found_error
 from ..table_facts import table_facts
 from .confined.order import File, Format, Source, TextOptions
 
@@ -32,7 +32,7 @@ _UNKNOWN = TextOptions(
 
 
 def are_large(workspace: Workspace, paths: Iterable[str]) -> bool:
-    """Whether there is much to read: a folder, a pattern, or a large file is among them."""
+    """Whether a folder, a pattern or a large file is among them."""
     return any(_is_large(workspace, path) for path in paths)
 
 
@@ -40,27 +40,27 @@ def _is_large(workspace: Workspace, path: str) -> bool:
     try:
         with workspace.locate(path) as place:
             facts = place.stat()
-    except CoworkError:  # not there; a pattern is none either
+    except CoworkError:  # does not exist, as for a pattern
         return bool(_GLOB.search(path))
     return kind_of(facts.st_mode) == "folder" or facts.st_size >= _LARGE
 
 
 def find_source(workspace: Workspace, path: str) -> Source:
-    """What a path stands for: a file, or the files of one format that a folder or pattern holds.
+    """Resolve a path to a file, or to the files of one format in a folder or pattern.
 
-    What may not be read is refused if it is named, and passed by where it is come across.
+    Unreadable files are refused if named, and skipped otherwise.
     """
     with workspace.locate(path) as place:
         if not place.exists() and _GLOB.search(path):
-            return _several(workspace, path, *_split(path))
+            return _many_files(workspace, path, *_split_pattern(path))
         if not place.exists():
-            raise not_found(workspace, place.path)
+            raise not_found_error(workspace, place.path)
         if kind_of(place.stat().st_mode) == "folder":
-            return _several(workspace, path, place.path, None)
-        return _single(path, place)
+            return _many_files(workspace, path, place.path, None)
+        return _one_file(path, place)
 
 
-def _single(path: str, place: Place, head: int = _HEAD) -> Source:
+def _one_file(path: str, place: Place, head: int = _HEAD) -> Source:
     kind = _format(place.path)
     if kind is None:
         raise InvalidInput(
@@ -72,7 +72,7 @@ def _single(path: str, place: Place, head: int = _HEAD) -> Source:
     return Source(path=path, format=kind, files=[_file(place)], options=options)
 
 
-def _several(workspace: Workspace, path: str, folder: str, pattern: str | None) -> Source:
+def _many_files(workspace: Workspace, path: str, folder: str, pattern: str | None) -> Source:
     found = list(islice(_tables_in(workspace, folder, pattern), MAX_FILES + 1))
     if not found:
         raise NotFound(f"There is no table in '{path}'.")
@@ -87,12 +87,12 @@ def _several(workspace: Workspace, path: str, folder: str, pattern: str | None) 
         )
     files = [file for source in found for file in source["files"]]
     options = [source["options"] for source in found if source["options"]]
-    together = _together(path, options) if options else None
+    together = _merge_options(path, options) if options else None
     return Source(path=path, format=found[0]["format"], files=files, options=together)
 
 
-def _together(path: str, each: list[TextOptions]) -> TextOptions:
-    """Of some files more can be seen than of others, but they must not contradict each other."""
+def _merge_options(path: str, each: list[TextOptions]) -> TextOptions:
+    """Merge the options of files: some reveal more than others, but they must not conflict."""
     separators = {options["separator"] for options in each} - {""}
     encodings = {options["encoding"] for options in each}
     if len(separators) > 1 or len(encodings) > 1:
@@ -118,14 +118,14 @@ def _tables_in(workspace: Workspace, folder: str, pattern: str | None) -> Iterat
             continue
         try:
             with workspace.locate(file) as place:
-                source = _single(file, place, _HEAD_OF_MANY)
-        except CoworkError:  # gone, or not for us
+                source = _one_file(file, place, _HEAD_OF_MANY)
+        except CoworkError:  # gone or hidden
             continue
         yield source
 
 
-def _split(path: str) -> tuple[str, str]:
-    """The folder that a pattern is about, and the pattern as seen from the workspace."""
+def _split_pattern(path: str) -> tuple[str, str]:
+    """The folder that a pattern is about, and the pattern relative to the workspace."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     first = next(place for place, part in enumerate(parts) if _GLOB.search(part))
     return "/".join(parts[:first]) or ".", "/".join(parts)
@@ -143,10 +143,10 @@ def _file(place: Place) -> File:
 
 
 def _options(place: Place, limit: int) -> TextOptions:
-    """How the file is written, as its beginning tells; DuckDB finds out the rest."""
+    """How the file is written, from its head; DuckDB finds out the rest."""
     head, size = place.read(limit), place.stat().st_size
     if place.path.lower().endswith(".gz"):
-        head = _unpacked(head)
+        head = _gunzip(head)
         size = len(head) + 1
     facts = table_facts(place.path, head, size)
     if facts is None:
@@ -163,8 +163,8 @@ def _options(place: Place, limit: int) -> TextOptions:
     )
 
 
-def _unpacked(head: bytes) -> bytes:
+def _gunzip(head: bytes) -> bytes:
     try:
         return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, _HEAD)
-    except zlib.error:  # whoever reads it will say so
+    except zlib.error:  # reading it will report that
         return b""

@@ -1,37 +1,108 @@
-"""The tools that look at tables in files. They exist where DuckDB is installed."""
+"""The table tools, which query DuckDB in a confined process. They exist where it is installed."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, cast
 
 from pydantic import Field
 
+from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.roles import Permission
 from ..base import Tool, ToolContext, ToolParameters, ToolResult, tool
+from ..kernel.hints import did_you_mean
 from ..kernel.inside.plain import is_secret_name
+from ..shell import CommandOutput, follow, start_command
 from ..table_facts import MISSING, TableColumn
 from .confined.order import Order, Source, TableReply
-from .process import ask, limits
 from .sources import find_source
 
+MEMORY_MB = 512
+"""DuckDB's memory; beyond it spills to temporary files."""
+SPILL_MB = 4096
+THREADS = min(os.cpu_count() or 1, 4)
+_MAX_ARGUMENT = 100_000
+_ANSWER = "\n\x1e"
+_QUOTED = re.compile(r"[\"']([^\"'\n]{1,200})[\"']|with name (\S+) does not exist")
+_MAX_LISTED = 30
+
+# The folder is imported as a package of its own: as part of ours it would load all of ours.
+_PROGRAM = """
+import sys, types
+package = sys.modules["cowork_tables"] = types.ModuleType("cowork_tables")
+package.__path__ = [{folder!r}]
+from cowork_tables.main import main
+main(sys.argv[1:])
+"""
+
+
+async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
+    """Raises CoworkError if the process reports an error or does not answer."""
+    output = CommandOutput(lambda _text: None)
+    async with start_command(_arguments(order), context) as (process, reader):
+        try:
+            async with asyncio.timeout(seconds):
+                await follow(process, reader, output)
+        except TimeoutError:
+            raise InvalidInput(
+                f"It took more than {seconds:g} seconds and was stopped. Ask for less at once, or "
+                "set timeout_seconds.",
+                code="timed_out",
+            ) from None
+    output.finish()
+    before, mark, said = output.text.rpartition(_ANSWER)
+    if not mark:
+        why = (before or said).strip().rpartition("\n")[2][:300]
+        raise Unavailable(
+            f"The process that reads tables ended without an answer ({process.returncode}). {why}",
+            code="tables_failed",
+            retryable=False,
+        )
+    answer = cast("TableReply", json.loads(said))
+    if "error" in answer:
+        raise _query_error(answer)
+    return answer
+
+
+def _arguments(order: Order) -> list[str]:
+    program = _PROGRAM.format(folder=str(Path(__file__).parent / "confined"))
+    text = json.dumps(order)
+    pieces = [text[start : start + _MAX_ARGUMENT] for start in range(0, len(text), _MAX_ARGUMENT)]
+    return [sys.executable, "-I", "-X", "utf8", "-c", program, *pieces]
+
+
+def _query_error(answer: TableReply) -> CoworkError:
+    message, known = answer["error"].rstrip(".!"), answer.get("known", [])
+    missing = [column or table for column, table in _QUOTED.findall(message)]
+    hint = did_you_mean(missing, known)
+    if known and not hint:
+        more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
+        hint = f"There are {', '.join(map(repr, known[:_MAX_LISTED]))}{more}."
+    return InvalidInput(f"{message}. {hint}".rstrip(), code="bad_query")
+
+
 _MAX_TEXT = 200_000
-"""Characters of rows that are given back; what the model gets of them is cut elsewhere."""
+"""Characters of rows that are returned; they are truncated for the model elsewhere."""
 _SPELLINGS = sorted({form(text) for text in MISSING for form in (str.lower, str.upper)} | {"NaN"})
 _WHERE = "A file, a folder of files that make one table, or a pattern like 'data/*.csv'."
 
 SELECT_SECONDS = 120.0
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
-Path = Annotated[str, Field(max_length=4096, description=_WHERE)]
+TablePath = Annotated[str, Field(max_length=4096, description=_WHERE)]
 
 
 class DescribeTable(ToolParameters):
     """Which table."""
 
-    path: Path
+    path: TablePath
     table: Annotated[
         str, Field(max_length=200, description="Sheet of a workbook, or table of a database.")
     ] = ""
@@ -41,7 +112,7 @@ class DescribeTable(ToolParameters):
 class QueryTable(ToolParameters):
     """A SELECT, and the tables that it is about."""
 
-    paths: Annotated[list[Path], Field(min_length=1, max_length=20)]
+    paths: Annotated[list[TablePath], Field(min_length=1, max_length=20)]
     sql: Annotated[
         str,
         Field(
@@ -65,13 +136,11 @@ async def describe_table(parameters: DescribeTable, context: ToolContext) -> Too
     order = _order(sources, table=parameters.table)
     answer = await ask(order, context, parameters.timeout_seconds)
     named = f"{path} ({answer['table']})" if answer["table"] else path
-    size = f"{_counted(answer['rows'], 'row')}, {_counted(len(answer['columns']), 'column')}"
-    lines = [
-        f"{named}: {size}",
-        *_column_lines(answer),
-        *_first_rows(answer),
-        *_notes(answer),
-    ]
+    size = f"{_count_text(answer['rows'], 'row')}, {_count_text(len(answer['columns']), 'column')}"
+    lines = [f"{named}: {size}", *_column_lines(answer)]
+    if answer["head"] and not any(map(is_secret_name, answer["columns"])):
+        lines += ["It begins with:", *_table(answer)]
+    lines += _notes(answer)
     if answer["others"]:
         lines.append(f"[other tables in the file: {', '.join(answer['others'])}]")
     return ToolResult(
@@ -90,7 +159,7 @@ async def query_table(parameters: QueryTable, context: ToolContext) -> ToolResul
     order = _order(sources, sql=parameters.sql, max_rows=parameters.max_rows)
     answer = await ask(order, context, parameters.timeout_seconds)
     is_all = answer["is_all"]
-    count = _counted(answer["rows"], "row") if is_all else f"more than {answer['rows']:,} rows"
+    count = _count_text(answer["rows"], "row") if is_all else f"more than {answer['rows']:,} rows"
     lines = [*_table(answer), f"[{count}]", *_notes(answer)]
     return ToolResult(
         text="\n".join(lines),
@@ -100,18 +169,17 @@ async def query_table(parameters: QueryTable, context: ToolContext) -> ToolResul
 
 
 def table_tools() -> list[Tool]:
-    """Both, if they can work here."""
     return [describe_table, query_table] if find_spec("duckdb") else []
 
 
 async def select(path_names: Sequence[str], sql: str, context: ToolContext) -> TableReply:
-    """What one SELECT over these files gives: a few rows, as texts."""
+    """Rows of one SELECT over these files, as texts."""
     sources = await asyncio.to_thread(_sources, path_names, context)
     return await ask(_order(sources, sql=sql, max_rows=1), context, SELECT_SECONDS)
 
 
 TABLE_TOOLS = frozenset({describe_table.name, query_table.name})
-"""Their names, which rules may use wherever they are."""
+"""Their names, which rules may use even where DuckDB is not installed."""
 
 
 def _sources(paths: Iterable[str], context: ToolContext) -> list[Source]:
@@ -119,16 +187,15 @@ def _sources(paths: Iterable[str], context: ToolContext) -> list[Source]:
 
 
 def _order(sources: list[Source], *, sql: str = "", table: str = "", max_rows: int = 0) -> Order:
-    used = limits()
     return Order(
         sources=sources,
         missing=_SPELLINGS,
         sql=sql,
         table=table,
         max_rows=max_rows,
-        memory_mb=used["memory_mb"],
-        spill_mb=used["spill_mb"],
-        threads=used["threads"],
+        memory_mb=MEMORY_MB,
+        spill_mb=SPILL_MB,
+        threads=THREADS,
     )
 
 
@@ -154,14 +221,8 @@ def _column_lines(answer: TableReply) -> list[str]:
     return [*lines, *([f"- and {len(more):,} more: {', '.join(more)}"[:2000]] if more else [])]
 
 
-def _first_rows(answer: TableReply) -> list[str]:
-    if any(map(is_secret_name, answer["columns"])) or not answer["head"]:
-        return []
-    return ["It begins with:", *_table(answer)]
-
-
 def _table(answer: TableReply) -> list[str]:
-    """Rows as text; where there are too many, the first and the last."""
+    """Rows as text; if there are too many, the first and the last."""
     head, tail = map(_lines, (answer["head"], answer.get("tail", [])))
     lines = [*_lines([answer["columns"]]), *head]
     if "is_all" in answer and len(head) + len(tail) < answer["rows"]:
@@ -185,5 +246,5 @@ def _notes(answer: TableReply) -> list[str]:
     return [f"[{note}]" for note in answer.get("notes", [])]
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,17 +1,18 @@
-"""Finds what runs by itself one day, outside of the sandbox, because it is in the workspace.
+"""Finds files in the workspace that run automatically later, outside the sandbox.
 
-git's hooks and settings, environments that kernels and shells start from, tasks of editors, our
-own settings and Jupyter's. Folders that have not changed since the last look are not listed again:
-a folder's change time is the kernel's, and no command can set it back.
+Git hooks and settings, environments that kernels and shells start from, editor tasks, our own
+settings and Jupyter's. Unchanged folders are not listed again: a folder's change time is set by the
+kernel, and no command can set it back.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -31,18 +32,18 @@ _NAMES: dict[str, Kind] = {
     ".git": "git",
 }
 _OF_GIT = ("config", "config.worktree", "commondir", "hooks")
-"""What names programs, or says where else to look for such names."""
+"""Name programs to run, or say where else to look for such settings."""
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _NOT_ENTERED = frozenset(
     {"node_modules", "__pycache__", ".tox", ".nox", ".cache", ".npm", ".cargo", ".Trash"}
 )
-"""Nobody starts anything by being there, and there may be thousands of folders."""
+"""Nothing starts from there, and there may be thousands of folders."""
 _YOUNG = 2_000_000_000
 """Nanoseconds in which a second change might not show in a folder's times."""
 
 
 class Autorun(NamedTuple):
-    """One such place: a file, a folder, or a symlink."""
+    """A file, folder or symlink."""
 
     path: str
     kind: Kind
@@ -50,7 +51,7 @@ class Autorun(NamedTuple):
 
 @dataclass(frozen=True)
 class Opened:
-    """What the user let one command write of these. Plain values: it travels with a clearance."""
+    """What the user let one command write of these. It is pickled with a clearance."""
 
     paths: tuple[str, ...] = ()
     """Files and folders that the command named; the workspace itself stands for all but `own`."""
@@ -58,7 +59,7 @@ class Opened:
     environments: bool = False
 
     def covers(self, path: str, kind: Kind, root: str) -> bool:
-        """Whether it may write this place, or a part of it."""
+        """Whether the command may write this place, or a part of it."""
         if (kind == "git" and self.git) or (kind == "environment" and self.environments):
             return True
         return any(
@@ -73,8 +74,6 @@ NOTHING_OPENED = Opened()
 
 @dataclass(frozen=True)
 class _Listed:
-    """A folder as it was when it was listed."""
-
     mark: tuple[int, int, int]
     seen: int
     folders: tuple[str, ...]
@@ -86,19 +85,19 @@ class _Listed:
 
 
 class Finder:
-    """Looks through one workspace, again and again."""
+    """Scans one workspace repeatedly, with a cache."""
 
     def __init__(self, root: str, private: str = "") -> None:
-        """`private` is a folder that commands cannot see, and we need not look into."""
+        """`private` is a folder that commands cannot see; it is skipped."""
         self.root = root
         self._private = private
         self._known: dict[str, _Listed] = {}
 
     def find(self, environments: frozenset[str] | None = None, since: int = 0) -> list[Autorun]:
-        """All there is now. A symlink counts, and so does what it leads to in the workspace.
+        """Everything found now: symlinks, and their targets inside the workspace.
 
-        After a command, `environments` are those of before: it can make one of any folder, and
-        that would not be looked into. Nor is a folder that it has closed `since` kept closed.
+        After a command, pass the `environments` of before: a command can turn any folder into one,
+        which would not be looked into. Folders it made unreadable `since` are opened again.
         """
         known: dict[str, _Listed] = {}
         found: list[Autorun] = []
@@ -129,7 +128,7 @@ class Finder:
                 open_up(folder, facts)
             with os.scandir(folder) as entries:
                 names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-        except OSError:  # gone, or not ours to look into; then no command of ours can, either
+        except OSError:  # gone or unreadable; then commands cannot read it either
             return None
         named = {name: _NAMES.get(name.lower()) for name in names}
         places = [Autorun(f"{folder}/{name}", kind) for name, kind in named.items() if kind]
@@ -153,7 +152,7 @@ class Finder:
 
 
 def open_up(folder: str, facts: os.stat_result) -> None:
-    """See to it that we can list a folder of ours, and move it."""
+    """Make sure that we can list and move a folder of ours."""
     if facts.st_uid == os.getuid() and facts.st_mode & stat.S_IRWXU != stat.S_IRWXU:
         held = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -163,7 +162,7 @@ def open_up(folder: str, facts: os.stat_result) -> None:
 
 
 def _inside_git(folder: str) -> Iterator[Autorun]:
-    """The parts of a repository that matter, also those of its submodules and worktrees."""
+    """The parts of a repository that matter, including its submodules and worktrees."""
     for name in _OF_GIT:
         path = f"{folder}/{name}"
         if os.path.lexists(path):
@@ -175,5 +174,102 @@ def _inside_git(folder: str) -> Iterator[Autorun]:
 
 
 def _site_packages(folder: str) -> list[str]:
-    """For a workspace that is itself an environment: only what Python starts from is left out."""
+    """For a workspace that is itself an environment: protect only what Python starts from."""
     return [str(path) for path in Path(folder).glob("lib*/python*/site-packages")]
+
+
+MAX_SIZE = 1_000_000
+"""Larger files are not restored, where they cannot be made read-only."""
+MAX_KEPT = 16_000_000
+MAX_ENTRIES = 10_000
+_START_OF_PYTHON = ("*.pth", "sitecustomize.py", "usercustomize.py")
+
+
+class Mark(NamedTuple):
+    """Changes when a file does; of a folder it is only its identity and name.
+
+    The parent is known by its inode, so that renaming a folder above it makes no difference.
+    """
+
+    parent: int
+    name: str
+    type: int
+    number: int
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+
+
+class Kept(NamedTuple):
+    """A file or symlink, to be restored."""
+
+    mark: Mark
+    mode: int
+    content: bytes
+    """Of a symlink: its target."""
+
+
+def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
+    """Everything at these places, by path."""
+    found: dict[str, Mark] = {}
+    numbers: dict[str, int] = {}
+    for path in dict.fromkeys(entry for place in places for entry in _everything_at(place)):
+        parent, _, name = path.rpartition("/")
+        with contextlib.suppress(OSError):
+            if parent not in numbers:
+                numbers[parent] = os.lstat(parent).st_ino
+            found[path] = _mark(numbers[parent], name, os.lstat(path))
+    return found
+
+
+def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[str, Kept]:
+    """Read what can be restored; entries of `known` that are unchanged are reused."""
+    kept = {
+        path: kept_file for path, kept_file in known.items() if marks.get(path) == kept_file.mark
+    }
+    room = MAX_KEPT - sum(len(kept_file.content) for kept_file in kept.values())
+    for path, mark in marks.items():
+        if path in kept or mark.type == stat.S_IFDIR or mark.size > min(MAX_SIZE, room):
+            continue
+        with contextlib.suppress(OSError):
+            kept[path] = _read(path, mark)
+            room -= len(kept[path].content)
+    return kept
+
+
+def _everything_at(place: Autorun) -> Iterator[str]:
+    """The place and all in it; of environments only what Python reads at startup."""
+    path = place.path
+    if place.kind == "environment":
+        yield f"{path}/pyvenv.cfg"
+        for packages in (Path(path), *Path(path).glob("lib*/python*/site-packages")):
+            for pattern in _START_OF_PYTHON:
+                yield from map(str, packages.glob(pattern))
+        return
+    yield path
+    if os.path.islink(path) or (place.kind == "git" and Path(path).name == ".git"):  # noqa: PTH114
+        return
+    seen = 0
+    for folder, folders, files in os.walk(path):
+        yield from (f"{folder}/{name}" for name in (*folders, *files))
+        seen += len(folders) + len(files)
+        if seen > MAX_ENTRIES:
+            return
+
+
+def _mark(parent: int, name: str, facts: os.stat_result) -> Mark:
+    kind = stat.S_IFMT(facts.st_mode)
+    if kind == stat.S_IFDIR:
+        return Mark(parent, name, kind, facts.st_ino)
+    times = facts.st_mtime_ns, facts.st_ctime_ns
+    return Mark(parent, name, kind, facts.st_ino, facts.st_size, *times)
+
+
+def _read(path: str, mark: Mark) -> Kept:
+    if mark.type == stat.S_IFLNK:
+        return Kept(mark, 0, os.fsencode(os.readlink(path)))  # noqa: PTH115
+    if mark.type != stat.S_IFREG:
+        raise OSError("neither a file nor a link")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        return Kept(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(MAX_SIZE))

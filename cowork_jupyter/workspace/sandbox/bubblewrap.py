@@ -1,4 +1,4 @@
-"""The same confinement by the program `bwrap`, for kernels without Landlock."""
+"""The same confinement with `bwrap`, for kernels without Landlock."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from .namespaces import Bind
 
 _SETTINGS_OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/fs", "/proc/irq")
-"""Root could change them in a /proc of its own."""
+"""Root could change them in its own /proc."""
 
 
 def bubblewrap_program() -> str | None:
-    """Where `bwrap` is, if it is installed and this machine lets it do its work."""
+    """Path of `bwrap`, if it is installed and works on this machine."""
     program = shutil.which("bwrap")
     return program if program and _works(program) else None
 
 
 def is_set_user_id(program: str) -> bool:
-    """Whether it is installed to run as root, as it must be on some systems."""
+    """Whether it is installed to run as root, as some systems require."""
     return bool(Path(program).stat().st_mode & stat.S_ISUID)
 
 
@@ -34,7 +34,7 @@ def _works(program: str) -> bool:
     return done.returncode == 0
 
 
-def wrapped(
+def bwrap_command(
     program: str,
     arguments: Sequence[str],
     *,
@@ -43,7 +43,6 @@ def wrapped(
     folder: str,
     network: bool,
 ) -> list[str]:
-    """The command line that runs the arguments confined."""
     options = [program, "--die-with-parent", "--unshare-all", "--cap-drop", "ALL"]
     options += ["--share-net"] if network else []
     options += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
@@ -52,10 +51,6 @@ def wrapped(
     for path in filter(os.path.isdir, empty):
         options += ["--tmpfs", path]
     for bind in binds:
-        options += _bound(bind)
+        if not bind.optional or os.path.lexists(bind.target):
+            options += ["--bind" if bind.writable else "--ro-bind", bind.source, bind.target]
     return [*options, "--chdir", folder, "--", *arguments]
-
-
-def _bound(bind: Bind) -> Iterator[str]:
-    if not bind.optional or os.path.lexists(bind.target):
-        yield from ("--bind" if bind.writable else "--ro-bind", bind.source, bind.target)

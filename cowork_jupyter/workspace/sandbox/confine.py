@@ -1,4 +1,4 @@
-"""The steps between fork and exec: how a process gives up what its command must not have."""
+"""The steps between fork and exec that drop what the command must not have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ import signal
 import socket
 from pathlib import Path
 
-from .kernel import (
+from .command_spec import CommandSpec, Descriptors, ProcessLimits
+from .landlock import restrict_self
+from .namespaces import enter_namespaces, set_up_mounts
+from .seccomp import install_filter
+from .sockets import watch
+from .syscalls import (
     CLOSE_RANGE,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_PDEATHSIG,
@@ -16,91 +21,86 @@ from .kernel import (
     set_capabilities,
     system_call,
 )
-from .landlock import restrict_self
-from .namespaces import arrange, enter
-from .orders import Descriptors, Orders, ProcessLimits
-from .seccomp import install_filter
-from .sockets import watch
 
 _KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
-"""chown, dac_override, fowner, fsetid: root's files stay root's to work with, where allowed."""
+"""chown, dac_override, fowner, fsetid: root keeps working with its own files, where allowed."""
 _FIRST_TO_GO = "300"
-"""When memory runs out the kernel should end commands before it ends Jupyter."""
+"""The OOM killer should prefer commands to Jupyter."""
 _CLOSE_LATER = 4
 
 
-def prepare() -> None:
-    """What can be done before it is known what the command is."""
+def prepare_child() -> None:
+    """What can be done before the command is known."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)  # Python's own habits are not the command's
+        signal.signal(number, signal.SIG_DFL)  # undo Python's defaults
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
 
 
-def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
-    """Be confined, then be the command. Raises if any step of it cannot be taken.
+def exec_confined(spec: CommandSpec, held: Descriptors, guard: socket.socket) -> None:
+    """Confine this process, then exec the command. Raises if any step fails.
 
-    The guard gets what it needs to watch over sockets.
+    The guard receives what it needs to watch sockets.
     """
-    processes = _process_limit(orders)
+    processes = _process_limit(spec)
     for number, descriptor in enumerate((held.input, held.output, held.errors)):
         os.dup2(descriptor, number)
-    if orders.namespaces:
-        enter(orders.namespaces, network=orders.network)
-        arrange(
+    if spec.namespaces:
+        enter_namespaces(spec.namespaces, network=spec.network)
+        set_up_mounts(
             [
-                bind._replace(same_as=held.workspace) if bind.target == orders.root else bind
-                for bind in orders.binds
+                bind._replace(same_as=held.workspace) if bind.target == spec.root else bind
+                for bind in spec.binds
             ],
-            orders.empty,
+            spec.empty,
         )
-        _walk_to(orders, held.folder)
+        _walk_to(spec, held.folder)
     else:
         os.fchdir(held.folder)
-    _limit(orders.limits, processes)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # if the guard is ended, this ends too
-    if not orders.privileged:
-        set_capabilities(0 if orders.namespaces == "user" else _KEPT_CAPABILITIES)
-    if orders.filter or not orders.privileged:
+    _limit(spec.limits, processes)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # die with the guard
+    if not spec.privileged:
+        set_capabilities(0 if spec.namespaces == "user" else _KEPT_CAPABILITIES)
+    if spec.filter or not spec.privileged:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
     if held.ruleset >= 0:
         restrict_self(held.ruleset)
-    if orders.watched:
-        watch(bytes.fromhex(orders.filter), guard, alone=not orders.network)
-    elif orders.filter:
-        install_filter(bytes.fromhex(orders.filter))
+    if spec.watched:
+        watch(bytes.fromhex(spec.filter), guard, alone=not spec.network)
+    elif spec.filter:
+        install_filter(bytes.fromhex(spec.filter))
     system_call(CLOSE_RANGE, 3, 0x7FFFFFFF, _CLOSE_LATER)
-    os.execve(orders.arguments[0], orders.arguments, orders.environment)  # noqa: S606 - no shell
+    os.execve(spec.arguments[0], spec.arguments, spec.environment)  # noqa: S606 - no shell
 
 
-def _walk_to(orders: Orders, folder: int) -> None:
-    """Go to the folder through the new mounts: the one we were given belongs to the old ones."""
-    os.chdir(orders.root)
-    for name in orders.folder.split("/"):
+def _walk_to(spec: CommandSpec, folder: int) -> None:
+    """Enter the folder through the new mounts: the descriptor we hold belongs to the old ones."""
+    os.chdir(spec.root)
+    for name in spec.folder.split("/"):
         here = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         os.fchdir(here)
         os.close(here)
     if not os.path.samestat(Path().stat(), os.fstat(folder)):
-        raise OSError(f"{orders.folder} was swapped for something else")
+        raise OSError(f"{spec.folder} was swapped for something else")
 
 
-def _process_limit(orders: Orders) -> int:
-    """In a user namespace only the command's own count; elsewhere all that the user has running.
+def _process_limit(spec: CommandSpec) -> int:
+    """In a user namespace only the command's processes count, elsewhere all of the user's.
 
-    How many those are is not cheap to find out; how many there are on the whole machine is.
+    Counting the user's is not cheap; the total of the machine is.
     """
-    if orders.namespaces == "user":
-        return orders.limits.processes
+    if spec.namespaces == "user":
+        return spec.limits.processes
     running = Path("/proc/loadavg").read_text().split()[3].partition("/")[2]
-    return orders.limits.processes + int(running)
+    return spec.limits.processes + int(running)
 
 
 def _limit(limits: ProcessLimits, processes: int) -> None:
     import resource
 
-    # Not the address space: many programs reserve far more of that than they ever use.
+    # Not RLIMIT_AS: many programs reserve far more address space than they use.
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_DATA: limits.memory,

@@ -1,8 +1,7 @@
-"""Landlock: a list of what may be done where; everything else is refused by the kernel.
+"""Landlock rulesets: what is not on the list is refused by the kernel.
 
-Rules are bound to the folders and files themselves, by open descriptors, not to their names.
-A finished list can be used by many commands. What was made after it, outside the folders it
-names, is not on it: staying with an old list is safe.
+Rules are bound to open descriptors, not to names. A finished ruleset can be used by many commands.
+What was created after it, outside the folders it names, is not on it: using an old ruleset is safe.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import stat
 from collections.abc import Iterable
 from typing import Literal
 
-from .kernel import (
+from .syscalls import (
     LANDLOCK_ADD_RULE,
     LANDLOCK_CREATE_RULESET,
     LANDLOCK_RESTRICT_SELF,
@@ -34,7 +33,7 @@ Access = Literal["read", "list", "write", "device"]
 _RIGHTS: dict[Access, int] = {
     "read": _EXECUTE | _READ_FILE | _READ_DIR,
     "list": _READ_DIR,
-    # All there is but making devices and using them.
+    # Everything but creating and using devices.
     "write": (1 << 15) - 1 & ~(_MAKE_CHAR | _MAKE_BLOCK),
     "device": _READ_FILE | _WRITE_FILE | _READ_DIR | _TRUNCATE | _IOCTL_DEV,
 }
@@ -52,7 +51,7 @@ class _PathBeneath(ctypes.Structure):
 
 
 def landlock_version() -> int:
-    """The kernel's Landlock version; 0 where there is none."""
+    """ABI version; 0 where there is none."""
     try:
         return system_call(LANDLOCK_CREATE_RULESET, None, 0, _VERSION_QUERY)
     except OSError:
@@ -60,32 +59,32 @@ def landlock_version() -> int:
 
 
 def handled_files(version: int) -> int:
-    """The kinds of access to files that this version can refuse."""
+    """The file access rights that this version can restrict."""
     known = min(version, NEWEST_KNOWN)
     bits = 13 + (known >= 2) + (known >= 3) + (known >= 5)
     return (1 << bits) - 1
 
 
 class Ruleset:
-    """A list being made, and then used. Close it when no new command will use it."""
+    """Close it when no new command will use it."""
 
     def __init__(self, *, tcp: bool, version: int | None = None) -> None:
         self._version = landlock_version() if version is None else version
         self._handled = handled_files(self._version)
         wanted = _Ruleset(self._handled, 0 if tcp else _TCP, _ABSTRACT_SOCKETS_AND_SIGNALS)
-        # An older kernel knows only the first fields, and refuses a longer question.
+        # Older kernels know only the first fields, and refuse a longer struct.
         size = 24 if self._version >= 6 else 16 if self._version >= 4 else 8
         self.descriptor = system_call(LANDLOCK_CREATE_RULESET, wanted, size, 0)
 
     def allow(self, access: Access, descriptor: int, *, is_folder: bool) -> None:
-        """Allow this at an open file, or at an open folder and all below it."""
+        """Allow access to an open file, or to an open folder and everything below it."""
         rights = _RIGHTS[access] & self._handled
         rule = _PathBeneath(rights if is_folder else rights & _FOR_FILES, descriptor)
         if rule.allowed:
             system_call(LANDLOCK_ADD_RULE, self.descriptor, _PATH_BENEATH, rule, 0)
 
     def allow_paths(self, access: Access, paths: Iterable[str]) -> None:
-        """Allow this at each path; one that is gone, or is a symlink, is left out."""
+        """Allow access to each path; missing ones and symlinks are skipped."""
         for path in paths:
             with contextlib.suppress(OSError):
                 descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -97,12 +96,12 @@ class Ruleset:
                     os.close(descriptor)
 
     def close(self) -> None:
-        """Let go of the list; commands that run under it are not affected."""
+        """Commands that run under it are not affected."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
 
 def restrict_self(descriptor: int) -> None:
-    """From here on, this process and all it starts can do only what is on the list."""
+    """Irrevocable, and inherited by all children."""
     system_call(LANDLOCK_RESTRICT_SELF, descriptor, 0)

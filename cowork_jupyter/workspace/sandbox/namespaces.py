@@ -1,8 +1,8 @@
-"""A view of the files of its own for a command: all of it read-only but a few folders.
+"""A private mount namespace for a command: everything read-only but a few folders.
 
-Landlock alone leaves gaps that only mounts close: it cannot keep one file in a writable folder
-from being changed, and it lets permissions and times of files be changed anywhere. So where
-the kernel lets us, a command also gets its own mounts and, without network, its own network.
+Landlock alone leaves gaps that only mounts close: it cannot protect one file in a writable folder,
+and it lets permissions and times of files be changed anywhere. So where the kernel lets us, a
+command also gets its own mounts and, without network access, its own network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from .kernel import MOUNT_SETATTR, MOVE_MOUNT, OPEN_TREE, mount_new, system_call, unshare
+from .syscalls import MOUNT_SETATTR, MOVE_MOUNT, OPEN_TREE, mount_new, system_call, unshare
 
 _NEW_MOUNTS, _NEW_IPC, _NEW_USER, _NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x40000000
 _PRIVATE, _NO_SUID, _NO_DEVICES = 1 << 18, 2, 4
@@ -28,27 +28,25 @@ _FROM_ITSELF = 0x4
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 Namespaces = Literal["", "user", "root"]
-"""Whether a command can have its own: not at all, as an ordinary user, only as root."""
+"""Whether commands can have their own: no, as an ordinary user, only as root."""
 
 
 class Bind(NamedTuple):
-    """What is to be seen at a path, and whether it can be changed there."""
-
     source: str
     target: str
     writable: bool = False
     optional: bool = False
-    """Whether to go on without it where the target is not to be seen anyway."""
+    """Skip it if the target does not exist."""
     same_as: int = -1
-    """A descriptor of what the source must be; it may have been swapped since it was opened."""
+    """A descriptor that the source must match; it may have been swapped since it was opened."""
 
 
 class _Attributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
 
 
-def enter(kind: Namespaces, *, network: bool) -> None:
-    """Leave the namespaces that we share with everybody."""
+def enter_namespaces(kind: Namespaces, *, network: bool) -> None:
+    """Unshare."""
     user, group = os.getuid(), os.getgid()
     flags = _NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK)
     unshare(flags | (_NEW_USER if kind == "user" else 0))
@@ -56,20 +54,22 @@ def enter(kind: Namespaces, *, network: bool) -> None:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-    _set(_HERE, "/", _Attributes(0, 0, _PRIVATE, 0))  # or what follows would be seen by all
+    _set(_HERE, "/", _Attributes(0, 0, _PRIVATE, 0))  # else mounts would propagate to everybody
     if not network:
         _bring_up_loopback()
 
 
-def arrange(binds: Sequence[Bind], empty: Sequence[str]) -> None:
-    """Make all read-only, put empty memory over some folders, then the binds, in this order."""
+def set_up_mounts(binds: Sequence[Bind], empty: Sequence[str]) -> None:
+    """Make all read-only, mount tmpfs over some folders, then the binds, in this order."""
     trees = [(bind, _tree(bind)) for bind in binds if _wanted(bind)]
     _set(_HERE, "/", _Attributes(_READ_ONLY, 0, 0, 0))
     for folder in filter(os.path.isdir, empty):
         mount_new(b"tmpfs", os.fsencode(folder), _NO_SUID | _NO_DEVICES, b"mode=1777")
     for bind, tree in trees:
         if _wanted(bind):
-            _attach(tree, bind)
+            if not os.path.lexists(bind.target):
+                _make_target(Path(bind.target), stat.S_ISDIR(os.fstat(tree).st_mode))
+            system_call(MOVE_MOUNT, tree, b"", _HERE, os.fsencode(bind.target), _FROM_ITSELF)
         os.close(tree)
 
 
@@ -78,7 +78,7 @@ def _wanted(bind: Bind) -> bool:
 
 
 def _tree(bind: Bind) -> int:
-    """A copy of the mount at the source, in the air."""
+    """A detached clone of the mount at the source."""
     flags = _CLONE | _CLOSE_ON_EXEC | _RECURSIVE | _NO_FOLLOW
     tree = system_call(OPEN_TREE, _HERE, os.fsencode(bind.source), flags)
     if bind.same_as >= 0 and not os.path.samestat(os.fstat(tree), os.fstat(bind.same_as)):
@@ -88,14 +88,8 @@ def _tree(bind: Bind) -> int:
     return tree
 
 
-def _attach(tree: int, bind: Bind) -> None:
-    if not os.path.lexists(bind.target):
-        _make_target(Path(bind.target), stat.S_ISDIR(os.fstat(tree).st_mode))
-    system_call(MOVE_MOUNT, tree, b"", _HERE, os.fsencode(bind.target), _FROM_ITSELF)
-
-
 def _make_target(target: Path, is_folder: bool) -> None:
-    """Something to mount on, below one of the folders that were covered."""
+    """Create a mount point, below one of the covered folders."""
     (target if is_folder else target.parent).mkdir(parents=True, exist_ok=True)
     if not is_folder:
         target.touch()

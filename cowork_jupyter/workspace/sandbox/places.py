@@ -1,7 +1,7 @@
-"""Which places commands may see and change, and which hold what is nobody's business.
+"""Which paths commands may see and change, and which hold secrets.
 
-Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed
-by itself: `around` finds those. The folder that is split that way can still be listed.
+Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed by
+itself: `split_around` finds those. The folder that is split that way can still be listed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECRET_AT_HOME = (
     *("snap/firefox", "snap/chromium", ".var/app", ".bash_history", ".zsh_history"),
     *(".config/Code/User/globalStorage", ".claude", ".codex", ".config/github-copilot"),
 )  # fmt: skip
-"""Keys, tokens, tickets, key rings, browsers' profiles, what was typed into shells."""
+"""Keys, tokens, tickets, key rings, browser profiles, shell histories."""
 
 _SECRET_ELSEWHERE = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"),
@@ -43,13 +43,13 @@ _SECRET_ELSEWHERE = (
     *("/run", "/var/run", "/var/lib/kubelet", "/var/lib/docker", "/var/lib/sss/secrets"),
     *("/tmp", "/var/tmp", "/dev", "/boot", "/lost+found"),  # noqa: S108 - kept away, not used
 )
-"""Not only secrets: in /run and /tmp are the sockets of other programs, in /dev the disks."""
+"""Not only secrets: /run and /tmp hold the sockets of other programs, /dev the disks."""
 
 _NEEDED_OF_RUN = (
     *("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"),
     *("/run/nscd", "/run/current-system", "/run/opengl-driver", "/run/wrappers"),
 )
-"""How names are looked up, and where some systems keep their programs."""
+"""Name resolution, and where some systems keep their programs."""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 _GRAPHICS = ("nvidia", "dri", "kfd", "dxg")
@@ -63,32 +63,32 @@ START_UP_FILES = (
     *(".condarc", ".config/pip", ".pip", ".pythonrc.py", ".config/matplotlib"),
     *(".pam_environment", ".vscode", ".config/Code", ".cowork", ".jupyter", ".ipython"),
 )  # fmt: skip
-"""What runs by itself one day: in a home folder commands may read it and not change it."""
+"""These run automatically one day: in a home folder commands may read but not change them."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """What there is on this machine for commands of one workspace. All are real paths."""
+    """Paths on this machine for commands of one workspace, all resolved."""
 
     root: str
     hidden: tuple[str, ...]
-    """What must not be read, but for what is `needed` inside it. Named whether it exists or not:
-    what is made later must not be readable because a folder above it already was."""
+    """Must not be read, except what is `needed` inside. Listed whether it exists or not: what is
+    created later must not be readable because a folder above it already was."""
     protected: tuple[str, ...]
-    """What must not be changed in a home folder, whether it exists or not; see also `autorun`."""
+    """Must not be changed in a home folder, whether it exists or not; see also `autorun`."""
     needed: tuple[str, ...]
-    """What must be readable wherever it lies: the workspace, the home, our Python."""
+    """Must be readable wherever it is: the workspace, the home, our Python."""
     holds_home: bool
-    """Whether the workspace is a home folder, or holds one."""
+    """Whether the workspace is a home folder, or contains one."""
     state: tuple[str, ...] = ()
     """What a program may change beside the workspace, because it is its own."""
 
     def readable(self) -> Iterator[tuple[str, bool]]:
-        """What may be read, and of folders that are split whether only their list may be."""
-        yield from around("/", self.hidden)
+        """Paths, and for each whether it is a split folder that may only be listed."""
+        yield from split_around("/", self.hidden)
         for path in self.needed:
             if any(is_inside(path, place) for place in self.hidden):
-                yield from around(path, self.hidden_below(path))
+                yield from split_around(path, self.hidden_below(path))
 
     def hidden_below(self, folder: str) -> tuple[str, ...]:
         """What is hidden inside a folder, but not the folder itself."""
@@ -96,12 +96,12 @@ class Places:
 
     def writable_parts(self) -> Iterator[tuple[str, bool]]:
         """The workspace without what is hidden or protected in it."""
-        yield from around(self.root, (*self.hidden_below(self.root), *self.protected))
+        yield from split_around(self.root, (*self.hidden_below(self.root), *self.protected))
 
     def state_parts(self) -> Iterator[tuple[str, bool]]:
-        """The same of what is a program's own. What holds the workspace does not open it."""
+        """The same for `state`. Containing the workspace does not open it."""
         for path in self.state:
-            yield from around(path, (self.root, *self.hidden_below(path), *self.protected))
+            yield from split_around(path, (self.root, *self.hidden_below(path), *self.protected))
 
 
 def find_places(
@@ -111,7 +111,7 @@ def find_places(
     programs: Sequence[str],
     state: Sequence[str] = (),
 ) -> Places:
-    """Look at the machine. `private` is what else must not be read, such as our own records.
+    """Inspect the machine. `private` is what else must not be read, such as our own records.
 
     The first of the homes is the user's own.
     """
@@ -121,18 +121,22 @@ def find_places(
     hidden = [
         path
         for path in _real([*_SECRET_ELSEWHERE, *secrets, *private])
-        # Nothing that holds the workspace or our Python can be left out as a whole.
+        # What contains the workspace or our Python cannot be left out as a whole.
         if path in _SECRET_ELSEWHERE
         or not any(is_inside(needed_path, path) for needed_path in needed)
     ]
     inside = [home for home in homes if is_inside(home, root)]
     start_up = _real([f"{home}/{name}" for home in homes for name in START_UP_FILES])
-    kept = [path for path in start_up if any(_is_below(path, place) for place in (root, *own))]
+    kept = [
+        path
+        for path in start_up
+        if any(is_inside(path, place) and path != place for place in (root, *own))
+    ]
     return Places(root, tuple(hidden), tuple(kept), needed, bool(inside), own)
 
 
-def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
-    """What is not to be read of these: all, or what is there now beside names that may be."""
+def private_paths(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
+    """What must not be read of these: all, or what is there now beside the readable names."""
     for path, readable in private.items():
         if not readable:
             yield str(path)
@@ -141,8 +145,8 @@ def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
             yield from (entry.path for entry in entries if entry.name not in readable)
 
 
-def homes_here(environment: Mapping[str, str]) -> list[str]:
-    """The user's home first, then those of others: as root they could be read too."""
+def find_homes(environment: Mapping[str, str]) -> list[str]:
+    """The user's home first, then those of others, which root could read too."""
     own = [environment.get("HOME", ""), os.path.expanduser("~"), "/root"]  # noqa: PTH111
     with contextlib.suppress(OSError), os.scandir("/home") as entries:
         own += [entry.path for entry in entries if entry.is_dir()]
@@ -150,35 +154,31 @@ def homes_here(environment: Mapping[str, str]) -> list[str]:
     return [home for home in found if home != "/"]
 
 
-def elsewhere(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
+def other_home_entries(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
     """What is in the homes beside the folders that are kept."""
     for home in homes:
         if any(is_inside(home, folder) for folder in kept):
             continue
         with contextlib.suppress(OSError), os.scandir(home) as entries:
             for entry in entries:
-                yield from (path for path, is_split in around(entry.path, kept) if not is_split)
+                yield from (
+                    path for path, is_split in split_around(entry.path, kept) if not is_split
+                )
 
 
 def prefixes_of(python: str) -> tuple[str, ...]:
-    """Where the packages of an interpreter are: its environment, what that is made from, and
-    what the user has installed for themselves.
-    """
+    """Where an interpreter's packages are: its environment, the base of that, the user site."""
     own, base = (Path(path).parent.parent for path in (python, os.path.realpath(python)))
     return str(own), str(base), *filter(None, [site.USER_SITE or site.getusersitepackages()])
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether the path is the folder or below it, by whole names."""
+    """Whether the path is the folder or below it, by whole components."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return path != folder and is_inside(path, folder)
-
-
-def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """The parts of a folder that are beside the holes, each with whether it is a split folder."""
+def split_around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The parts of a folder beside the holes, each with whether it is a split folder."""
     if folder in holes:
         return
     below = [hole for hole in holes if is_inside(hole, folder)]
@@ -192,21 +192,21 @@ def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
     except OSError:
         return
     for name in names:
-        yield from around(f"{folder.rstrip('/')}/{name}", below)
+        yield from split_around(f"{folder.rstrip('/')}/{name}", below)
 
 
 def devices() -> list[str]:
-    """The devices that commands may use: the harmless ones and those that compute."""
+    """The harmless devices and GPUs."""
     names = [path.name for path in Path("/dev").iterdir()]
     wanted = [name for name in names if name in _DEVICES or name.startswith(_GRAPHICS)]
     return [f"/dev/{name}" for name in wanted]
 
 
-def needed_of_run() -> list[str]:
+def needed_in_run() -> list[str]:
     """What commands need of the otherwise hidden /run."""
     return [path for path in _NEEDED_OF_RUN if os.path.exists(path)]  # noqa: PTH110
 
 
 def _real(paths: Sequence[str]) -> list[str]:
-    """Where they really are, each once."""
+    """Resolved and deduplicated."""
     return sorted({os.path.realpath(path) for path in paths})

@@ -1,4 +1,4 @@
-"""What the sandbox promises on this machine, and what it cannot, in plain words."""
+"""What the sandbox guarantees on this machine, and what it cannot."""
 
 from __future__ import annotations
 
@@ -11,31 +11,27 @@ from .namespaces import Namespaces
 
 @dataclass(frozen=True)
 class Powers:
-    """What there is to confine with."""
-
     kind: str
     landlock: int
-    """The version; 0 without."""
+    """ABI version; 0 without."""
     namespaces: Namespaces
     seccomp: bool
     watches_sockets: bool
-    """Whether the kernel lets a guard decide whom a command connects to."""
+    """Whether the kernel lets a guard decide about each `connect` of a command."""
     root: bool
-    """Whether the service runs as root, whom the kernel does not hold to all limits."""
+    """Whether the service runs as root, who is exempt from some limits."""
 
     @property
     def own_mounts(self) -> bool:
-        """Whether a command has a view of the files of its own."""
         return bool(self.namespaces) or self.kind == "bubblewrap"
 
     @property
     def no_network(self) -> bool:
-        """Whether the network can be taken away as a whole."""
         return self.own_mounts or self.seccomp
 
     @property
     def own_sockets_only(self) -> bool:
-        """Whether each connection is looked at, and only the command's own sockets are reached."""
+        """Whether each connection is checked, so that commands reach only their own sockets."""
         return bool(self.namespaces) and self.seccomp and self.watches_sockets
 
     @property
@@ -76,7 +72,6 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
 
 
 def missing(powers: Powers, system: str = sys.platform) -> list[str]:
-    """What does not hold here."""
     if powers.kind == "none":
         remedy = (
             "Install bubblewrap, or use Linux 5.13 or newer with Landlock."
@@ -121,5 +116,5 @@ def _only_landlock(powers: Powers, version: int) -> bool:
 
 
 def _old(powers: Powers, version: int) -> bool:
-    """Whether Landlock is too old for it, and there are no mounts to make up for that."""
+    """Whether Landlock is too old, and there are no mounts to make up for it."""
     return _only_landlock(powers, version) and not powers.own_mounts

@@ -1,4 +1,4 @@
-"""The sandbox: starts commands so that the kernel keeps them where they belong."""
+"""The sandbox: starts commands confined by the kernel."""
 
 from __future__ import annotations
 
@@ -15,68 +15,64 @@ from pathlib import Path
 from ...domain.settings import SandboxChoice, Settings
 from ..no_follow import hold
 from ..workspace import Workspace
-from .aftermath import Aftermath, RunningCommand
 from .autorun import NOTHING_OPENED, Opened
-from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
+from .autorun_guard import AutorunGuard, RunningCommand
+from .bubblewrap import bubblewrap_program, bwrap_command, is_set_user_id
+from .command_spec import CommandSpec, Descriptors, ProcessLimits
 from .landlock import landlock_version
+from .launcher import ConfinedCommand, Launcher
 from .namespaces import Bind
-from .orders import Descriptors, Orders, ProcessLimits
-from .places import Places, elsewhere, find_places, homes_here, prefixes_of, withheld
+from .places import Places, find_homes, find_places, other_home_entries, prefixes_of, private_paths
 from .promises import Powers, missing, promises
-from .running import ConfinedCommand, Launcher
-from .scratch import Scratch, environment
-from .seccomp import families, filter_program, seccomp_works_here
-from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only
+from .scratch import Scratch, scratch_environment
+from .seccomp import allowed_families, filter_program, seccomp_works_here
+from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only_mounts
 
 _MEBIBYTE = 1024 * 1024
 _PACKAGE = str(Path(__file__).parents[2])
-"""Ours, which may be installed elsewhere than in the environment that runs it."""
-_KEEPER = Launcher()
+"""Our package may be installed outside of the environment that runs it."""
+_LAUNCHER = Launcher()
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One command to be started."""
-
     arguments: Sequence[str]
     workspace: Workspace
     folder: int
-    """An open descriptor of where to run."""
+    """Open descriptor of the working directory."""
     path: str
     """The same, relative to the workspace."""
     output: int
     environment: Mapping[str, str]
     may_write: bool
     network: bool = True
-    """Whether the user has let it reach the network, where that is theirs to say."""
+    """Whether the user allowed network access, where that is theirs to say."""
     opened: Opened = NOTHING_OPENED
-    """What it may write of that which runs later, outside."""
+    """What it may write of the files that run later, outside the sandbox."""
     undone: Callable[[list[str]], None] = lambda _paths: None
-    """Told what it left there all the same, which was set aside."""
+    """Called with what had to be undone of such files."""
     input: int | None = None
-    """What it reads; nothing by default."""
+    """Its stdin; /dev/null by default."""
     errors: int | None = None
-    """Where its errors go, if not to `output`."""
+    """Its stderr, if not `output`."""
     hidden: frozenset[str] = frozenset()
-    """Files and folders of the workspace that it must not read, beside those that none may."""
+    """Further files and folders of the workspace that it must not read."""
     reads_home: bool = True
     """Whether it may read homes beside the workspace and its Python."""
     state: frozenset[str] = frozenset()
-    """Files and folders outside the workspace that are the program's own: it may change them."""
+    """Files and folders outside the workspace that belong to the program: it may change them."""
     is_online: bool = False
-    """Whether it works by the network, so that there is nothing to say about it."""
+    """Whether it needs the network to work at all."""
 
 
 class Sandbox:
-    """What confines the commands of one service."""
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._views: dict[Viewer, View] = {}
-        self._aftermaths: dict[str, Aftermath] = {}
+        self._guards: dict[str, AutorunGuard] = {}
 
     def __reduce__(self) -> tuple[type[Sandbox], tuple[Settings]]:
-        """In another process it is made anew, for that one's machine."""
+        """Another process probes its own machine."""
         return Sandbox, (self._settings,)
 
     @cached_property
@@ -86,70 +82,63 @@ class Sandbox:
 
     @cached_property
     def powers(self) -> Powers:
-        """What there is to confine with, found out by trying; the first time takes a moment."""
+        """What there is to confine with, probed on first use."""
         return Powers(
             kind=self.kind,
             landlock=landlock_version() if self.kind == "landlock" else 0,
-            namespaces=_KEEPER.namespaces() if self.kind == "landlock" else "",
+            namespaces=_LAUNCHER.namespaces() if self.kind == "landlock" else "",
             seccomp=seccomp_works_here(),
-            watches_sockets=self.kind == "landlock" and _KEEPER.watches_sockets(),
+            watches_sockets=self.kind == "landlock" and _LAUNCHER.watches_sockets(),
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
     def promises(self) -> list[str]:
-        """What holds for commands on this machine, in plain words."""
         return promises(self.powers, self._settings)
 
     def missing(self) -> list[str]:
-        """What does not hold on this machine, and would elsewhere."""
         return missing(self.powers)
 
     def allows_network(self, *, may_write: bool, asked: bool) -> bool:
-        """Whether a command reaches the network: never one of a role that only looks."""
+        """Read-only roles never get network access."""
         choice = self._settings.sandbox_network
         return may_write and (choice == "allow" or (choice == "ask" and asked))
 
     @asynccontextmanager
     async def running(self, launch: Launch) -> AsyncIterator[ConfinedCommand]:
-        """The command, confined; at the end nothing of it is left running."""
+        """Run the command confined; on exit nothing of it is left running."""
         if "powers" not in self.__dict__:
             await asyncio.to_thread(lambda: self.powers)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
-        run = await self._begin(launch)
+        run: RunningCommand | None = None
+        if launch.may_write:  # a read-only command cannot change autorun files
+            begin = self._guard(launch.workspace).begin
+            run = await asyncio.to_thread(begin, launch.opened)
         try:
             with _held(launch) as held:
                 view = self._view(launch, held.workspace)
-                orders = self._orders(launch, folder, view, run)
+                spec = self._spec(launch, folder, view, run)
                 if view:
                     held = replace(held, ruleset=view.ruleset.descriptor)
-                command = await ConfinedCommand.start(_KEEPER, orders, held)
+                command = await ConfinedCommand.start(_LAUNCHER, spec, held)
             try:
                 yield command
             finally:
                 await command.end()
         finally:
             if run:
-                finishing = asyncio.to_thread(self._aftermath(launch.workspace).finish, run)
+                finishing = asyncio.to_thread(self._guard(launch.workspace).finish, run)
                 launch.undone(await asyncio.shield(finishing))
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    async def _begin(self, launch: Launch) -> RunningCommand | None:
-        """Look at what runs later, before a command can change it; a tester's cannot."""
-        if not launch.may_write:
-            return None
-        return await asyncio.to_thread(self._aftermath(launch.workspace).begin, launch.opened)
-
-    def _aftermath(self, workspace: Workspace) -> Aftermath:
+    def _guard(self, workspace: Workspace) -> AutorunGuard:
         root = str(workspace.root)
-        if root not in self._aftermaths:
-            own_mounts = self.powers.own_mounts
-            made = Aftermath(root, self._settings.data_dir, own_mounts=own_mounts)
-            self._aftermaths[root] = made
-        return self._aftermaths[root]
+        if root not in self._guards:
+            data, own_mounts = self._settings.data_dir, self.powers.own_mounts
+            self._guards[root] = AutorunGuard(root, data, own_mounts=own_mounts)
+        return self._guards[root]
 
     def close(self) -> None:
-        """Let go of what was made for commands."""
         for view in self._views.values():
             view.close()
         self._views.clear()
@@ -161,16 +150,18 @@ class Sandbox:
     def _scratch(self) -> Scratch:
         return Scratch()
 
-    def _orders(
+    def _spec(
         self, launch: Launch, folder: Path, view: View | None, run: RunningCommand | None
-    ) -> Orders:
-        """What to ask the keeper for; without a view, bubblewrap does the confining."""
+    ) -> CommandSpec:
+        """Without a view, bubblewrap does the confining."""
         network = self._network(launch)
-        orders = Orders(
+        spec = CommandSpec(
             arguments=list(launch.arguments),
             environment={
                 **launch.environment,
-                **environment(_as_seen(folder, self.powers.own_mounts), may_write=launch.may_write),
+                **scratch_environment(
+                    _as_seen(folder, self.powers.own_mounts), may_write=launch.may_write
+                ),
             },
             limits=self._limits,
             root=str(launch.workspace.root),
@@ -178,11 +169,11 @@ class Sandbox:
             namespaces=self.powers.namespaces,
             network=network,
         )
-        on_top = list(read_only(run.read_only, orders.root)) if run else []
+        on_top = list(read_only_mounts(run.read_only, spec.root)) if run else []
         if view is None:
-            return self._wrapped(orders, launch, on_top)
+            return self._wrapped(spec, launch, on_top)
         return replace(
-            orders,
+            spec,
             binds=[*view.binds, *on_top],
             empty=list(COVERED_WITH_NOTHING),
             filter=self._filter(network),
@@ -198,7 +189,7 @@ class Sandbox:
             return ""
         # Where other programs' sockets cannot be hidden, none can be opened.
         alone = self.powers.own_mounts
-        allowed = families(internet=network or alone, unix=alone, others=network and alone)
+        allowed = allowed_families(internet=network or alone, unix=alone, others=network and alone)
         return filter_program(allowed, watched=self.powers.own_sockets_only).hex()
 
     def _view(self, launch: Launch, root: int) -> View | None:
@@ -216,22 +207,22 @@ class Sandbox:
             self._views[viewer] = view
         return view
 
-    def _wrapped(self, orders: Orders, launch: Launch, on_top: list[Bind]) -> Orders:
+    def _wrapped(self, spec: CommandSpec, launch: Launch, on_top: list[Bind]) -> CommandSpec:
         program = bubblewrap_program() or "bwrap"
-        arguments = wrapped(
+        arguments = bwrap_command(
             program,
-            orders.arguments,
+            spec.arguments,
             binds=[
                 *mounts(launch.may_write, self._places(launch), self._scratch),
                 *on_top,
             ],
             empty=COVERED_WITH_NOTHING,
             folder=str(launch.workspace.root / launch.path),
-            network=orders.network,
+            network=spec.network,
         )
-        # Where it gets its rights by being set-user-id, a filter would take them away.
-        rules = "" if is_set_user_id(program) else self._filter(orders.network)
-        return replace(orders, arguments=arguments, filter=rules, privileged=True)
+        # A filter (no_new_privs) would take away the rights of a set-user-id program.
+        rules = "" if is_set_user_id(program) else self._filter(spec.network)
+        return replace(spec, arguments=arguments, filter=rules, privileged=True)
 
     def _places(self, launch: Launch) -> Places:
         database = str(self._settings.database)
@@ -239,13 +230,15 @@ class Sandbox:
             str(self._settings.data_dir),
             *(f"{database}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
             *filter(None, [os.environ.get("XDG_RUNTIME_DIR")]),
-            *withheld(self._settings.private),
+            *private_paths(self._settings.private),
             *launch.hidden,
         ]
-        root, homes = str(launch.workspace.root), homes_here(os.environ)
+        root, homes = str(launch.workspace.root), find_homes(os.environ)
         programs = [sys.prefix, sys.base_prefix, _PACKAGE]
         if not launch.reads_home:
-            private += elsewhere(homes, [root, *programs, *prefixes_of(launch.arguments[0])])
+            private += other_home_entries(
+                homes, [root, *programs, *prefixes_of(launch.arguments[0])]
+            )
         return find_places(root, homes, private, programs, sorted(launch.state))
 
     @cached_property
@@ -260,7 +253,7 @@ class Sandbox:
 
 @contextmanager
 def _held(launch: Launch) -> Iterator[Descriptors]:
-    """What is handed to the command, but for the list of what it may see."""
+    """Everything handed to the command except the ruleset."""
     root = hold(launch.workspace.root)
     try:
         with Path(os.devnull).open("rb") as nothing:
@@ -276,7 +269,7 @@ def _held(launch: Launch) -> Iterator[Descriptors]:
 
 
 def available_sandbox(choice: SandboxChoice) -> str:
-    """What commands are confined with here: what was chosen if it works, else none."""
+    """The chosen sandbox if it works here, else `none`."""
     if choice in ("auto", "landlock") and landlock_version() > 0:
         return "landlock"
     if choice in ("auto", "bubblewrap") and bubblewrap_program() is not None:
@@ -285,14 +278,14 @@ def available_sandbox(choice: SandboxChoice) -> str:
 
 
 def _as_seen(folder: Path, own_mounts: bool) -> str:
-    """Where the command finds its temporary folder."""
+    """Path of the temporary folder as the command sees it."""
     if not own_mounts:
         return str(folder)
     return "/tmp" if folder.name == "work" else f"/tmp/{folder.name}"  # noqa: S108 - its own
 
 
 def _machine_memory() -> int:
-    """Bytes that this machine, or the container we are in, has."""
+    """Memory in bytes of this machine or container."""
     most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = Path("/sys/fs/cgroup/memory.max")
     allowed = limit.read_text().strip() if limit.exists() else ""

@@ -1,7 +1,7 @@
-"""Folders for what commands need and nobody keeps: gone when the sandbox is.
+"""Temporary folders for commands, removed with the sandbox.
 
-A process that is killed cannot clean up. So each folder is locked as long as its process lives,
-and whoever makes one removes those that nobody holds any more.
+A killed process cannot clean up. So each folder is locked while its process lives, and creating a
+new one removes those that nobody holds any more.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _NEW = 60.0
 class Scratch:
     """One private folder for a service.
 
-    Not /tmp itself: other programs' sockets and files are there, and whoever can write them can
-    make those programs do things.
+    Not /tmp itself: whoever can write to other programs' sockets and files there can make those
+    programs do things.
     """
 
     def __init__(self) -> None:
         self._base = _made_in(Path(os.path.realpath(tempfile.gettempdir())))
         self.work = self._folder("work")
-        """Temporary files of commands that may write; one finds what another has left."""
+        """Temporary files of commands that may write; they share it."""
         self.tests = self._folder("tests")
-        """Holds a folder for each command that may not."""
+        """Holds a folder for each read-only command."""
         self.empty = self._folder("empty")
         self.nothing = self._base / "nothing"
-        """An empty folder and an empty file, to be seen where the real ones must not be."""
+        """An empty folder and an empty file, mounted over hidden ones."""
         self.nothing.touch(mode=0o444)
         memory = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else self._base
         self.memory = _made_in(memory)
@@ -53,7 +53,6 @@ class Scratch:
         threading.Thread(target=sweep, args=(places,), name="cowork-sweep", daemon=True).start()
 
     def for_one_command(self) -> Path:
-        """A new folder for a command that may write nowhere else."""
         folder = self.tests / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         return folder
@@ -64,8 +63,8 @@ class Scratch:
         return folder
 
 
-def environment(folder: str, *, may_write: bool) -> dict[str, str]:
-    """Tells programs where to put what they would otherwise put into the home or the workspace."""
+def scratch_environment(folder: str, *, may_write: bool) -> dict[str, str]:
+    """Point caches and temporary files away from the home and the workspace."""
     common = {
         "TMPDIR": folder,
         "JUPYTER_RUNTIME_DIR": f"{folder}/jupyter",
@@ -87,7 +86,7 @@ def environment(folder: str, *, may_write: bool) -> dict[str, str]:
 
 
 def sweep(places: set[Path], new: float = _NEW) -> None:
-    """Remove the folders that processes have left behind which are no more."""
+    """Remove the folders of processes that no longer run."""
     for place in places:
         with suppress(OSError):
             for folder in place.glob(f"{_PREFIX}*"):
@@ -100,7 +99,7 @@ def _remove_if_left_behind(folder: Path, new: float) -> None:
     try:
         found = os.fstat(lock)
         if found.st_uid == os.getuid() and time.time() - found.st_ctime > new:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if somebody has it
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if somebody holds it
             shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(lock)
@@ -112,14 +111,14 @@ def _made_in(place: Path) -> Path:
 
 def _lock(folder: Path) -> int:
     lock = os.open(folder, OPEN_FOLDER)
-    with suppress(OSError):  # a file system without locks: then nobody else can lock it either
+    with suppress(OSError):  # no locks on this file system: then nobody else can lock it either
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return lock
 
 
 def _let_go(held: dict[Path, int], made_by: int) -> None:
     if os.getpid() != made_by:
-        return  # a fork that ends; the folders are its parent's
+        return  # in a forked child; the folders are its parent's
     for folder, lock in held.items():
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)

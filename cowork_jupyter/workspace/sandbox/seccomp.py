@@ -1,7 +1,7 @@
-"""A filter for system calls, for what Landlock cannot refuse: sockets of every kind.
+"""A seccomp filter for what Landlock cannot refuse: sockets of every kind.
 
-The filter is a small program for the kernel's packet-filter machine, made by hand here:
-a dozen instructions that look at the call's number and, for `socket`, at the family.
+Hand-assembled BPF: a dozen instructions that look at the syscall number and, for `socket`, at the
+family.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from .kernel import MACHINE, PR_SET_SECCOMP, prctl, system_call
+from .syscalls import MACHINE, PR_SET_SECCOMP, prctl, system_call
 
 _MODE_FILTER = 2
 _LOAD, _JUMP_EQUAL, _JUMP_SET, _AND, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
@@ -47,17 +47,16 @@ class _Program(ctypes.Structure):
 
 
 def seccomp_works_here(machine: str = MACHINE) -> bool:
-    """Whether we know this machine's system calls well enough to filter them."""
+    """Whether we know this machine's syscall numbers."""
     return machine in _ARCHITECTURES
 
 
 def connect_number() -> int:
-    """The system call that reaches other programs."""
     return _ARCHITECTURES[MACHINE].connect
 
 
-def families(*, internet: bool, unix: bool, others: bool) -> frozenset[int] | None:
-    """The socket families that a command may open; None for all."""
+def allowed_families(*, internet: bool, unix: bool, others: bool) -> frozenset[int] | None:
+    """Socket families that a command may open; None for all."""
     if internet and unix and others:
         return None
     allowed = {socket.AF_NETLINK} if hasattr(socket, "AF_NETLINK") else set()  # lists interfaces
@@ -71,13 +70,13 @@ def filter_program(
 ) -> bytes:
     """Refuse the key ring, io_uring (which opens sockets past any filter) and other families.
 
-    If sockets are watched, whoever listens to the filter is asked about each connection.
+    With `watched`, the filter's listener is asked about each connect and listen.
     """
     known = _ARCHITECTURES[machine]
     code = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
         (_JUMP_EQUAL, 1, 0, known.audit),
-        _refuse(errno.EPERM),  # 32-bit programs number their calls differently
+        _refuse(errno.EPERM),  # 32-bit programs use other syscall numbers
         (_LOAD, 0, 0, _NUMBER_AT),
         (_JUMP_SET, 0, 1, _X32),
         _refuse(errno.EPERM),
@@ -103,7 +102,7 @@ def filter_program(
 
 
 def _no_local_datagrams(known: _Architecture) -> list[tuple[int, int, int, int]]:
-    """Open no local sockets that reach others without connecting; a pair of them can, too."""
+    """Refuse local datagram sockets and pairs: they reach others without `connect`."""
     return [
         *((_JUMP_EQUAL, 1, 0, known.socket), (_JUMP_EQUAL, 0, 7, known.socketpair)),
         *((_LOAD, 0, 0, _FIRST_ARGUMENT_AT), (_JUMP_EQUAL, 0, 5, int(socket.AF_UNIX))),
@@ -116,12 +115,12 @@ def _no_local_datagrams(known: _Architecture) -> list[tuple[int, int, int, int]]
 
 
 def install_filter(program: bytes) -> None:
-    """From here on, this process and all it starts live under the filter."""
+    """Irrevocable, and inherited by all children."""
     prctl(PR_SET_SECCOMP, _MODE_FILTER, _held(program))
 
 
 def install_watched_filter(program: bytes) -> int:
-    """The same; gives the descriptor at which questions about sockets are asked."""
+    """Like `install_filter`; returns the descriptor of the listener."""
     flags = _WITH_LISTENER | _WAIT_KILLABLE
     return system_call(_ARCHITECTURES[MACHINE].seccomp, _SET_FILTER, flags, _held(program))
 

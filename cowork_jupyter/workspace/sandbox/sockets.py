@@ -1,9 +1,8 @@
-"""Watches over a command's sockets: it reaches its own and no other program's.
+"""Watches a command's sockets: it reaches its own and no other program's.
 
-A filter cannot look at the path that `connect` is given. So the kernel stops each `connect` of
-the command and asks its guard, which makes the connection itself: what the command writes over
-the path meanwhile, or puts in the socket's place, does not count. A path is reached only if it
-is that of a socket on which the command itself listens.
+A seccomp filter cannot look at the path given to `connect`. So the kernel suspends each `connect`
+and asks the guard, which makes the connection itself: overwriting the path or swapping the socket
+meanwhile makes no difference. A path is reached only if the command itself listens on that socket.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from .kernel import (
+from .seccomp import connect_number, filter_program, install_watched_filter
+from .syscalls import (
     OPENAT2,
     PIDFD_GETFD,
     PIDFD_OPEN,
@@ -31,7 +31,6 @@ from .kernel import (
     prctl,
     system_call,
 )
-from .seccomp import connect_number, filter_program, install_watched_filter
 
 if sys.platform == "linux":
     from fcntl import ioctl
@@ -47,14 +46,14 @@ _MAX_ADDRESS_LENGTH = 128
 _DIAGNOSIS, _BY_FAMILY, _OF_FILE, _FILE, _ANY = 4, 20, 2, 1, 0xFFFFFFFF
 
 ALONE = b"alone"
-"""Said to the guard with the descriptors: nobody else is in the command's network."""
+"""Sent to the guard with the descriptors: nobody else is in the command's network."""
 
 Place = tuple[int, int]
-"""The device and the number of a socket's file."""
+"""Device and inode of a socket's file."""
 
 
 class _Call(NamedTuple):
-    """A system call that waits for an answer."""
+    """A suspended system call."""
 
     id: int
     thread: int
@@ -65,12 +64,13 @@ class _Call(NamedTuple):
 
 
 class Sockets:
-    """Answers the calls of one command, each in a thread: connecting may take its time."""
+    """Answers the calls of one command, each in a thread since connecting may block."""
 
     def __init__(self, calls: int, diagnosis: int, *, alone: bool) -> None:
-        """`diagnosis` is a socket that asks the kernel about sockets of the command's network.
+        """`diagnosis` is a sock_diag socket of the command's network namespace.
 
-        `alone` says that nobody else is in that network: then all names in it are its own.
+        `alone` says that nobody else is in that namespace: then all abstract names in it are its
+        own.
         """
         self.calls = calls
         self.diagnosis = socket.socket(fileno=diagnosis)
@@ -80,7 +80,7 @@ class Sockets:
         self._names = set[bytes]()
 
     def answer_next(self) -> None:
-        """Take the next call; one that is gone by now needs no answer."""
+        """Handle the next call; one that is gone by now needs no answer."""
         with contextlib.suppress(OSError):
             raw = bytearray(_NOTICE.size)
             ioctl(self.calls, _RECEIVE, raw)
@@ -92,7 +92,7 @@ class Sockets:
                 self._listen(known)
 
     def _listen(self, call: _Call) -> None:
-        """Remember the socket, whichever it is: the command could not hold one of others."""
+        """Remember the socket; the command cannot hold one of another program."""
         with contextlib.suppress(OSError), self._taken(call) as held:
             if held.family == socket.AF_UNIX:
                 self._listening.add(os.fstat(held.fileno()).st_ino)
@@ -102,7 +102,8 @@ class Sockets:
         self._say(call, go_on=True)
 
     def _connect(self, call: _Call) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # nor be interrupted
+        # Signals go to the main thread.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             with self._taken(call) as held:
                 address = self._address(call)
@@ -135,7 +136,7 @@ class Sockets:
             os.close(found)
 
     def _own_places(self) -> set[Place]:
-        """Where the command listens now. Asked anew: a file's number may be another's later."""
+        """Where the command listens now. Queried each time: inodes are reused."""
         with self._asking:
             found = {number: place_of(self.diagnosis, number) for number in self._listening}
             self._listening = {number for number, place in found.items() if place}
@@ -143,7 +144,7 @@ class Sockets:
 
     @contextmanager
     def _taken(self, call: _Call) -> Iterator[socket.socket]:
-        """The socket that the call is about, shared with the command."""
+        """A duplicate of the socket that the call is about."""
         process = system_call(PIDFD_OPEN, _process_of(call.thread), 0)
         try:
             held = socket.socket(fileno=system_call(PIDFD_GETFD, process, call.descriptor, 0))
@@ -153,10 +154,10 @@ class Sockets:
             yield held
 
     def _address(self, call: _Call) -> bytes:
-        """What the command wants to reach, read once and out of its memory."""
+        """The address to connect to, read once from the command's memory."""
         memory = os.open(f"/proc/{call.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            ioctl(self.calls, _IS_VALID, struct.pack("Q", call.id))  # else it is another's memory
+            ioctl(self.calls, _IS_VALID, struct.pack("Q", call.id))  # the pid is not reused yet
             length = min(call.length, _MAX_ADDRESS_LENGTH)
             return os.pread(memory, length, call.address)
         finally:
@@ -169,7 +170,7 @@ class Sockets:
 
 
 def watch(program: bytes, guard: socket.socket, *, alone: bool) -> None:
-    """Come under a filter that asks about sockets, and hand the guard what it answers with."""
+    """Install a filter that asks about sockets, and hand the guard what it answers with."""
     diagnosis = socket.SOCK_RAW | socket.SOCK_CLOEXEC
     with socket.socket(socket.AF_NETLINK, diagnosis, _DIAGNOSIS) as asking:
         calls = install_watched_filter(program)
@@ -177,7 +178,7 @@ def watch(program: bytes, guard: socket.socket, *, alone: bool) -> None:
 
 
 def place_of(diagnosis: socket.socket, number: int) -> Place | None:
-    """Where the file of a socket is, as the kernel itself knows it; a name can be moved."""
+    """Where a socket's file is, according to the kernel; a name can be moved."""
     facts, at = _known(diagnosis, number), 16
     while at + 12 <= len(facts):
         length, kind = struct.unpack_from("HH", facts, at)
@@ -189,7 +190,7 @@ def place_of(diagnosis: socket.socket, number: int) -> Place | None:
 
 
 def _known(diagnosis: socket.socket, number: int) -> bytes:
-    """What the kernel says of a local socket; nothing of one that is gone."""
+    """What the kernel knows of a local socket; empty if it is gone."""
     wanted = struct.pack("BBHIIIII", socket.AF_UNIX, 0, 0, _ANY, number, _OF_FILE, _ANY, _ANY)
     diagnosis.send(struct.pack("IHHII", 16 + len(wanted), _BY_FAMILY, 1, 1, 0) + wanted)
     answer = diagnosis.recv(4096)
@@ -204,10 +205,10 @@ def _process_of(thread: int) -> int:
 
 
 def _opened(thread: int, path: bytes) -> int:
-    """What a path leads to for the command, with its mounts, from where it is."""
-    start = "root" if path.startswith(b"/") else "cwd"
-    folder = os.open(f"/proc/{thread}/{start}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    is_absolute = start == "root"
+    """Resolve a path as the command would, with its mounts and working directory."""
+    is_absolute = path.startswith(b"/")
+    start = f"/proc/{thread}/{'root' if is_absolute else 'cwd'}"
+    folder = os.open(start, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     how = struct.pack("QQQ", os.O_PATH | os.O_CLOEXEC, 0, _IN_ROOT if is_absolute else 0)
     try:
         return system_call(OPENAT2, folder, path.lstrip(b"/") if is_absolute else path, how, 24)
@@ -216,7 +217,7 @@ def _opened(thread: int, path: bytes) -> int:
 
 
 def try_watching() -> None:
-    """Have a child listen and connect under watch; raises where this kernel lacks something."""
+    """Have a child listen and connect under watch; raises where the kernel lacks something."""
     ours, its = socket.socketpair()
     child = os.fork()
     if child == 0:

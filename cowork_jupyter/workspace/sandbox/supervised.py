@@ -1,4 +1,4 @@
-"""Starts foreign programs that speak lines of JSON under a supervisor: none outlives us."""
+"""Starts external programs that speak JSON lines under a supervisor, so that none outlives us."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ NOT_SUPERVISED = (
 )
 MAX_LINE_LENGTH = 16 * 2**20
 LAST_WORDS = 2.0
-"""Seconds that a program has to end by itself once its input is closed."""
+"""Seconds that a program has to exit by itself once its input is closed."""
 _PATIENCE = 30.0
-"""Seconds for the supervisor to do its work: a moment, unless the machine is very busy."""
+"""Seconds for the supervisor to finish: a moment, unless the machine is very busy."""
 
 
 class SupervisedProcess:
-    """A running program, with its pipes."""
-
     def __init__(self, process: asyncio.subprocess.Process, lifeline: int) -> None:
         assert process.stdin
         assert process.stdout
@@ -34,24 +32,24 @@ class SupervisedProcess:
         self._lifeline: int | None = lifeline
 
     async def wait(self) -> int:
-        """How it ended: its exit code, negative for a signal."""
+        """Exit code, negative for a signal."""
         return await self._process.wait()
 
     def cut(self) -> None:
-        """End it now, with all that it has started."""
+        """Kill it now, with all it has started."""
         held, self._lifeline = self._lifeline, None
         if held is not None:
             os.close(held)
 
     async def end(self) -> None:
-        """Close its input and wait a moment; then end what is left."""
+        """Close its input, wait a moment, then kill what is left."""
         try:
             self.stdin.close()
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_WORDS):
                     await self.wait()
         finally:
-            self.cut()  # also if we are stopped while we wait
+            self.cut()  # also on cancellation
         with suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 await self.wait()
@@ -60,7 +58,7 @@ class SupervisedProcess:
 async def start(
     program: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str | None
 ) -> SupervisedProcess:
-    """Start a supervised program, in this folder and with these variables alone."""
+    """The environment is exactly these variables."""
     if sys.platform == "win32":
         raise Unavailable(NOT_SUPERVISED, code="unsupported_system", retryable=False)
     end, lifeline = os.pipe()

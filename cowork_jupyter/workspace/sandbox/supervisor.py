@@ -1,12 +1,12 @@
-"""A supervisor: a small process between us and a server that we start, so that none outlives us.
+"""A small process between us and a server that we start, so that the server never outlives us.
 
-Run as a program of its own with nothing loaded: `python -I -S supervisor.py LIFELINE COMMAND`. The
-server has our pipes as its own, so nothing is slower for it. When the lifeline ends, because we
-let go or are no more, the server and all that it has started are ended; when the server ends by
-itself, what it left behind is ended too.
+Run as a program of its own: `python -I -S supervisor.py LIFELINE COMMAND`. The server inherits our
+pipes, so nothing is slower for it. When the lifeline closes, because we let go or are gone, the
+server and all it has started are killed; when the server exits by itself, what it left behind is
+killed too.
 
-The server is started before anything is imported that it need not wait for. How what is left is
-collected and ended is the keeper's way too.
+The server is started before anything is imported that it need not wait for. The launcher process
+uses the same functions to collect and kill what is left.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import os
 import sys
 
 GRACE = 0.5
-"""Seconds between asking what is left to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 _PIPE, _FILE_SIZE = 13, 25
-"""Signals that Python ignores, which is not the server's habit."""
+"""SIGPIPE and SIGXFSZ, which Python ignores; the server gets the defaults."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def start(command: list[str]) -> int:
-    """Start the server in a session of its own; exits where that cannot be."""
+    """Start the server in its own session; exits with 127 on failure."""
     try:
         return os.posix_spawnp(
             command[0], command, os.environ, setsid=True, setsigdef=[_PIPE, _FILE_SIZE]
@@ -33,9 +33,9 @@ def start(command: list[str]) -> int:
 
 
 def look_after(server: int, lifeline: int) -> int:
-    """Wait for the server's end or that of the lifeline, and leave nothing behind."""
+    """Wait for the end of the server or of the lifeline, and leave nothing behind."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    for ours in (0, 1, 2):  # or the server's end would not be seen at the other end of its pipes
+    for ours in (0, 1, 2):  # or our copies would keep the server's pipes open
         os.dup2(nothing, ours)
     _adopt_orphans()
     code = _wait(server, lifeline)
@@ -52,7 +52,7 @@ def _wait(server: int, lifeline: int) -> int:
     poll.register(lifeline, select.POLLIN)
     poll.register(woken, select.POLLIN)
     while True:
-        ended = ended_children(woken)  # also before the first wait: it may be over already
+        ended = ended_children(woken)  # also before the first poll: it may have ended already
         if server in ended:
             return ended[server]
         if any(descriptor == lifeline for descriptor, _ in poll.poll()):
@@ -60,7 +60,7 @@ def _wait(server: int, lifeline: int) -> int:
 
 
 def woken_by_children() -> int:
-    """Something to wait for together with other things: it can be read when a child ends."""
+    """A descriptor to poll together with others: readable when a child ends."""
     import signal
 
     woken, wake = os.pipe()
@@ -72,7 +72,7 @@ def woken_by_children() -> int:
 
 
 def ended_children(woken: int) -> dict[int, int]:
-    """The children that have ended since the last time, and how."""
+    """Exit codes of the children that have ended since the last call."""
     import contextlib
 
     with contextlib.suppress(BlockingIOError):
@@ -94,7 +94,7 @@ def _collect() -> dict[int, int]:
 
 
 def end_all(grace: float, group: int | None = None) -> None:
-    """Ask everything below to end, then end it. Where orphans come to us, none gets away."""
+    """SIGTERM everything below, then SIGKILL. As a subreaper none gets away."""
     import signal
     import time
 
@@ -112,7 +112,7 @@ def has_children() -> bool:
     try:
         if hasattr(os, "waitid"):
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        else:  # on macOS before Python 3.13; it collects one, as our callers are about to do
+        else:  # on macOS before Python 3.13; it reaps one, as our callers are about to do
             os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
         return False
@@ -134,7 +134,7 @@ def _descendants() -> list[int]:
     import contextlib
 
     children: dict[int, list[int]] = {}
-    with contextlib.suppress(OSError):  # where there is no /proc, the group must do
+    with contextlib.suppress(OSError):  # without /proc, the process group must do
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - thousands of names
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 parent = int(file.read().rpartition(b")")[2].split()[1])
@@ -148,7 +148,7 @@ def _descendants() -> list[int]:
 
 
 def _adopt_orphans() -> None:
-    """What our children leave behind comes to us, also from other sessions."""
+    """Become the subreaper of what our children leave behind, also in other sessions."""
     if sys.platform == "linux":
         import ctypes
 
@@ -156,12 +156,12 @@ def _adopt_orphans() -> None:
 
 
 def _end_like(code: int) -> None:
-    """End as the server did, so that whoever started us can tell."""
+    """Exit as the server did, so that our parent can tell."""
     import contextlib
     import signal
 
     if code < 0:
-        with contextlib.suppress(OSError):  # of some signals nothing can be changed
+        with contextlib.suppress(OSError):  # the handlers of some signals cannot be changed
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)

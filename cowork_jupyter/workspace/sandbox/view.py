@@ -1,7 +1,7 @@
-"""What a command sees: the Landlock list and the mounts for one workspace, made once.
+"""What a command sees: the Landlock ruleset and the mounts of one workspace, cached.
 
-A list is made anew when an entry came or went in a folder that had to be split. Until then
-a new entry cannot be read, which is the safe way to be out of date.
+They are rebuilt when an entry came or went in a folder that had to be split. Until then a new entry
+cannot be read, which is the safe way to be out of date.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .landlock import Ruleset
+from .landlock import Access, Ruleset
 from .namespaces import Bind, Namespaces
-from .places import Places, devices, is_inside, needed_of_run
+from .places import Places, devices, is_inside, needed_in_run
 from .scratch import Scratch
 
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - covered or allowed, not used
@@ -24,13 +24,11 @@ COVERED_WITH_NOTHING = ("/run",)
 
 @dataclass(frozen=True)
 class Viewer:
-    """For whom a view is made."""
-
     may_write: bool
     tcp: bool
     namespaces: Namespaces
     version: int
-    """Of Landlock."""
+    """ABI version of Landlock."""
     hidden: frozenset[str] = frozenset()
     """What it must not read beside what nobody may."""
     reads_home: bool = True
@@ -39,8 +37,6 @@ class Viewer:
 
 
 class View:
-    """The list, the mounts, and whether they are still up to date."""
-
     def __init__(self, viewer: Viewer, places: Places, scratch: Scratch, workspace: int) -> None:
         self._root = os.fstat(workspace)
         self._split: dict[str, int] = {}
@@ -53,51 +49,46 @@ class View:
             raise
 
     def is_current(self, workspace: int) -> bool:
-        """Whether it is of this folder, and nothing came or went that it should know of."""
+        """Whether it is of this folder, and no split folder has changed."""
         return os.path.samestat(os.fstat(workspace), self._root) and all(
             _changed(path) == when for path, when in self._split.items()
         )
 
     def close(self) -> None:
-        """Let go of the list."""
         self.ruleset.close()
 
     def _fill(self, viewer: Viewer, places: Places, scratch: Scratch, workspace: int) -> None:
         rules = self.ruleset
         self._allow("read", places.readable())
-        rules.allow_paths("read", needed_of_run())
+        rules.allow_paths("read", needed_in_run())
         rules.allow_paths("device", devices())
         temporary = scratch.work if viewer.may_write else scratch.tests
         memory = str(scratch.memory) if viewer.namespaces else _SHARED_MEMORY
         rules.allow_paths("write", [str(temporary), memory])
         self._allow("write", places.state_parts())
         hidden = places.hidden_below(places.root)
-        # Mounts can keep a file in a writable folder from being read or changed, the list alone
-        # cannot. Nor can mounts keep a start-up file from being made that is not there yet.
+        # Mounts can protect a file in a writable folder, Landlock alone cannot. Nor can mounts
+        # prevent the creation of a start-up file that does not exist yet.
         if places.holds_home or (hidden and not viewer.namespaces):
             if viewer.may_write:
                 self._allow("write", places.writable_parts())
         else:
             rules.allow("write" if viewer.may_write else "read", workspace, is_folder=True)
 
-    def _allow(self, access: str, parts: Iterable[tuple[str, bool]]) -> None:
+    def _allow(self, access: Access, parts: Iterable[tuple[str, bool]]) -> None:
         for path, is_split in parts:
             if is_split:
                 self._split[path] = _changed(path)
-                self.ruleset.allow_paths("list", [path])
-            elif access == "write":
-                self.ruleset.allow_paths("write", [path])
-            else:
-                self.ruleset.allow_paths("read", [path])
+            self.ruleset.allow_paths("list" if is_split else access, [path])
 
 
 def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
-    """The mounts on top of a file system that is read-only as a whole."""
+    """The mounts on top of a read-only file system."""
     temporary = str(scratch.work if may_write else scratch.tests)
     for target in filter(os.path.isdir, _TEMPORARY):
         yield Bind(temporary, target, writable=True)
     yield Bind(str(scratch.memory), _SHARED_MEMORY, writable=True, optional=True)
-    for path in needed_of_run():
+    for path in needed_in_run():
         yield Bind(path, path)
     for path in sorted(places.needed):
         if not is_inside(path, places.root) and _is_covered(path):
@@ -116,7 +107,7 @@ def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
 
 def _workspace(may_write: bool, places: Places) -> Iterable[Bind]:
     if places.holds_home:
-        # Part by part, so that no start-up file can be made that is not there yet.
+        # Part by part, so that no start-up file can be created that does not exist yet.
         yield Bind(places.root, places.root)
         for path, is_split in places.writable_parts():
             if may_write and not is_split:
@@ -125,10 +116,10 @@ def _workspace(may_write: bool, places: Places) -> Iterable[Bind]:
     yield Bind(places.root, places.root, writable=may_write)
 
 
-def read_only(paths: Iterable[str], root: str) -> Iterable[Bind]:
-    """The mounts on top of a writable workspace that keep these from being changed.
+def read_only_mounts(paths: Iterable[str], root: str) -> Iterable[Bind]:
+    """The mounts on top of a writable workspace that protect these.
 
-    The repository is one, too, so that none can be put in its place.
+    The repository is one, too, so that it cannot be replaced.
     """
     repository = f"{root}/.git"
     if any(is_inside(path, repository) for path in paths) and not os.path.islink(repository):  # noqa: PTH114

@@ -19,7 +19,7 @@ from cowork_jupyter.domain.message_data import (
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.notebook.editing import parsed, state_of
+from cowork_jupyter.tools.notebook.stored import parse_notebook, state_of
 from tests.scripted import Scripted, ScriptedServer, call, text
 
 from .conftest import Bench
@@ -61,7 +61,7 @@ def notebook_in(bench: Bench) -> None:
 
 def fingerprint(bench: Bench) -> str:
     data = (bench.workspace / NOTEBOOK).read_bytes()
-    return state_of(NOTEBOOK, parsed(NOTEBOOK, data)).cell(CELL).fingerprint
+    return state_of(NOTEBOOK, parse_notebook(NOTEBOOK, data)).cell(CELL).fingerprint
 
 
 def result(**fields: Any) -> Scripted:

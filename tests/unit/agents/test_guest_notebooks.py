@@ -15,7 +15,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
-from cowork_jupyter.tools.kernel.named import naming_its_notebook
+from cowork_jupyter.tools.kernel.scratch import require_notebook
 from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran, Variables
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.wiring import build_service
@@ -70,7 +70,7 @@ def desk(service: CoworkService) -> McpGuests:
 
 @pytest.mark.parametrize("confined", [True, False])
 async def test_every_tool_of_notebooks_and_kernels_requires_a_path(confined: bool) -> None:
-    tools = [naming_its_notebook(one) for one in tools_with_kernels(confined=confined).values()]
+    tools = [require_notebook(one) for one in tools_with_kernels(confined=confined).values()]
     required = {
         tool.name: tool.parameters.model_json_schema().get("required", [])
         for tool in tools

@@ -39,7 +39,7 @@ from cowork_jupyter.tools.registry import (
     ToolRegistry,
     default_tools,
     tools_with_kernels,
-    validated,
+    validate_parameters,
 )
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -456,7 +456,7 @@ def test_examples_show_what_the_role_may_write_and_nothing_else(
                 if call.tool == "delegate":
                     assert Delegate.model_validate(call.parameters).role in role.spec.delegates_to
                 else:
-                    validated(permitted[call.tool], call.parameters)
+                    validate_parameters(permitted[call.tool], call.parameters)
         elif reply.structured:
             assert reply.structured.type in role.spec.formats
         assert bool(reply.text) != bool(reply.structured)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput, NotFound
-from cowork_jupyter.tools.encoding import decode
+from cowork_jupyter.tools.text_files import decode
 
 from .conftest import Call, names_in, write
 

@@ -15,8 +15,7 @@ from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import Settings, ToolProtocol
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
-from cowork_jupyter.tools.find_tools import find_tools_in
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools
+from cowork_jupyter.tools.registry import ToolRegistry, default_tools, find_tools_in
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import Scripted, ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench, make_bench

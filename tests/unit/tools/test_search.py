@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from cowork_jupyter.tools import find as finding
 from cowork_jupyter.tools.documents import Document, documents
-from cowork_jupyter.tools.find import FoundLine, Search, find
-from cowork_jupyter.tools.ripgrep import Pattern
+from cowork_jupyter.tools.find import FoundLine, Pattern, Search, find
 from cowork_jupyter.workspace import IgnoreRules, Workspace, visible_files
 
 from .conftest import Call, write

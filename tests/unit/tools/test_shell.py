@@ -17,9 +17,8 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools import shell
 from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
-from cowork_jupyter.tools.environment import scrubbed
 from cowork_jupyter.tools.registry import default_tools
-from cowork_jupyter.tools.shell import CommandOutput
+from cowork_jupyter.tools.shell import CommandOutput, scrub_environment
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
@@ -267,7 +266,7 @@ async def test_secrets_do_not_reach_commands(root: Path, monkeypatch: pytest.Mon
 
 
 async def test_scrubbing_takes_whole_names_only() -> None:
-    kept = scrubbed({"PATH": ".:/bin::bin:/usr/bin", "MYPATH": "b", "PATHX": "c"})
+    kept = scrub_environment({"PATH": ".:/bin::bin:/usr/bin", "MYPATH": "b", "PATHX": "c"})
     assert kept["PATH"] == "/bin:/usr/bin", "only places that every folder agrees on"
     assert not {"MYPATH", "PATHX"} & set(kept)
     assert kept["GIT_CONFIG_KEY_0"] == "safe.bareRepository"

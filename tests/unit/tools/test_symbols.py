@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import InvalidInput
-from cowork_jupyter.tools.symbols import definitions
+from cowork_jupyter.tools.search import definitions
 
 from .conftest import Call, write
 

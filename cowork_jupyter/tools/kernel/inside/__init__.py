@@ -1,8 +1,9 @@
-"""Code of ours that runs inside the user's kernel, to look at variables.
+"""Our code that runs inside the user's kernel, to inspect variables.
 
-It is sent as one text, so it needs nothing of ours to be installed there, only Python 3.8 or
-newer. It calls no code of the user's: no `__repr__`, no `__len__`, no property, no metaclass.
-What a value is, is read from its type; only the types of well-known libraries are asked more.
+It is sent as one source text, so it needs nothing of ours installed there, only Python 3.9 or
+newer. All parts share one namespace, so top-level names must be unique across them. It calls no
+code of the user's: no `__repr__`, no `__len__`, no property, no metaclass. What a value is, is read
+from its type; only exact types of well-known libraries are asked more.
 """
 
 from __future__ import annotations
@@ -19,9 +20,8 @@ from pydantic import JsonValue
 from ..state import Look
 
 _PARTS = (
-    "plain.py", "values.py", "tables.py", "report.py", "copying.py", "columns.py",
-    "sources.py", "texts.py", "relations.py", "looks.py", "states.py",
-    "checked_pandas.py", "checked_polars.py", "checks.py",
+    "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "looks.py",
+    "states.py", "checked_tables.py", "checks.py",
 )  # fmt: skip
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE
@@ -30,7 +30,7 @@ _OWN_IMPORTS = re.compile(
 
 @cache
 def source() -> str:
-    """All of it as one text, for `exec` in a namespace of its own."""
+    """All parts as one text, for `exec` in a namespace of its own."""
     texts = [files(__name__).joinpath(name).read_text("utf-8") for name in _PARTS]
     body = "\n".join(_OWN_IMPORTS.sub("", text) for text in texts)
     return f"from __future__ import annotations\n{body}"
@@ -42,39 +42,36 @@ def _kept_as() -> str:
 
 
 def copy_expression(name: str, path: str, room: int) -> str:
-    """An expression that writes a table to a file; its value says what came of it, as JSON."""
     return _called(f"copy_table({name!r}, {path!r}, {room!r})")
 
 
 def measure_expression(questions: Sequence[Mapping[str, JsonValue]]) -> str:
-    """An expression that measures what expectations are about; its value is all of it, as JSON."""
     return _called(f"measure({list(questions)!r})")
 
 
 def expression(name: str | None) -> str:
-    """An expression whose value is the report, as JSON: of one variable, or of all."""
     return _called(f"report({name!r})")
 
 
 def tables_expression(looks: Sequence[Look], seconds: float, after: bool = False) -> str:
-    """An expression whose value is `KernelTables` as JSON; looks at tables for so many seconds.
+    """Evaluates to `KernelTables` as JSON, after at most so many seconds of work.
 
-    `after` says that the code has run which the looks are about.
+    `after` says that the code which the looks are about has run.
     """
     return _called(f"table_states({looks_text(looks, after)!r}, {seconds!r})")
 
 
 def looks_text(looks: Sequence[Look], after: bool) -> str:
-    """Those that can be asked now, as `table_states` reads them."""
+    """The looks that can be answered now, as `table_states` reads them."""
     asked = [look for look in looks if after or not look.after]
     return json.dumps([[look.kind, look.arguments, [look.after, look.before]] for look in asked])
 
 
 def _called(call: str) -> str:
-    """An expression that calls something of ours.
+    """An expression that calls one of our functions and evaluates to its JSON.
 
-    It binds no name, and finds what it needs also if the user calls something `exec`. To
-    compile all of it takes as long as a report, so it is kept as a module under a name of ours.
+    It binds no name, and works also if the user has shadowed `exec`. Compiling all of it takes as
+    long as a report, so it is cached in `sys.modules` under a name of ours.
     """
     kept = f"modules.get({_kept_as()!r})"
     made = f"__import__('builtins').exec({source()!r}, new.__dict__)"
@@ -88,10 +85,10 @@ QUIET = "__import__('builtins').exec({source!r}, {{}})"
 
 
 def quietly() -> str:
-    """Code that keeps IPython from ending the user's cell for it, on the thread that runs it.
+    """Code that keeps IPython from firing post_execute for our execution on this thread.
 
-    After any execution, also on a subshell, IPython tells all who wait for the end of one;
-    matplotlib would then show and close figures that the user's running cell still draws.
+    IPython fires it after any execution, also on a subshell; matplotlib would then show and close
+    figures that the user's running cell still draws.
     """
     text = files(__name__).joinpath("quiet.py").read_text("utf-8")
     return QUIET.format(source=text)

@@ -1,7 +1,7 @@
-"""Expectations held against the tables of a kernel: all rows count, never a sample.
+"""Checks expectations against the tables of a kernel: all rows, never a sample.
 
-As everywhere here, only exact classes of well-known libraries are asked anything, and columns
-that hold somebody's own objects are not compared: that would run their code.
+Only exact classes of well-known libraries are asked anything, and columns that hold objects of the
+user's own types are not compared: that would run their code.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ import sys
 import time
 from typing import Any
 
-from .checked_pandas import (
+from .checked_tables import (
     MAX_EXAMPLES,
     CannotCheck,
+    CheckedArrow,
     CheckedNumpy,
     CheckedPandas,
+    CheckedPolars,
     NoColumn,
     WrongType,
 )
-from .checked_polars import CheckedArrow, CheckedPolars
 from .plain import is_secret_name, type_name
 from .tables import kind_of
 
 CHECK_SECONDS = 50.0
-"""After which the rest is left alone, and it is said so."""
+"""After which the remaining checks are reported as unchecked."""
 MAX_EXAMPLE_LENGTH = 40
 MAX_NAMED_COLUMNS = 20_000
 _OPERATORS = {
@@ -39,13 +40,11 @@ _CHECKABLE = (
 
 
 def measure(questions: list[dict[str, Any]]) -> str:
-    """What the user's tables are like where expectations are about them, as JSON."""
     space = sys.modules["IPython"].get_ipython().user_ns
     return json.dumps({"facts": measure_in(space, questions)})
 
 
 def measure_in(space: dict[str, Any], questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same for a namespace: the facts of each question, in order."""
     end = time.monotonic() + CHECK_SECONDS
     return [_measured_question(space, question, end) for question in questions]
 
@@ -63,7 +62,7 @@ def _measured_question(
         return {"problem": "wrong_type", "why": str(error)}
     except CannotCheck as error:
         return {"problem": "unchecked", "why": str(error)}
-    except Exception as error:  # a library may refuse what nobody thought of
+    except Exception as error:  # a library may refuse for unforeseen reasons
         return {"problem": "unchecked", "why": "it cannot be read (" + type_name(error) + ")"}
 
 
@@ -140,7 +139,6 @@ def _with_examples(found: tuple[int, list[Any]], column: str) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> Any:
-    """A single value, as JSON has it."""
     if type(value).__module__ == "numpy" and type(value).__name__ != "datetime64":
         value = value.item()
     if type(value) is float and (value != value or value in (float("inf"), float("-inf"))):
@@ -151,7 +149,6 @@ def _as_json(value: Any) -> Any:
 
 
 def checked_table(value: Any) -> Any:
-    """A table of any of the libraries, seen alike."""
     package = kind_of(value).split(".")[0]
     return _CHECKED[package](value)
 

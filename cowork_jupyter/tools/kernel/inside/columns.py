@@ -1,12 +1,17 @@
-"""Columns of tables, asked for facts and for values; only exact classes of known libraries."""
+"""Facts and values of table columns; only exact classes of known libraries are asked."""
 
 from __future__ import annotations
 
+import csv
 import datetime
 import decimal
+import math
+import os
+import re
+import sys
 from typing import Any
 
-from .plain import is_secret_name, masked, type_name
+from .plain import is_secret_name, mask_secrets, type_name
 from .tables import kind_of
 from .values import Room, brief
 
@@ -16,7 +21,7 @@ WATCHED = (
 )  # fmt: skip
 MAX_FIELDS = 60
 MAX_KEY_ROWS = 300_000
-"""Rows whose values are compared one by one; larger tables are not asked."""
+"""Rows whose values are compared one by one; larger tables are skipped."""
 FEW_VALUES = 20
 SHORT_VALUE = 40
 _NAME_LENGTH = 200
@@ -36,7 +41,7 @@ _LIBRARY_VALUES = {
 
 
 def watched_kind(value: Any) -> str:
-    """`pandas.DataFrame` and the like; empty for what is no table."""
+    """`pandas.DataFrame` and the like; empty for other values."""
     kind = kind_of(value)
     if kind == "numpy.ndarray" and value.ndim not in (1, 2):
         return ""
@@ -50,7 +55,7 @@ def shape_of(value: Any) -> tuple[int, int]:
 
 
 def column_labels(value: Any, kind: str) -> list[Any]:
-    """What its columns are called, as the library has it."""
+    """Column names as the library has them."""
     if kind in ("pandas.DataFrame", "polars.DataFrame"):
         return list(value.columns)
     if kind == "pyarrow.Table":
@@ -61,12 +66,11 @@ def column_labels(value: Any, kind: str) -> list[Any]:
 
 
 def label_text(label: Any) -> str:
-    """A column's name as people write it."""
     return label[:_NAME_LENGTH] if type(label) is str else brief(label, Room(_NAME_LENGTH), 1)
 
 
 def column_at(value: Any, kind: str, place: int) -> Any:
-    """One column, as the library has it: names may be there twice."""
+    """A column by its place, since names may occur twice."""
     if kind == "pandas.DataFrame":
         return value.iloc[:, place]
     if kind == "polars.DataFrame":
@@ -79,7 +83,7 @@ def column_at(value: Any, kind: str, place: int) -> Any:
 
 
 def dtype_of(column: Any) -> Any:
-    """Its type, as the library has it; None if somebody else made it up."""
+    """None for a dtype that is not of a known library."""
     dtype = column.type if type_name(column).startswith("pyarrow.") else column.dtype
     return dtype if is_library_type(dtype) else None
 
@@ -89,7 +93,7 @@ def is_library_type(dtype: Any) -> bool:
 
 
 def every(column: Any, step: int) -> Any:
-    """Each so many-th of its values."""
+    """Every `step`-th value."""
     library = type_name(column).split(".")[0]
     if step == 1:
         return column
@@ -103,9 +107,7 @@ def every(column: Any, step: int) -> Any:
 
 
 def values_in(column: Any) -> list[Any] | None:
-    """Its values as Python has them, the missing ones as None; None if some are somebody's own,
-    whose comparison would run code of theirs.
-    """
+    """Python values, missing ones as None; None if comparing them might run the user's code."""
     dtype = dtype_of(column)
     if dtype is None:
         return None
@@ -113,7 +115,7 @@ def values_in(column: Any) -> list[Any] | None:
         found = column.to_pylist()
     elif type_name(column).startswith("polars."):
         found = column.to_list()
-    elif getattr(dtype, "kind", "O") in "mM":  # to make an object of each would take long
+    elif getattr(dtype, "kind", "O") in "mM":  # creating an object for each would take long
         moments = (
             column.to_numpy(dtype=_times(dtype))
             if type_name(column) == "pandas.Series"
@@ -129,17 +131,17 @@ def values_in(column: Any) -> list[Any] | None:
     if kinds <= {int, str, bool}:
         return list(found)
     if kinds <= {int, str, bool, float, type(None)}:
-        return [None if value != value else value for value in found]  # NaN is not itself
+        return [None if value != value else value for value in found]  # NaN != NaN
     return [None if is_missing(value) else value for value in found]
 
 
 def _times(dtype: Any) -> str:
-    """So that times of two tables can be compared, whatever their unit and zone."""
+    """A common unit, so that times of two tables can be compared."""
     return "datetime64[ns]" if getattr(dtype, "kind", "") == "M" else "timedelta64[ns]"
 
 
 def is_own_value(kind: type) -> bool:
-    """Whether what is of this class may be compared and hashed."""
+    """Whether values of this class may be compared and hashed."""
     if id(kind) in _OWN_VALUES:
         return True
     name = kind.__module__ if type(kind.__module__) is str else ""
@@ -156,7 +158,6 @@ def is_missing(value: Any) -> bool:
 
 
 def time_zone(dtype: Any) -> str | None:
-    """Of a column of times."""
     zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
     if zone is None and type_name(dtype) == "pandas.ArrowDtype":
         zone = getattr(dtype.pyarrow_dtype, "tz", None)
@@ -164,10 +165,138 @@ def time_zone(dtype: Any) -> str | None:
 
 
 def is_secret_column(name: str, label: Any) -> bool:
-    """Whether the values of a column are nobody's business, for its name or its table's."""
+    """Whether the name of a column or of its table suggests secrets."""
     return is_secret_name(name) or is_secret_name(label)
 
 
 def value_text(value: Any) -> str:
-    """One value, for people; never a key."""
-    return masked(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)
+    """For people; redacts keys."""
+    return mask_secrets(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)
+
+
+_ENOUGH_ROWS = 20
+_ENOUGH_OF_CLASS = 5
+_ALL_BUT_ONE = 0.999
+
+
+def relation(feature: list[Any], target: list[Any]) -> str:
+    """`equal`, `missing`, `function` or `separates`, if a feature predicts the target, or empty."""
+    if len(feature) != len(target) or len(target) < _ENOUGH_ROWS or len(set(target)) < 2:
+        return ""
+    if feature == target:
+        return "equal"
+    absent = [value is None for value in feature]
+    if any(absent) and not all(absent) and _one_to_one(absent, target):
+        return "missing"
+    if any(absent) or None in target:
+        return ""
+    numbers = _are_numbers(feature)
+    if len(set(feature)) <= len(target) // 4 and _one_to_one(feature, target):
+        return "equal"
+    if not numbers or not _are_numbers(target):
+        return "separates" if numbers and _separates(feature, target) else ""
+    if len(set(target)) > 10:
+        return "function" if _monotone(feature, target) or _linear(feature, target) else ""
+    return "separates" if _separates(feature, target) else ""
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(type(value) in (int, float, bool) for value in values)
+
+
+def _one_to_one(feature: list[Any], target: list[Any]) -> bool:
+    pairs = set(zip(feature, target))
+    return len(pairs) == len({first for first, _ in pairs}) == len({other for _, other in pairs})
+
+
+def _monotone(feature: list[Any], target: list[Any]) -> bool:
+    """Whether one never falls while the other rises; a few steps would say little."""
+    if len(set(feature)) < 3:
+        return False
+    ordered = [value for _, value in sorted(zip(target, feature))]
+    pairs = list(zip(ordered, ordered[1:]))
+    rising = all(a <= b for a, b in pairs)
+    return rising or all(a >= b for a, b in pairs)
+
+
+def _linear(feature: list[Any], target: list[Any]) -> bool:
+    count = len(feature)
+    mean, other = sum(feature) / count, sum(target) / count
+    both = sum((x - mean) * (y - other) for x, y in zip(feature, target))
+    own = sum((x - mean) ** 2 for x in feature)
+    theirs = sum((y - other) ** 2 for y in target)
+    return bool(own > 0 and theirs > 0 and abs(both) / math.sqrt(own * theirs) > _ALL_BUT_ONE)
+
+
+def _separates(feature: list[Any], target: list[Any]) -> bool:
+    """Whether each of two classes has a range of its own, with enough rows."""
+    held: dict[Any, list[Any]] = {}
+    for value, kind in zip(feature, target):
+        held.setdefault(kind, []).append(value)
+    if len(held) != 2 or min(map(len, held.values())) < _ENOUGH_OF_CLASS:
+        return False
+    first, second = held.values()
+    return bool(max(first) < min(second) or max(second) < min(first))
+
+
+_NUMBER = re.compile(
+    r"\s*[+-]?[€$£]?\s*[+-]?(?:\d+(?:[.,]\d+)?|\d{1,3}(?:[.,' \u00a0]\d{3})+(?:[.,]\d+)?)"
+    r"(?:[eE][+-]?\d+)?\s*(?:[€$£%]|EUR|USD|CHF|kg|km|cm|m|g|h)?\s*"
+)
+_DATE = re.compile(r"\s*(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[ T].*)?\s*")
+_LEADING_ZERO = re.compile(r"\s*0\d+\s*")
+MAX_TEXTS = 5_000
+MAX_FILE_TEXT = 2_000_000
+
+
+def text_facts(values: list[Any]) -> dict[str, Any] | None:
+    """How many texts are numbers, and how many are ambiguous dates; many values are sampled."""
+    facts = dict.fromkeys(("of", "numbers", "ambiguous", "day_first", "month_first"), 0)
+    others: list[str] = []
+    for value in values[:: max(1, len(values) // MAX_TEXTS)]:
+        if type(value) is not str or not value.strip():
+            continue
+        facts["of"] += 1
+        date = _DATE.fullmatch(value)
+        if date:
+            first, second = int(date[1]), int(date[2])
+            if first > 12 >= second:
+                facts["day_first"] += 1
+            elif second > 12 >= first:
+                facts["month_first"] += 1
+            elif first != second and max(first, second) <= 12:
+                facts["ambiguous"] += 1
+        elif _NUMBER.fullmatch(value) and not _LEADING_ZERO.fullmatch(value):
+            facts["numbers"] += 1
+        elif len(others) < 3:
+            others.append(value[:20])
+    return {**facts, "others": others} if facts["of"] else None
+
+
+def file_columns(path: str, columns: list[str]) -> dict[str, Any]:
+    """`text_facts` for columns of a CSV file, from its head."""
+    with open(path, encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123
+        return column_facts(file.read(MAX_FILE_TEXT).splitlines(), columns)
+
+
+def column_facts(lines: list[str], columns: list[str]) -> dict[str, Any]:
+    lines = [line for line in lines if line.strip()]
+    rows = csv.DictReader(lines, delimiter=max(",;\t|", key=lines[0].count))
+    texts: dict[str, list[str]] = {name: [] for name in columns}
+    for row in rows:
+        for name in columns:
+            texts[name].append(row.get(name) or "")
+    return {name: facts for name, held in texts.items() if (facts := text_facts(held))}
+
+
+def path_of(space: dict[str, Any], parts: list[Any]) -> str:
+    """Resolve a path of the code: texts, and names of `str` or `pathlib` paths."""
+    pathlib = sys.modules["pathlib"]
+    known = [str, pathlib.PosixPath, pathlib.WindowsPath]
+    found = []
+    for part in parts:
+        value = part if type(part) is str else space[part[0]]
+        if type(value) not in known:
+            raise KeyError(part)
+        found.append(str(value))
+    return os.path.join(*found)  # noqa: PTH118

@@ -8,17 +8,23 @@ import time
 from collections import Counter
 from typing import Any
 
-from .columns import MAX_KEY_ROWS, time_zone, watched_kind
-from .relations import relation
+from .columns import (
+    MAX_KEY_ROWS,
+    file_columns,
+    path_of,
+    relation,
+    text_facts,
+    time_zone,
+    watched_kind,
+)
 from .sources import INDEX, RowSource, Unanswerable, compared_columns, holds
-from .texts import file_columns, path_of, text_facts
 
 _MAX_FEATURES = 60
 _MAX_COMPARED = 5_000
 """Rows in which features are compared with a target."""
 _MAX_CELLS = 400_000
 _MAX_NUMBER_KEYS = 3_000_000
-"""Keys that are numbers, which pandas compares fast."""
+"""Numeric keys, which pandas compares fast."""
 
 
 def answers_to(looks: Any, space: dict[str, Any], seconds: float) -> list[Any]:
@@ -38,7 +44,7 @@ def answers_to(looks: Any, space: dict[str, Any], seconds: float) -> list[Any]:
 
 
 def _join(space: Any, first: str, second: str, on: str, other_on: str) -> dict[str, Any]:
-    """What keys find on the other side; missing keys find each other, as in pandas."""
+    """How keys match; missing keys match each other, as in pandas."""
     large = _large_join(space, json.loads(first), json.loads(second), on, other_on)
     if large is not None:
         return large
@@ -62,7 +68,7 @@ def _join(space: Any, first: str, second: str, on: str, other_on: str) -> dict[s
 def _large_join(
     space: Any, first: Any, second: Any, on: str, other_on: str
 ) -> dict[str, Any] | None:
-    """The same for tables of pandas with many rows and a number as key, without a list of all."""
+    """The same for large pandas tables with one numeric key, without listing all rows."""
     tables = [space[about["table"]] for about in (first, second)]
     if not all(watched_kind(table) == "pandas.DataFrame" for table in tables):
         return None
@@ -106,7 +112,7 @@ def _key_facts(source: RowSource, counts: Any) -> dict[str, Any]:
 
 
 def _key(space: Any, text: str, labels: str) -> dict[str, Any]:
-    """What is there of a key, on one side."""
+    """Facts of a key on one side."""
     source = RowSource(space, text)
     return _key_facts(source, Counter(_keys(source, json.loads(labels))))
 
@@ -139,7 +145,7 @@ def _group(space: Any, text: str, by: str, measured: str) -> dict[str, Any]:
 
 
 def _filter(space: Any, text: str, condition: str) -> dict[str, Any]:
-    """How many rows a condition keeps, and how many it drops for a missing value."""
+    """How many rows a condition keeps, and how many it drops because of missing values."""
     source = RowSource(space, text)
     asked = json.loads(condition)
     held = holds(source, asked)
@@ -159,7 +165,7 @@ def _missing(space: Any, text: str, labels: str) -> dict[str, Any]:
 
 
 def _outside(space: Any, text: str, label: str, low: str, high: str) -> dict[str, Any]:
-    """Values that a chart's limits cut off."""
+    """Values beyond a chart's limits."""
     source = RowSource(space, text)
     values = [value for value in source.column(label) if value is not None]
     low_end, high_end = json.loads(low), json.loads(high)
@@ -171,7 +177,7 @@ def _outside(space: Any, text: str, label: str, low: str, high: str) -> dict[str
 
 
 def _features(space: Any, text: str, target: str, label: str) -> dict[str, Any]:
-    """Columns that tell the target."""
+    """Columns that predict the target."""
     source, wanted = RowSource(space, text), RowSource(space, target)
     step = max(1, wanted.rows // _MAX_COMPARED)
     values = wanted.column(label or wanted.columns[0])[::step]
@@ -205,9 +211,9 @@ def _overlap(space: Any, first: str, second: str) -> dict[str, Any]:
 
 
 def _order(space: Any, first: str, second: str, base: str, label: str) -> dict[str, Any]:
-    """Rows of the first that are later than the first one of the second.
+    """Rows of the first that are later than the earliest of the second.
 
-    Times are those of the base, found by the index, if it is another table.
+    Times come from the base, matched by index, if it is another table.
     """
     train, test, whole = RowSource(space, first), RowSource(space, second), RowSource(space, base)
     label = label or _time_column(whole)
@@ -248,7 +254,7 @@ def _texts(space: Any, text: str, labels: str) -> dict[str, Any]:
 
 
 def _days(space: Any, text: str, label: str) -> dict[str, Any]:
-    """Days and months of times."""
+    """Days and months that occur."""
     source = RowSource(space, text)
     numpy = sys.modules["numpy"]
     times = [moment for moment in source.column(label) if type(moment) is int]
@@ -270,7 +276,7 @@ def _kinds(space: Any, text: str, label: str) -> dict[str, Any]:
 
 
 def _zone(space: Any, text: str) -> dict[str, Any]:
-    """Of the times in an index."""
+    """The time zone of an index."""
     return {"zone": time_zone(RowSource(space, text).dtype(INDEX))}
 
 

@@ -1,4 +1,4 @@
-"""Looking at values without running any code of theirs, and keeping secrets."""
+"""Inspects values without running their code, and redacts secrets."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ _SECRET_VALUE = re.compile(
 
 
 def type_name(value: Any) -> str:
-    """`pandas.DataFrame`, `int`, `Customer`: as people call it."""
+    """`pandas.DataFrame`, `int`, `Customer`."""
     return class_name(type(value))
 
 
 def class_name(kind: type) -> str:
-    """The same for a class."""
     name: str = _own_name(kind)
     module = _own_module(kind)
     package = module.split(".")[0] if type(module) is str else ""
@@ -52,14 +51,14 @@ def is_a(value: Any, kind: type) -> bool:
 
 
 def is_exactly(value: Any, module: str, name: str) -> bool:
-    """Whether it is of this class of a library, which is loaded if anything of it is there."""
+    """Whether it is of exactly this class of a library that is loaded."""
     loaded = sys.modules.get(module)
     known = loaded is not None and type(loaded.__dict__) is dict
     return known and type(value) is loaded.__dict__.get(name)
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """What is kept in an object, read past everything that its class defines."""
+    """The instance `__dict__`, read past everything that its class defines."""
     for kind in _own_bases(type(value)):
         slot = _own_members(kind).get("__dict__")
         if slot is not None:
@@ -69,12 +68,12 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def is_secret_name(name: Any) -> bool:
-    """Whether what goes by this name is nobody's business."""
+    """Whether the name suggests a secret."""
     return type(name) is str and _SECRET_NAME.search(name[:200]) is not None
 
 
-def masked(text: str) -> str:
-    """The text without what looks like a key."""
+def mask_secrets(text: str) -> str:
+    """Redact what looks like a key."""
     return _SECRET_VALUE.sub(HIDDEN, text)
 
 

@@ -1,4 +1,4 @@
-"""Lets the end of this execution go unnoticed by what waits for the end of the user's."""
+"""Hides the end of this execution from post_execute callbacks; sent to the kernel as source."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def hush() -> None:
-    """Until this thread's execution has ended, which puts everything back."""
+    """Applies until this thread's execution has ended, which restores everything."""
     callbacks = sys.modules["IPython"].get_ipython().events.callbacks
     thread = threading.get_ident()
 
     class Hushed(list):  # type: ignore[type-arg]
-        """The callbacks; on this thread there seem to be none, once."""
+        """The callbacks; once, on this thread, there seem to be none."""
 
         def __getitem__(self, place: Any) -> Any:
             if threading.get_ident() != thread:

@@ -1,9 +1,11 @@
-"""The report on a kernel's variables, as JSON."""
+"""Reports on the variables of a kernel, as JSON, and copies of tables."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import pickle
 import sys
 import time
 import types
@@ -16,18 +18,17 @@ from .values import Room, brief, length, members, own_size
 MAX_NAMES = 3_000
 MAX_TEXT = 12_000
 SECONDS = 0.1
-"""Work for the list; what is left over then is told by its type alone. Time in which a busy
-machine does something else does not count, or it would depend on others what is told."""
+"""CPU time for the list; the rest is described by type alone. Wall time would make the result
+depend on how busy the machine is."""
 
 
 def report(name: str | None) -> str:
-    """On one variable, or on all."""
     shell = sys.modules["IPython"].get_ipython()
     return report_on(shell.user_ns, shell.user_ns_hidden, name)
 
 
 def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -> str:
-    """The same for a namespace; `hidden` is in it, and not the user's."""
+    """`hidden` are names in the namespace that are not the user's."""
     if name is None:
         return json.dumps(listing(space, hidden))
     if name not in space:
@@ -36,7 +37,7 @@ def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -
 
 
 def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
-    """Every name that the user has made, with what it stands for."""
+    """Every name that the user has defined."""
     end = time.thread_time() + SECONDS
     names = names_in(space, hidden)
     items = []
@@ -48,7 +49,7 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
 
 
 def description(name: str, value: Any) -> dict[str, Any]:
-    """All that there is room for of one variable."""
+    """Everything about one variable that fits."""
     room = Room(MAX_TEXT)
     secret = is_secret_name(name)
     kind = kind_of(value)
@@ -64,13 +65,13 @@ def description(name: str, value: Any) -> dict[str, Any]:
             about = [] if count is None else [f"length {count:,}"]
             facts["about"] = ", ".join([*about, *([size_text(size)] if size else [])])
             facts["lines"] = [brief(value, room, 3, secret), *members(value, room)]
-    except Exception as error:  # a running cell may change it at the same time
+    except Exception as error:  # a running cell may change it concurrently
         facts["lines"] = ["Cannot be read now: " + type_name(error) + "."]
     return facts
 
 
 def no_warnings() -> Any:
-    """What numpy has to say about the values would end up below the user's cell."""
+    """NumPy's warnings would end up below the user's cell."""
     numpy = sys.modules.get("numpy")
     return numpy.errstate(all="ignore") if numpy is not None else contextlib.nullcontext()
 
@@ -95,5 +96,42 @@ def _about(name: str, value: Any) -> str:
         if count is not None and not is_a(value, str):
             return f"length {count:,}"
         return brief(value, Room(60), 0, is_secret_name(name))
-    except Exception:  # a running cell may change it at the same time
+    except Exception:  # a running cell may change it concurrently
         return ""
+
+
+def copy_table(name: str, path: str, room: int) -> str:
+    """Write a table to a new file of at most `room` bytes; returns the outcome as JSON."""
+    shell = sys.modules["IPython"].get_ipython()
+    space = shell.user_ns
+    if name not in space:
+        names = names_in(space, shell.user_ns_hidden)
+        return json.dumps({"missing": True, "names": names[:MAX_NAMES]})
+    value = space[name]
+    pandas = sys.modules.get("pandas")
+    if pandas is None or type(value) not in (pandas.DataFrame, pandas.Series):
+        return json.dumps({"type": type_name(value), "problem": "no_table"})
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(file, "wb") as target:
+        try:
+            pickle.dump(value, _Bounded(target, room), protocol=4)
+        except _TooLarge:
+            return json.dumps({"type": type_name(value), "problem": "too_large"})
+    return json.dumps({"type": type_name(value), "problem": ""})
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _Bounded:
+    """A file that raises _TooLarge beyond a limit."""
+
+    def __init__(self, file: Any, room: int) -> None:
+        self._file, self._room = file, room
+
+    def write(self, data: Any) -> int:
+        self._room -= len(data)
+        if self._room < 0:
+            raise _TooLarge
+        return int(self._file.write(data))

@@ -1,7 +1,7 @@
-"""The rows that a piece of code works on: a table, and the steps that lead from it to them.
+"""The rows that code works on: a table, and the steps that lead from it to them.
 
-A source is JSON: `{"table": name, "steps": [["where", condition], ["dropna", columns], …]}`.
-Steps are done on values of Python's own, so that nothing of the user's runs.
+A source is JSON: `{"table": name, "steps": [["where", condition], ["dropna", columns], …]}`. Steps
+are done on Python values, so that no code of the user's runs.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ INDEX = "@index"
 
 
 class Unanswerable(Exception):
-    """What was asked cannot be known."""
+    pass
 
 
 class RowSource:
-    """Some rows of a table, by their numbers."""
+    """Some rows of a table, by number."""
 
     def __init__(self, space: dict[str, Any], text: str) -> None:
         about = json.loads(text)
@@ -54,24 +54,22 @@ class RowSource:
         return len(self.numbers)
 
     def column(self, label: str) -> list[Any]:
-        """The values of a column in these rows; missing ones are None."""
+        """Values of a column in these rows; missing ones are None."""
         values = self._whole(label)
         if len(values) == len(self.numbers):
             return values
         return [values[number] for number in self.numbers]
 
     def whole_rows(self, labels: Any = None) -> list[Any]:
-        """Rows, each as a tuple of these columns, or of all."""
+        """Rows as tuples of these columns, or of all."""
         columns = [self.column(label) for label in labels or self._own_names]
         return list(zip(*columns)) if columns else []
 
     def dtype(self, label: str) -> Any:
-        """The type of a column."""
         return dtype_of(self._found(label))
 
     @property
     def columns(self) -> list[str]:
-        """The names of columns that these rows have."""
         return list(self._own_names)
 
     def _found(self, label: str) -> Any:
@@ -147,7 +145,7 @@ _COMPARED = {
 
 
 def holds(source: RowSource, condition: Any) -> list[bool]:
-    """For each row whether a condition is true, as pandas has it: not if the value is missing."""
+    """For each row whether a condition is true, as in pandas: not if the value is missing."""
     kind, *rest = condition
     if kind in ("and", "or"):
         parts = [holds(source, inner_condition) for inner_condition in rest]
@@ -174,7 +172,7 @@ def holds(source: RowSource, condition: Any) -> list[bool]:
 
 
 def compared_columns(condition: Any) -> set[str]:
-    """Columns whose missing values make a comparison false, unless it is asked whether they are."""
+    """Columns whose missing values make a comparison false, unless it tests for them."""
     kind, *rest = condition
     if kind in ("and", "or"):
         found = set().union(*(compared_columns(inner_condition) for inner_condition in rest))
@@ -197,7 +195,7 @@ def _asked_missing(condition: Any) -> set[str]:
 
 
 def _comparable(source: RowSource, label: str, wanted: Any) -> Any:
-    """A constant of the code as `values_in` has values: times are numbers there."""
+    """A constant in the representation of `values_in`: times are integers there."""
     dtype = source.dtype(label)
     if type(wanted) is str and getattr(dtype, "kind", "") == "M":
         pandas = sys.modules["pandas"]

@@ -1,7 +1,7 @@
-"""The tables in a kernel at one moment, as JSON: what effects are found from.
+"""The tables in a kernel at one moment, as JSON: effects are computed from it.
 
-The cost is bounded by time of our own thread: where it is used up, the largest tables are told
-by their shape alone. Large tables are judged by some of their rows, and it is said so.
+The cost is bounded by our thread's CPU time: when it is used up, the largest tables are described
+by their shape alone. Large tables are sampled, and marked so.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SECONDS = 0.1
 
 
 def table_states(looks: str = "[]", seconds: float = _SECONDS) -> str:
-    """Of this kernel: tables, answers to looks, and the code that ran."""
+    """Tables, answers to looks, and the code that ran."""
     shell = sys.modules["IPython"].get_ipython()
     history = shell.history_manager.input_hist_parsed
     return table_states_on(shell.user_ns, shell.user_ns_hidden, history, looks, seconds)
@@ -54,7 +54,7 @@ def table_states(looks: str = "[]", seconds: float = _SECONDS) -> str:
 def table_states_on(
     space: dict[str, Any], hidden: dict[str, Any], history: Any, looks: str, seconds: float
 ) -> str:
-    """The same for a namespace; `hidden` is in it, and not the user's."""
+    """`hidden` are names in the namespace that are not the user's."""
     end = time.thread_time() + seconds
     found = {name: space[name] for name in names_in(space, hidden) if watched_kind(space[name])}
     with no_warnings():
@@ -81,7 +81,7 @@ def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], di
                 state.update(_facts(name, value, kind, end))
             else:
                 state["sampled"] = True
-        except Exception:  # a running cell may change it at the same time
+        except Exception:  # a running cell may change it concurrently
             state["sampled"] = True
             identities.setdefault(name, str(id(value)))
         tables[name] = state
@@ -89,7 +89,7 @@ def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], di
 
 
 def _trace(value: Any, kind: str) -> str:
-    """Differs where the content does, as far as a few rows tell."""
+    """A digest of a few rows: differs if the content does."""
     rows, columns = shape_of(value)
     digest = hashlib.blake2b(f"{rows}×{columns}".encode(), digest_size=8)
     step = max(1, rows // _TRACED_ROWS)
@@ -193,7 +193,7 @@ def _listed_field(column: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"missing": len(values) - len(present)}
     try:
         kinds = set(present)
-    except TypeError:  # lists and the like
+    except TypeError:  # unhashable
         return facts
     facts["distinct"] = len(kinds)
     types = set(map(type, kinds))
@@ -227,14 +227,14 @@ def _json(value: Any) -> Any:
 
 
 def _duplicates(value: Any, kind: str) -> int | None:
-    """Rows that are there before already."""
+    """Rows that occurred before."""
     places = range(shape_of(value)[1])
     listed = [values_in(column_at(value, kind, place)) for place in places]
     if not listed or any(column is None for column in listed):
         return None
     try:
         return len(listed[0] or []) - len(set(zip(*listed)))
-    except TypeError:  # lists and the like
+    except TypeError:  # unhashable
         return None
 
 

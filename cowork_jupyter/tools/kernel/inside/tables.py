@@ -1,7 +1,7 @@
-"""Tables, arrays and figures of the libraries people use, told cheaply however large they are.
+"""Tables, arrays and figures of well-known libraries, described cheaply however large they are.
 
-Only exact classes of those libraries are asked anything: a subclass is somebody's own code.
-Large ones are judged by some of their rows, and it is said so.
+Only exact classes of those libraries are asked anything: a subclass is the user's code. Large ones
+are sampled, and marked so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .plain import is_exactly, is_secret_name, size_text, type_name
 from .values import Room, brief
 
 SAMPLE = 10_000
-"""Rows that are looked at of a large table; all of a table that has few cells."""
+"""Rows that are looked at of a large table."""
 FEW_CELLS = 200_000
 MAX_COLUMNS = 60
 FIRST_ROWS = 5
@@ -27,20 +27,18 @@ _KINDS = (
 
 
 class Column:
-    """One column: its values in the sample, and the first ones of the table."""
-
     def __init__(self, name: Any, dtype: Any, nulls: Any, numbers: Any, first: Any) -> None:
         self.name = name
         self.dtype = str(dtype)
         self.nulls = nulls
-        """How many are missing, among the rows that were looked at."""
+        """Missing values in the sample."""
         self.numbers = numbers
-        """Least, mean and greatest, if they are numbers."""
+        """Min, mean and max of numbers."""
         self.first = first
 
 
 def kind_of(value: Any) -> str:
-    """`pandas.DataFrame` and the like; empty for all else."""
+    """`pandas.DataFrame` and the like; empty for everything else."""
     for module, name in _KINDS:
         if is_exactly(value, module, name):
             return module + "." + name
@@ -72,7 +70,6 @@ def _size(value: Any, kind: str) -> int:
 
 
 def details(value: Any, kind: str, room: Room, secret: bool) -> list[str]:
-    """What is in it, in lines."""
     if kind == "matplotlib.Figure":
         return [_axes(axis, room) for axis in value.axes[:FIRST_VALUES]]
     if kind == "numpy.ndarray":
@@ -136,7 +133,7 @@ def _pandas(frame: Any) -> tuple[list[Column], int]:
     for place in range(min(count, MAX_COLUMNS)):
         values = frame.iloc[:, place]
         if type(values.dtype).__module__.split(".")[0] not in ("numpy", "pandas"):
-            unknown = ["?"] * min(rows, FIRST_ROWS)  # of a kind that somebody made up
+            unknown = ["?"] * min(rows, FIRST_ROWS)  # an extension type of the user's
             columns.append(
                 Column(frame.columns[place], type_name(values.dtype), None, None, unknown)
             )
@@ -201,7 +198,7 @@ def _array(array: Any, room: Room, secret: bool) -> list[str]:
 
 
 def _plain(number: Any) -> Any:
-    """A number of Python's own."""
+    """A Python number."""
     return number.item() if type(number).__module__ == "numpy" else number
 
 

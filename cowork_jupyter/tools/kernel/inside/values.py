@@ -1,4 +1,4 @@
-"""Values of Python itself in a few words: bounded in depth, in number and in length."""
+"""Brief descriptions of Python values: bounded in depth, number and length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .plain import (
     is_a,
     is_exactly,
     is_secret_name,
-    masked,
+    mask_secrets,
     type_name,
 )
 
@@ -47,20 +47,20 @@ _LENGTHS: dict[int, Callable[[Any], int]] = {id(kind): kind.__len__ for kind in 
 
 
 class Room:
-    """How many characters may still be said."""
+    """A budget of characters."""
 
     def __init__(self, characters: int) -> None:
         self.remaining = characters
 
     def take(self, text: str, most: int = MAX_TEXT_LENGTH) -> str:
-        """As much of the text as there is room for."""
+        """As much of the text as fits."""
         most = max(0, min(most, self.remaining))
         self.remaining -= min(len(text), most)
         return text if len(text) <= most else text[:most] + "…"
 
 
 def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
-    """What a value is, with what it holds as far as that is plain and there is room."""
+    """What a value is, with its content as far as that is plain and fits."""
     if room.remaining <= 0:
         return "…"
     kind = type(value)
@@ -72,7 +72,7 @@ def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
     if id(kind) in _SHOWN_AS_IS:
         return room.take(repr(value)) if kind is not slice else "slice"
     if id(kind) in _SHOWN_AS_TEXT or _is_plain_moment(value):
-        return room.take(masked(str(value)))
+        return room.take(mask_secrets(str(value)))
     if is_a(value, bytes) or is_a(value, bytearray):
         return room.take(f"{type_name(value)} of {length(value)}")
     if is_a(value, dict):
@@ -88,7 +88,7 @@ def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
 
 
 def _of_library(value: Any) -> str:
-    """Single values of numpy and pandas; empty for all else."""
+    """Scalars of NumPy and pandas; empty for everything else."""
     name = type_name(value)
     package, _, kind = name.partition(".")
     if name in _NOTHING:
@@ -101,7 +101,7 @@ def _of_library(value: Any) -> str:
 
 
 def length(value: Any) -> int | None:
-    """How many things are in it, if Python itself knows."""
+    """Number of items, if it is a builtin container."""
     own = _LENGTHS.get(id(type(value)))
     if own is not None:
         return own(value)
@@ -113,7 +113,7 @@ def length(value: Any) -> int | None:
 
 
 def own_size(value: Any) -> int | None:
-    """Bytes of a text or a container, what is in it not counted."""
+    """Bytes of a text or container, without its items."""
     return sys.getsizeof(value) if any(type(value) is kind for kind in _COUNTED) else None
 
 
@@ -131,7 +131,7 @@ def signature(function: Any) -> str:
 
 
 def members(value: Any, room: Room) -> list[str]:
-    """`name = value` for what is kept in an object, such as a model's parameters."""
+    """`name = value` for attributes of an object, such as a model's parameters."""
     lines = []
     for name, held in islice(list(attributes(value).items()), MAX_ITEMS * 2):
         if type(name) is str and room.remaining > 0:
@@ -143,14 +143,14 @@ def _text(value: str, room: Room, secret: bool) -> str:
     if secret:
         return HIDDEN
     whole = str.__len__(value)
-    # A secret that is cut in half looks like none, so there is more to look at than is shown.
-    excerpt = masked(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
+    # A secret cut in half would not be recognized, so look at more than is shown.
+    excerpt = mask_secrets(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
     cut = room.take(repr(excerpt), MAX_TEXT_LENGTH)
     return f"{cut} ({whole:,} characters)" if whole > MAX_TEXT_LENGTH else cut
 
 
 def _is_plain_moment(value: Any) -> bool:
-    """A time whose zone is none of the user's own making."""
+    """A datetime whose tzinfo is not a class of the user's."""
     if type(value) is not datetime.datetime:
         return False
     return value.tzinfo is None or type_name(value.tzinfo) in _ZONES

@@ -1,1 +1,1 @@
-"""What runs in the confined process. It imports nothing of ours: it starts within a moment."""
+"""Runs in the confined process. It imports nothing else of ours, so it starts fast."""

@@ -1,4 +1,4 @@
-"""What the confined process is asked to do, and what it answers: plain values, sent as JSON."""
+"""Request and answer of the confined process, sent as JSON."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ Format = Literal["csv", "json", "parquet", "excel", "sqlite"]
 
 
 class TextOptions(TypedDict):
-    """How the rows of a text file are written, as far as its beginning tells."""
+    """How the rows of a text file are written, as far as its head tells."""
 
     separator: str
-    """Empty if nobody knows."""
+    """Empty if unknown."""
     encoding: str
     """Empty for UTF-8."""
     decimal_comma: bool
     day_first: bool
     is_ragged: bool
     missing: list[str]
-    """Texts that stand for no value, beside the empty one."""
+    """Spellings of missing values, beside the empty one."""
 
 
 class File(TypedDict):
-    """A file that may be read."""
-
     path: str
-    """Relative to the workspace; no part of it is a link."""
+    """Relative to the workspace, without symlinks."""
     device: int
     inode: int
 
@@ -41,26 +39,22 @@ class Source(TypedDict):
 
 
 class Order(TypedDict):
-    """One question about tables."""
-
     sources: list[Source]
     missing: list[str]
-    """All texts that may stand for no value. Looking for many of them costs time, so they count
-    only where a file is not as it begins."""
+    """All possible spellings of missing values. Checking many costs time, so they count only where
+    a file differs from its head."""
     sql: str
     """Empty to describe the table instead."""
     table: str
-    """The sheet, or the table of a database, that is described; empty for the first."""
+    """The sheet or database table to describe; empty for the first."""
     max_rows: int
     memory_mb: int
     spill_mb: int
-    """What may be put into temporary files."""
+    """Limit for temporary files."""
     threads: int
 
 
 class DescribedColumn(TypedDict):
-    """A column of a table that was described."""
-
     name: str
     type: str
     missing: int
@@ -71,11 +65,11 @@ class DescribedColumn(TypedDict):
 
 
 class TableReply(TypedDict, total=False):
-    """What was found; with `error`, why nothing was."""
+    """With `error`, nothing was found."""
 
     error: str
     known: list[str]
-    """Names that the question could have meant."""
+    """Names that the query could have meant."""
     columns: list[str]
     head: list[list[str | None]]
     tail: list[list[str | None]]
@@ -87,4 +81,4 @@ class TableReply(TypedDict, total=False):
     others: list[str]
     """The other tables that there are."""
     notes: list[str]
-    """What was assumed."""
+    """Assumptions made."""

@@ -1,4 +1,4 @@
-"""Rows of what DuckDB cannot read without downloading something: sheets, and SQLite databases."""
+"""SQL quoting."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from .sql import identifier
+
+def text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
 
 Rows: TypeAlias = Iterable[Sequence[Any]]
-"""The first holds the names of the columns."""
+"""The first row holds the names of the columns."""
 
 
 def sheets_of(path: str) -> dict[str, Rows]:
-    """The sheets of a workbook by their names."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError as error:
@@ -32,7 +38,7 @@ def sheets_of(path: str) -> dict[str, Rows]:
 
 @dataclass
 class _Sheet:
-    """The rows of a sheet, read when somebody wants them."""
+    """Lazily read rows."""
 
     book: Any
     name: str
@@ -43,7 +49,7 @@ class _Sheet:
 
 
 def tables_of(path: str) -> dict[str, Rows]:
-    """The tables and views of an SQLite database by their names."""
+    """The tables and views of an SQLite database by name."""
     listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type, rowid"
     try:
         with closing(_opened(path)) as database:
@@ -55,8 +61,6 @@ def tables_of(path: str) -> dict[str, Rows]:
 
 @dataclass
 class _Rows:
-    """The rows of a table in an SQLite database, read when somebody wants them."""
-
     path: str
     name: str
 
@@ -68,7 +72,7 @@ class _Rows:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    """As it is on disk: nothing can be written, not even what a log would need."""
+    """Immutable: nothing can be written, not even a journal."""
     address = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"  # noqa: PTH100
     database = sqlite3.connect(address, uri=True)
     database.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -76,7 +80,7 @@ def _opened(path: str) -> sqlite3.Connection:
 
 
 def header_of(cells: Sequence[Any]) -> list[str]:
-    """The names of columns, each another one."""
+    """Unique column names."""
     names: dict[str, str] = {}
     for number, cell in enumerate(cells):
         wanted = str(cell) if cell not in (None, "") else f"column{number}"
@@ -87,14 +91,14 @@ def header_of(cells: Sequence[Any]) -> list[str]:
 
 
 def _sheet_value(cell: Any) -> Any:
-    """Sheets know no whole numbers, and have empty texts where there is nothing."""
+    """Sheets have floats for integers, and empty texts for missing values."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return int(cell)
     return None if cell == "" else cell
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON can say it."""
+    """A value that JSON can represent."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):

@@ -1,7 +1,7 @@
 """Files as tables that SQL can name.
 
-DuckDB reads text, JSON and Parquet by itself. Sheets, SQLite and other encodings than UTF-8 are
-copied into temporary files first: what DuckDB has for them would have to be downloaded.
+DuckDB reads text, JSON and Parquet by itself. Sheets, SQLite and encodings other than UTF-8 are
+copied into temporary files first: DuckDB would have to download extensions for them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from pathlib import Path
 import duckdb
 
 from .order import Order, Source, TextOptions
-from .rows import Rows, header_of, plain_value, sheets_of, tables_of
-from .sql import identifier, text
+from .rows import Rows, header_of, identifier, plain_value, sheets_of, tables_of, text
 
 _CHUNK = 1 << 20
 _GLOB = re.compile(r"[*?\[]")
@@ -27,29 +26,25 @@ _LENIENT = (
     "sample_size = -1, null_padding = true, strict_mode = false, parallel = false, "
     "ignore_errors = true, store_rejects = true"
 )
-"""Side by side, DuckDB cannot fill up rows in which a cell has several lines."""
+"""Not parallel: then DuckDB cannot pad rows in which a cell has several lines."""
 
 
 @dataclass
 class LoadedTable:
-    """Something that can be selected from."""
-
     name: str
-    """What it is called in SQL."""
+    """Its name in SQL."""
     path: str
-    """The path that stands for it, too; empty for the further tables of a file."""
+    """The path that stands for it, too; empty for further tables of a file."""
     label: str
-    """The sheet, or the table of a database; empty for other files."""
+    """The sheet or database table; empty for other files."""
     scan: str = ""
-    """How DuckDB reads it; empty if it was not loaded."""
+    """DuckDB's FROM clause; empty if it was not loaded."""
     source: Source | None = None
     """The files that DuckDB itself reads."""
 
 
 @dataclass
 class Tables:
-    """The tables of one order."""
-
     connection: duckdb.DuckDBPyConnection
     order: Order
     folder: Path
@@ -58,10 +53,10 @@ class Tables:
     """Files that DuckDB may open."""
     notes: list[str] = field(default_factory=list)
     copied: dict[str, str] = field(default_factory=dict)
-    """What the files are called that DuckDB reads under another name."""
+    """Original names of the files that DuckDB reads under another name."""
 
     def load(self) -> None:
-        """Prepare every source; all that is not to be opened later is read here."""
+        """Prepare every source; read everything that may not be opened later."""
         for source in self.order["sources"]:
             if source["format"] in ("excel", "sqlite"):
                 self._load_parts(source)
@@ -72,7 +67,7 @@ class Tables:
                 self.found.append(table)
 
     def show(self) -> None:
-        """Make a view for each name by which a table can be called; a sheet's own counts last."""
+        """Create a view for each name of a table; a sheet's own name has the lowest priority."""
         names = {table.label: table.scan for table in reversed(self.found)}
         for table in self.found:
             names |= {table.name: table.scan, table.path: table.scan}
@@ -82,20 +77,17 @@ class Tables:
                 self.connection.execute(view)
 
     def read_leniently(self) -> bool:
-        """Read text files whatever their rows are like; False if that was done, or there are none.
+        """Accept any rows in text files; False if that was done already, or there are none.
 
-        It is slower: every row is looked at to find out what the columns are.
+        Slower: every row is scanned to determine the column types.
         """
-        strict = [table for table in self.found if table.source and self._is_strict(table.source)]
-        for table in strict:
-            assert table.source
-            assert table.source["options"]
-            table.source["options"]["is_ragged"] = True
-            table.scan = self._scan(table.source)
-        return bool(strict)
-
-    def _is_strict(self, source: Source) -> bool:
-        return source["options"] is not None and not source["options"]["is_ragged"]
+        changed = False
+        for table in self.found:
+            options = table.source and table.source["options"]
+            if table.source and options and not options["is_ragged"]:
+                options["is_ragged"] = changed = True
+                table.scan = self._scan(table.source)
+        return changed
 
     def _name(self, wanted: str) -> str:
         plain = re.sub(r"\W+", "_", wanted).strip("_") or "t"
@@ -140,7 +132,7 @@ class Tables:
             yield _LENIENT
 
     def _plain(self, path: str) -> str:
-        """A path that is no pattern: DuckDB takes a star for any file."""
+        """DuckDB would expand a path with a star."""
         if not _GLOB.search(path):
             return path
         link = self._new_file(Path(path).suffix)
@@ -164,7 +156,7 @@ class Tables:
     # --- sheets, and tables of databases
 
     def _load_parts(self, source: Source) -> None:
-        """Those that the question is about; the others are only named."""
+        """Load those that the question is about; the others are only named."""
         path = source["files"][0]["path"]
         parts = sheets_of(path) if source["format"] == "excel" else tables_of(path)
         log = Path(f"{path}-wal")
@@ -188,7 +180,7 @@ class Tables:
         return wanted in (table.label.lower(), table.name.lower()) if wanted else number == 0
 
     def _loaded(self, name: str, rows: Rows) -> str:
-        """A table of DuckDB's own with these rows, of which the first holds the names."""
+        """Create a DuckDB table from these rows, of which the first holds the names."""
         every = iter(rows)
         header = header_of(next(every, ()))
         copy = self._new_file(".json")
@@ -209,7 +201,7 @@ class Tables:
 
 
 def _assumptions(options: TextOptions) -> Iterator[str]:
-    """What somebody may want to know who reads the same file otherwise."""
+    """What matters to somebody who reads the same file in another way."""
     if options["encoding"]:
         yield f"read as {options['encoding']}"
     if options["separator"] not in ("", ",", "\t"):

@@ -270,7 +270,7 @@ async def test_a_python_that_does_not_start_says_why(
     async def broken(_context: ToolContext) -> str:
         return "/bin/echo"
 
-    monkeypatch.setattr(scratch, "_python", broken)
+    monkeypatch.setattr(scratch, "kernel_python", broken)
     assert "Python could not be started in the sandbox" in await fails(context, "1")
 
 

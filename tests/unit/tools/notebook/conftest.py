@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.tools.notebook.editing import parsed, state_of, written
 from cowork_jupyter.tools.notebook.state import NotebookState
+from cowork_jupyter.tools.notebook.stored import parse_notebook, serialize_notebook, state_of
 
 
 def code(source: str, cell_id: str = "", **more: Any) -> dict[str, Any]:
@@ -33,11 +33,11 @@ class Disk:
 
     def write(self, *cells: dict[str, Any], name: str = "n.ipynb", minor: int = 5) -> Path:
         path = self.root / name
-        path.write_bytes(written(document(*cells, minor=minor)))
+        path.write_bytes(serialize_notebook(document(*cells, minor=minor)))
         return path
 
     def state(self, name: str = "n.ipynb") -> NotebookState:
-        return state_of(name, parsed(name, (self.root / name).read_bytes()))
+        return state_of(name, parse_notebook(name, (self.root / name).read_bytes()))
 
     def sources(self, name: str = "n.ipynb") -> list[str]:
         return [cell.source for cell in self.state(name).cells]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext
-from cowork_jupyter.tools.notebook.editing import apply, state_of
 from cowork_jupyter.tools.notebook.state import Edit
-from cowork_jupyter.tools.registry import default_tools, validated
+from cowork_jupyter.tools.notebook.stored import apply, state_of
+from cowork_jupyter.tools.registry import default_tools, validate_parameters
 from cowork_jupyter.workspace import Workspace
 from tests.unit.tools.conftest import Call, names_in
 
@@ -284,7 +284,7 @@ async def test_approval_card_is_shown_what_would_change(
     declared = default_tools()[tool]
     assert declared.preview
     preview = await declared.preview(
-        validated(declared, {"path": "n.ipynb", **raw}),
+        validate_parameters(declared, {"path": "n.ipynb", **raw}),
         ToolContext(Workspace(disk.root), AgentRole.ACTOR),
     )
     assert preview.kind == kind

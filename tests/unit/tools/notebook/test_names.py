@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.tools.notebook.names import names_in
-from cowork_jupyter.tools.notebook.stale import (
+from cowork_jupyter.tools.notebook.dependencies import (
     CellTimes,
     StaleCell,
     outdated_cells,
     stale_cells,
 )
+from cowork_jupyter.tools.notebook.names import names_in
 from cowork_jupyter.tools.notebook.state import CellState
 
 

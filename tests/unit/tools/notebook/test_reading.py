@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.errors import InvalidInput, NotFound
-from cowork_jupyter.tools.notebook.outputs import MAX_LENGTH, described, shortened
+from cowork_jupyter.tools.notebook.outputs import MAX_LENGTH, describe_outputs, shorten_output
 from tests.unit.tools.conftest import Call
 
 from .conftest import Disk, code
@@ -21,7 +21,7 @@ def png(width: int, height: int) -> str:
 
 
 def told(*outputs: dict[str, Any]) -> str:
-    return described([shortened(one) for one in outputs])
+    return describe_outputs([shorten_output(one) for one in outputs])
 
 
 def stream(text: Any) -> dict[str, Any]:
@@ -145,6 +145,6 @@ def test_what_has_no_text_is_named() -> None:
 
 def test_what_is_carried_around_is_bounded() -> None:
     huge = "x" * 10_000_000
-    assert len(str(shortened(stream(huge)))) < 2 * MAX_LENGTH
-    assert len(str(shortened(display(image_png=huge, text_html=huge)))) < 2 * MAX_LENGTH
-    assert len(str(shortened(display(application_json={"a": huge})))) < 2 * MAX_LENGTH
+    assert len(str(shorten_output(stream(huge)))) < 2 * MAX_LENGTH
+    assert len(str(shorten_output(display(image_png=huge, text_html=huge)))) < 2 * MAX_LENGTH
+    assert len(str(shorten_output(display(application_json={"a": huge})))) < 2 * MAX_LENGTH

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.workspace.sandbox.bubblewrap import wrapped
+from cowork_jupyter.workspace.sandbox.bubblewrap import bwrap_command
 from cowork_jupyter.workspace.sandbox.namespaces import Bind
 from cowork_jupyter.workspace.sandbox.places import find_places
 from cowork_jupyter.workspace.sandbox.scratch import Scratch
-from cowork_jupyter.workspace.sandbox.view import mounts, read_only
+from cowork_jupyter.workspace.sandbox.view import mounts, read_only_mounts
 
 pytestmark = pytest.mark.process
 
 
 def line(tmp_path: Path, *binds: Bind, network: bool = True) -> str:
-    arguments = wrapped(
+    arguments = bwrap_command(
         "/usr/bin/bwrap",
         ["bash", "-c", "ls -l"],
         binds=binds,
@@ -72,7 +72,7 @@ def test_what_runs_later_is_read_only_and_the_repository_stays_in_its_place(
     for name in (".git/hooks", ".jupyter/x", "sub/.git/hooks"):
         (tmp_path / name).mkdir(parents=True)
     names = (".git/hooks", ".jupyter", ".jupyter/x", "sub/.git/hooks", ".envrc")
-    found = read_only([f"{tmp_path}/{name}" for name in names], str(tmp_path))
+    found = read_only_mounts([f"{tmp_path}/{name}" for name in names], str(tmp_path))
     assert [(bind.target.removeprefix(f"{tmp_path}/"), bind.writable) for bind in found] == [
         (".git", True),
         (".git/hooks", False),

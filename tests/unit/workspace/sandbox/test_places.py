@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.workspace.sandbox.places import (
-    around,
     devices,
+    find_homes,
     find_places,
-    homes_here,
     is_inside,
+    split_around,
 )
 
 pytestmark = pytest.mark.process
@@ -35,7 +35,7 @@ def test_inside_is_by_whole_names() -> None:
 
 def test_what_is_beside_a_hole_is_named_and_the_folder_only_listed(tmp_path: Path) -> None:
     root = make(tmp_path, "a/x", "b/secret/key", "b/open", "c")
-    parts = dict(around(root, [f"{root}/b/secret"]))
+    parts = dict(split_around(root, [f"{root}/b/secret"]))
     assert parts == {
         root: True,
         f"{root}/a": False,
@@ -47,18 +47,18 @@ def test_what_is_beside_a_hole_is_named_and_the_folder_only_listed(tmp_path: Pat
 
 def test_a_folder_without_holes_stays_whole(tmp_path: Path) -> None:
     root = make(tmp_path, "a/x")
-    assert dict(around(root, ["/elsewhere"])) == {root: False}
+    assert dict(split_around(root, ["/elsewhere"])) == {root: False}
 
 
 def test_a_folder_is_split_for_a_secret_that_is_not_there_yet(tmp_path: Path) -> None:
     root = make(tmp_path, "project/x")
-    assert dict(around(root, [f"{root}/.ssh"])) == {root: True, f"{root}/project": False}
+    assert dict(split_around(root, [f"{root}/.ssh"])) == {root: True, f"{root}/project": False}
 
 
 def test_symlinks_beside_a_hole_are_not_followed(tmp_path: Path) -> None:
     root = make(tmp_path, "secret/key")
     (tmp_path / "link").symlink_to(tmp_path / "secret")
-    assert f"{root}/link" not in dict(around(root, [f"{root}/secret"]))
+    assert f"{root}/link" not in dict(split_around(root, [f"{root}/secret"]))
 
 
 def test_secrets_of_a_home_are_hidden_and_the_home_is_not(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_start_up_files_in_an_ordinary_workspace_are_files_like_others(tmp_path:
 
 
 def test_the_users_own_home_comes_first(tmp_path: Path) -> None:
-    assert homes_here({"HOME": str(tmp_path)})[0] == os.path.realpath(tmp_path)
+    assert find_homes({"HOME": str(tmp_path)})[0] == os.path.realpath(tmp_path)
 
 
 def test_disks_are_not_among_the_devices() -> None:

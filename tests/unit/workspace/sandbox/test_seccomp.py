@@ -8,7 +8,11 @@ import struct
 
 import pytest
 
-from cowork_jupyter.workspace.sandbox.seccomp import families, filter_program, seccomp_works_here
+from cowork_jupyter.workspace.sandbox.seccomp import (
+    allowed_families,
+    filter_program,
+    seccomp_works_here,
+)
 
 pytestmark = pytest.mark.process
 
@@ -42,7 +46,7 @@ def answer(program: bytes, *, audit: int, number: int, first: int = 0, second: i
 @MACHINES
 def test_only_listed_families_can_be_opened(machine: str, numbers: tuple[int, int, int]) -> None:
     audit, open_socket, _ = numbers
-    program = filter_program(families(internet=False, unix=True, others=False), machine)
+    program = filter_program(allowed_families(internet=False, unix=True, others=False), machine)
     for family, error in {
         socket.AF_UNIX: ALLOWED,
         16: ALLOWED,
@@ -77,7 +81,7 @@ def test_local_sockets_must_connect_and_are_asked_about(
 def test_a_family_with_rubbish_above_it_is_still_seen(
     machine: str, numbers: tuple[int, int, int]
 ) -> None:
-    program = filter_program(families(internet=False, unix=True, others=False), machine)
+    program = filter_program(allowed_families(internet=False, unix=True, others=False), machine)
     padded = 0xDEAD_0000_0000 | socket.AF_INET  # the kernel looks at the lower half only
     found = answer(program, audit=numbers[0], number=numbers[1], first=padded)
     assert found == errno.EACCES
@@ -109,8 +113,8 @@ def test_other_ways_to_number_calls_are_refused() -> None:
 
 
 def test_all_families_need_no_list() -> None:
-    assert families(internet=True, unix=True, others=True) is None
-    assert families(internet=True, unix=False, others=False) == frozenset({2, 10, 16})
+    assert allowed_families(internet=True, unix=True, others=True) is None
+    assert allowed_families(internet=True, unix=False, others=False) == frozenset({2, 10, 16})
 
 
 def test_an_unknown_architecture_is_not_guessed_at() -> None:

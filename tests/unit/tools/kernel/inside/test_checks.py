@@ -16,7 +16,7 @@ import pytest
 from cowork_jupyter.domain.expectations import Expectation
 from cowork_jupyter.tools.kernel import inside
 from cowork_jupyter.tools.kernel.inside import checks
-from cowork_jupyter.tools.kernel.measuring import questions_of
+from cowork_jupyter.tools.kernel.state import measure_questions
 
 COLUMNS: dict[str, list[Any]] = {
     "id": [1, 2, 2, 4],
@@ -36,7 +36,7 @@ def measured(space: dict[str, Any], check: str, of: str = "t", **fields: Any) ->
     sent: dict[str, Any] = {}
     exec(inside.source(), sent)
     one = Expectation.model_validate({"of": of, "check": check, **fields})
-    (found,) = json.loads(json.dumps(sent["measure_in"](space, questions_of([one]))))
+    (found,) = json.loads(json.dumps(sent["measure_in"](space, measure_questions([one]))))
     return dict(found)
 
 
@@ -149,6 +149,6 @@ def test_values_of_a_column_with_a_secret_name_stay_where_they_are() -> None:
 
 def test_what_would_take_too_long_is_left_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CHECK_SECONDS", -1.0)
-    questions = questions_of([Expectation(of="t", check="rows", value=1)])
+    questions = measure_questions([Expectation(of="t", check="rows", value=1)])
     (found,) = checks.measure_in({"t": pandas.DataFrame(COLUMNS)}, questions)
     assert found == {"problem": "unchecked", "why": "the checks before it took too long"}

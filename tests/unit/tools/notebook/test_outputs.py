@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.tools.notebook.pictures import MAX, MAX_SIZE, pictures_in
+from cowork_jupyter.tools.notebook.outputs import MAX_PICTURE_SIZE, MAX_PICTURES, pictures_in
 from tests.unit.tools.conftest import Call
 
 from .conftest import Disk, code
@@ -43,13 +43,13 @@ def test_line_breaks_in_the_data_are_left_out() -> None:
 def test_the_last_few_are_taken() -> None:
     many = [display(image_png=png(width)) for width in range(1, 10)]
     assert [one.size for one in pictures_in(many)] == [(7, 480), (8, 480), (9, 480)]
-    assert MAX == 3
+    assert MAX_PICTURES == 3
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        pytest.param("A" * (MAX_SIZE + 4), id="too many bytes"),
+        pytest.param("A" * (MAX_PICTURE_SIZE + 4), id="too many bytes"),
         pytest.param(png(100_000, 100_000), id="too many pixels"),
         pytest.param({"length": 9_000_000, "head": png()}, id="only its head"),
         pytest.param("no base64!", id="broken"),
@@ -83,7 +83,7 @@ async def test_a_cell_that_is_read_alone_shows_its_pictures(disk: Disk, call: Ca
 
 @pytest.mark.asyncio
 async def test_a_picture_that_is_too_large_is_only_named(disk: Disk, call: Call) -> None:
-    disk.write(code("plot()", "a", outputs=[display(image_png=png(size=MAX_SIZE))]))
+    disk.write(code("plot()", "a", outputs=[display(image_png=png(size=MAX_PICTURE_SIZE))]))
     alone = await call("read_notebook", path="n.ipynb", cell_id="a")
     assert alone.images == ()
     assert "[image/png, 640×480, " in alone.text

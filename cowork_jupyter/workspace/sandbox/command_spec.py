@@ -1,4 +1,4 @@
-"""What the service asks the keeper to run, and how it is to be confined."""
+"""What the service asks the launcher process to run, and how to confine it."""
 
 from __future__ import annotations
 
@@ -10,37 +10,35 @@ from .namespaces import Bind, Namespaces
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """How much a command may use. The kernel counts the first two for each process."""
+    """The kernel applies memory and file size per process."""
 
     memory: int
-    """Bytes of memory of its own."""
+    """Bytes of private memory."""
     file_size: int
-    """Bytes in a file that it writes."""
     processes: int
     """Processes and threads of the command together."""
 
 
 @dataclass(frozen=True)
-class Orders:
-    """One command. Descriptors travel beside it."""
+class CommandSpec:
+    """One command. Descriptors are sent beside it."""
 
     arguments: list[str]
     environment: dict[str, str]
     limits: ProcessLimits
     root: str
-    """The workspace's path."""
     folder: str = "."
-    """Where to run, relative to the workspace."""
+    """Working directory, relative to the workspace."""
     namespaces: Namespaces = ""
     network: bool = True
-    """Whether the new namespaces leave the network as it is."""
+    """Whether the new namespaces keep the network."""
     binds: list[Bind] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
-    """Folders that are covered with an empty one in memory."""
+    """Folders that are covered with an empty tmpfs."""
     filter: str = ""
-    """The system call filter, in hexadecimal."""
+    """The seccomp filter, in hexadecimal."""
     watched: bool = False
-    """Whether the filter asks about connections, which its guard then answers."""
+    """Whether the filter's listener (the guard) decides about connections."""
     privileged: bool = False
     """True for a program that confines the command itself, and needs its rights for it."""
 
@@ -48,7 +46,7 @@ class Orders:
         return json.dumps(vars(self) | {"limits": vars(self.limits)}).encode()
 
     @classmethod
-    def from_json(cls, text: bytes) -> Orders:
+    def from_json(cls, text: bytes) -> CommandSpec:
         raw = json.loads(text)
         binds = [Bind(*bind) for bind in raw.pop("binds")]
         return cls(**raw | {"limits": ProcessLimits(**raw["limits"]), "binds": binds})
@@ -56,7 +54,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class Descriptors:
-    """What is handed over with the orders, in this order. -1 for what there is none of."""
+    """Sent with the spec, in this order; -1 if absent."""
 
     input: int
     output: int
@@ -66,6 +64,5 @@ class Descriptors:
     ruleset: int = -1
 
     def sent(self) -> list[int]:
-        """Those that there are."""
         held = [self.input, self.output, self.errors, self.workspace, self.folder, self.ruleset]
         return [descriptor for descriptor in held if descriptor >= 0]

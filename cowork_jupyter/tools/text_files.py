@@ -1,16 +1,33 @@
-"""Bytes and text: which encoding a file has, so that it can be shown and written back the same."""
+"""Text files: their encodings, sizes and lines.
+
+The encoding is detected so that a file can be shown and written back the same.
+"""
 
 from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from ..domain.errors import InvalidInput
 
-HEAD = 8192
-"""How much of a file tells whether it is text."""
+MAX_WHOLE_SIZE = 64 * 1024 * 1024
+"""Largest file that is read into memory at once."""
 
-_BOMS = (  # UTF-32 first: its mark starts like that of UTF-16
+
+def size_text(size: float) -> str:
+    """`1.2 MB`."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
+
+
+HEAD = 8192
+"""Bytes that tell whether a file is text."""
+
+_BOMS = (  # UTF-32 first: its BOM starts like that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -41,8 +58,6 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Encoding:
-    """How text is written as bytes in one file."""
-
     name: str
     bom: bytes = b""
 
@@ -53,14 +68,13 @@ class Encoding:
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
         mark = " with BOM" if self.bom and not self.is_wide else ""
         return {"utf-8": "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(
             self.name, self.name.upper()
         ) + mark
 
     def encode(self, text: str) -> bytes:
-        """The bytes of the whole file, refusing characters that the encoding does not have."""
+        """Encode with BOM; raises InvalidInput for characters that the encoding does not have."""
         try:
             return self.bom + text.encode(self.name)
         except UnicodeEncodeError as error:
@@ -75,12 +89,12 @@ UTF8 = Encoding("utf-8")
 
 
 def bom_of(head: bytes) -> Encoding:
-    """The encoding that the file's first bytes announce; UTF-8 if they announce none."""
+    """The encoding that the BOM announces; UTF-8 without one."""
     return next((Encoding(name, bom) for bom, name in _BOMS if head.startswith(bom)), UTF8)
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are not text: a NUL, or many control characters."""
+    """Whether the head of a file has a NUL or many control characters."""
     if bom_of(head).bom:
         return False
     head = head[:HEAD]
@@ -89,14 +103,13 @@ def is_binary(head: bytes) -> bool:
 
 
 def kind_of_binary(head: bytes) -> str:
-    """What a binary file seems to be, by its first bytes."""
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "binary file")
 
 
 def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encoding]:
-    """The text of these bytes, and the encoding that gives exactly these bytes back.
+    """Decode, and return the encoding that round-trips.
 
-    `announced` is what the file's beginning said, when `data` is a later part of it.
+    `announced` is what the file's BOM said, when `data` is a later part of it.
     """
     encoding = announced or bom_of(data)
     body = data if announced else data[len(encoding.bom) :]
@@ -107,9 +120,59 @@ def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encodin
             raise InvalidInput(
                 f"The file claims to be {encoding.label}, but it is not.", code="bad_encoding"
             ) from None
-    if encoding.bom and not announced:  # a mark before something that is not UTF-8
+    if encoding.bom and not announced:  # a BOM before something that is not UTF-8
         body = data
     try:
         return body.decode("cp1252"), Encoding("cp1252")
     except UnicodeDecodeError:
         return body.decode("latin-1"), Encoding("latin-1")
+
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Consecutive lines of a file with `total` lines."""
+
+    data: bytes
+    first: int
+    last: int
+    total: int
+    cut_in_line: bool
+    """Whether the last line alone exceeded the limit, and is cut."""
+
+
+def read_lines(file: BinaryIO, start: int, end: int, limit: int) -> Lines:
+    """Lines `start` to `end` (from 1, inclusive), as many as fit into `limit` bytes."""
+    kept = bytearray()
+    breaks = 0
+    ends_with_break = True
+    while chunk := file.read(_CHUNK):
+        if len(kept) <= limit:
+            here = breaks + 1
+            kept += chunk[_after(chunk, start - here) : _after(chunk, end + 1 - here)]
+        breaks += chunk.count(b"\n")
+        ends_with_break = chunk.endswith(b"\n")
+    data, cut_in_line = _whole_lines(bytes(kept), limit)
+    count = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+    total = breaks + (not ends_with_break)
+    return Lines(data, start, start - 1 + count, total, cut_in_line)
+
+
+def _after(chunk: bytes, breaks: int) -> int:
+    """The position after that many line breaks, or the end if there are fewer."""
+    if breaks > chunk.count(b"\n"):
+        return len(chunk)
+    position = 0
+    for _ in range(breaks):
+        position = chunk.find(b"\n", position) + 1
+    return position
+
+
+def _whole_lines(data: bytes, limit: int) -> tuple[bytes, bool]:
+    """At most `limit` bytes, ending after a line unless the first is larger than that."""
+    if len(data) <= limit:
+        return data, False
+    end = data.rfind(b"\n", 0, limit) + 1
+    return (data[:end], False) if end else (data[:limit], True)

@@ -1,4 +1,4 @@
-"""System calls that Python has no names for yet. Each raises `OSError` when the kernel refuses."""
+"""System calls without a wrapper in Python. Each raises `OSError` on failure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from functools import cache
 
 MACHINE = platform.machine()
-# One number on every architecture that we run on: they were added to all at once.
+# Syscalls this new have the same number on every architecture we support.
 OPEN_TREE = 428
 MOVE_MOUNT = 429
 PIDFD_OPEN = 434
@@ -23,10 +23,8 @@ LANDLOCK_RESTRICT_SELF = 446
 
 PR_SET_PDEATHSIG = 1
 PR_SET_SECCOMP = 22
-PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
-PR_CAP_AMBIENT = 47
 
 Argument = int | bytes | ctypes.Structure | ctypes.Array[ctypes.c_char] | None
 
@@ -37,35 +35,31 @@ def _libc() -> ctypes.CDLL:
 
 
 def system_call(number: int, *arguments: Argument) -> int:
-    """Make a system call by its number."""
     if sys.platform != "linux":
         raise OSError(38, "there are no such system calls here")
     return _answer(_libc().syscall(ctypes.c_long(number), *map(_plain, arguments)))
 
 
 def prctl(option: int, *arguments: Argument) -> int:
-    """Change something about this process itself."""
     padded = (*arguments, 0, 0, 0, 0)[:4]
     return _answer(_libc().prctl(ctypes.c_int(option), *map(_plain, padded)))
 
 
 def connect(descriptor: int, address: bytes) -> None:
-    """Connect a socket to an address as the kernel writes it, of whichever family."""
+    """Connect to a raw `sockaddr` of any family."""
     _answer(_libc().connect(ctypes.c_int(descriptor), address, ctypes.c_uint(len(address))))
 
 
 def unshare(flags: int) -> None:
-    """Leave namespaces for new ones."""
     _answer(_libc().unshare(ctypes.c_int(flags)))
 
 
 def mount_new(kind: bytes, target: bytes, flags: int, options: bytes) -> None:
-    """Mount a new file system, such as a tmpfs."""
     _answer(_libc().mount(b"cowork", target, kind, ctypes.c_ulong(flags), options))
 
 
 def set_capabilities(kept: int) -> None:
-    """Keep at most these capabilities, and let no program that is started get more."""
+    """Keep at most these capabilities, and none across exec."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     have = (ctypes.c_uint32 * 6)()
     _answer(_libc().capget(header, have))
@@ -75,14 +69,9 @@ def set_capabilities(kept: int) -> None:
 
 
 def _plain(value: Argument) -> object:
-    """As wide as a register, or as an address."""
-    return ctypes.c_long(value) if isinstance(value, int) else _address(value)
-
-
-def _address(value: object) -> object:
-    if isinstance(value, ctypes.Structure):
-        return ctypes.byref(value)
-    return value
+    if isinstance(value, int):
+        return ctypes.c_long(value)
+    return ctypes.byref(value) if isinstance(value, ctypes.Structure) else value
 
 
 def _answer(value: int) -> int:

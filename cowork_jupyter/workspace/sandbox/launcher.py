@@ -1,4 +1,4 @@
-"""The service's side of the keeper: start it once, ask it for commands, follow each one."""
+"""Client of the launcher process: start it once, send it commands, follow each command."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...domain.errors import Unavailable
+from .command_spec import CommandSpec, Descriptors
 from .namespaces import Namespaces
-from .orders import Descriptors, Orders
 
-# The folder becomes a package by itself. As part of ours it would load all of ours, and each
-# fork of the keeper would take three times as long.
+# The folder is imported as a package of its own. As part of ours it would load all of ours, and
+# each fork of the launcher process would take three times as long.
 _PROGRAM = """
 import sys, types
 package = sys.modules["cowork_sandbox"] = types.ModuleType("cowork_sandbox")
 package.__path__ = [{folder!r}]
-from cowork_sandbox.keeper import main
+from cowork_sandbox.launcher_process import main
 main({descriptor})
 """
 
 
 class Launcher:
-    """The one keeper of this process, started when first needed and ended with it."""
+    """The one launcher process of this process, started lazily and stopped at exit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,39 +42,39 @@ class Launcher:
         atexit.register(self.close)
 
     def namespaces(self) -> Namespaces:
-        """Which namespaces commands can have here. Starts the keeper, so it may take a moment."""
+        """Which namespaces commands can have here. May start the launcher process."""
         with self._lock, _explained():
             self._ensure()
             return self._namespaces
 
     def watches_sockets(self) -> bool:
-        """Whether it can see to it that commands reach no sockets of other programs."""
+        """Whether commands can be kept from sockets of other programs."""
         with self._lock, _explained():
             self._ensure()
             return self._watches_sockets
 
-    def send(self, orders: Orders, held: Descriptors) -> socket.socket:
-        """Ask for a command; gives the socket on which its guard tells how it fares."""
+    def send(self, spec: CommandSpec, held: Descriptors) -> socket.socket:
+        """Request a command; returns the socket on which its guard reports."""
         with self._lock, _explained():
             try:
-                return self._send(orders, held)
-            except OSError:  # somebody ended it: start another
+                return self._send(spec, held)
+            except OSError:  # it was killed: start another
                 self._stop()
-                return self._send(orders, held)
+                return self._send(spec, held)
 
     def close(self) -> None:
-        """End it. Commands that still run are ended by their guards when we are gone."""
+        """Stop it. Commands that still run are killed by their guards once our sockets close."""
         with self._lock:
             self._stop()
 
-    def _send(self, orders: Orders, held: Descriptors) -> socket.socket:
-        keeper = self._ensure()
+    def _send(self, spec: CommandSpec, held: Descriptors) -> socket.socket:
+        launcher = self._ensure()
         ours, its = socket.socketpair()
-        text = os.memfd_create("cowork-orders", os.MFD_CLOEXEC)
+        text = os.memfd_create("cowork-spec", os.MFD_CLOEXEC)
         try:
             with os.fdopen(os.dup(text), "wb") as file:
-                file.write(orders.to_json())
-            socket.send_fds(keeper, [b"."], [text, its.fileno(), *held.sent()])
+                file.write(spec.to_json())
+            socket.send_fds(launcher, [b"."], [text, its.fileno(), *held.sent()])
         except BaseException:
             ours.close()
             raise
@@ -94,7 +94,7 @@ class Launcher:
                     pass_fds=[its.fileno()],
                     stdin=subprocess.DEVNULL,
                     cwd="/",
-                    # Not ours: what is in it could be read by whoever gets hold of the keeper.
+                    # Not ours: it may hold secrets, and commands might get hold of it.
                     env={"PATH": os.defpath},
                 )
             hello = self._socket.recv(1000)
@@ -126,17 +126,17 @@ def _explained() -> Iterator[None]:
 
 
 class ConfinedCommand:
-    """A command that the keeper has started."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self.pid = -1
         self.returncode: int | None = None
 
     @classmethod
-    async def start(cls, keeper: Launcher, orders: Orders, held: Descriptors) -> ConfinedCommand:
-        """Start it, or raise; it never runs less confined than was asked for."""
-        answer = keeper.send(orders, held)
+    async def start(
+        cls, launcher: Launcher, spec: CommandSpec, held: Descriptors
+    ) -> ConfinedCommand:
+        """Start it, or raise; it never runs less confined than requested."""
+        answer = launcher.send(spec, held)
         command = cls(*await asyncio.open_unix_connection(sock=answer))
         try:
             first = await command._next()
@@ -154,13 +154,13 @@ class ConfinedCommand:
         return command
 
     async def wait(self) -> int | None:
-        """How it ended: its exit code, or the negative of the signal."""
+        """Exit code, or the negative signal number."""
         if self.returncode is None:
             self.returncode = (await self._next()).get("status", -9)
         return self.returncode
 
     async def end(self) -> None:
-        """End it and all that it has left behind; gives when nothing is left."""
+        """Kill it and all it has left behind; returns when nothing is left."""
         with contextlib.suppress(OSError):
             self._writer.write_eof()
         try:
@@ -168,7 +168,7 @@ class ConfinedCommand:
                 status = json.loads(line).get("status")
                 self.returncode = status if self.returncode is None else self.returncode
         finally:
-            # If we are stopped while waiting, closing tells the guard all the same.
+            # On cancellation, closing tells the guard all the same.
             self._writer.close()
 
     async def _next(self) -> dict[str, int]:

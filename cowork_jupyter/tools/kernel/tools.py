@@ -1,8 +1,9 @@
-"""Tools that run code in the user's own kernel."""
+"""Tools that run code in a kernel and look at its variables."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -12,15 +13,14 @@ from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
 from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
-from ..notebook.outputs import MAX_LENGTH, described, middle_cut
-from ..notebook.pictures import pictures_in
+from ..notebook.outputs import MAX_LENGTH, describe_outputs, middle_cut, pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
 from .hints import hint_for
-from .state import CellFailure, Code, CodeRun, Ran
+from .state import CellFailure, Code, CodeRun, Ran, Variable
 
 GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
-"""What can be done about code in which nothing moves."""
+"""Answers to the question about stalled code."""
 
 MAX_ERROR = 1_000
 """Characters of an exception's message: its beginning and its end."""
@@ -60,28 +60,31 @@ class RunCode(ToolParameters):
 
 
 async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
-    """The cell as it would run."""
     cell, name = await _cell(parameters, context)
     return Preview("code", cell.source, resource=name)
 
 
 async def preview_code(parameters: RunCode, context: ToolContext) -> Preview:
-    """The code itself."""
-    return Preview("code", parameters.code, resource=code_in(kernel_path(parameters.path, context)))
+    return Preview(
+        "code", parameters.code, resource=code_name(kernel_path(parameters.path, context))
+    )
 
 
-def code_in(path: str) -> str:
-    """What people call code that stands in no cell."""
+def code_name(path: str) -> str:
+    """What people call code without a cell."""
     return f"code in {path}"
 
 
-@tool(
+_code_tool = partial(
+    tool,
     category="kernel",
     permissions=[Permission.EXECUTE_COMMANDS],
-    preview=preview_cell,
     travels=False,
     unconfined=True,
 )
+
+
+@_code_tool(preview=preview_cell)
 async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     """Run a notebook cell in its kernel, as Shift-Enter does, and return its output.
 
@@ -94,13 +97,7 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     return await _run(code, parameters, context, name)
 
 
-@tool(
-    category="kernel",
-    permissions=[Permission.EXECUTE_COMMANDS],
-    preview=preview_code,
-    travels=False,
-    unconfined=True,
-)
+@_code_tool(preview=preview_code)
 async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
     """Run code in a notebook's kernel without adding a cell, and return its output.
 
@@ -112,7 +109,7 @@ async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
 async def _run(
     code: Code, parameters: RunCell | RunCode, context: ToolContext, cell: str = ""
 ) -> ToolResult:
-    """`cell` is what people call it, where it is one."""
+    """`cell` is what people call it, if it is one."""
     if not context.role.spec.commands_may_write:
         raise Forbidden(
             f"Code of the role {context.role} must not change the workspace, which cannot be "
@@ -120,34 +117,34 @@ async def _run(
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
-    name = cell or code_in(path)
+    name = cell or code_name(path)
     return await run_in(path, code, context, name, start=parameters.start_kernel)
 
 
 async def run_in(
     path: str, code: Code, context: ToolContext, name: str, *, start: bool = False
 ) -> ToolResult:
-    """Run code in a kernel of the context's; `name` is what people call it."""
+    """`name` is what people call the code."""
     answers: list[str | None] = []
 
     async def stalled(seconds: float) -> bool:
-        answers.append(await context.ask(_about_waiting(name, seconds)))
+        answers.append(await context.ask(_stall_question(name, seconds)))
         return answers[-1] == GO_ON
 
     run = CodeRun(path, code, context.output, start, stalled, context.mask)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
     if ran.stalled is not None:
-        raise _given_up(ran, code, name, answers[-1])
+        raise _stalled_error(ran, code, name, answers[-1])
     if ran.failure:
         hint = await hint_for(ran.failure, code.source, path, context)
-        raise _failed(ran, ran.failure, code, name, hint)
+        raise _failure_error(ran, ran.failure, code, name, hint)
     return _result(ran, code, name)
 
 
-def _about_waiting(name: str, seconds: float) -> Question:
+def _stall_question(name: str, seconds: float) -> Question:
     return Question(
-        question=f"{_capital(name)} has produced no output and used no CPU for "
+        question=f"{_capitalize(name)} has produced no output and used no CPU for "
         f"{seconds:.0f} seconds. Keep waiting?",
         context="It may be sleeping, or waiting for something outside.",
         severity="major",
@@ -160,17 +157,19 @@ def _about_waiting(name: str, seconds: float) -> Question:
     )
 
 
-def _given_up(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
-    """Why it was interrupted, for the model, or for the user if they stopped all of it."""
+def _stalled_error(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
+    """Why it was interrupted, for the model, or for the user if they stopped the agent."""
     quiet = f"it produced no output and used no CPU for {ran.stalled:.0f} seconds"
     if answer == STOP:
-        return Interrupted(f"{_capital(name)} was interrupted, and the agent stopped: {quiet}.")
+        return Interrupted(f"{_capitalize(name)} was interrupted, and the agent stopped: {quiet}.")
     who = "the user did not want to wait" if answer else "nobody could be asked whether to wait"
     line = ran.failure.line if ran.failure else None
     where = f" It was in line {line}: {_line(code.source, line)}." if line else ""
-    text = described(ran.outputs, MAX_LENGTH)
+    text = describe_outputs(ran.outputs, MAX_LENGTH)
     return CoworkError(
-        "\n".join([f"{_capital(name)} was interrupted: {quiet}, and {who}.{where}", text]).strip(),
+        "\n".join(
+            [f"{_capitalize(name)} was interrupted: {quiet}, and {who}.{where}", text]
+        ).strip(),
         code="stalled",
         details={"notebook": ran.path, "cell_id": code.cell_id, "line": line},
     )
@@ -187,7 +186,6 @@ async def _cell(parameters: RunCell, context: ToolContext) -> tuple[CellState, s
 
 
 def notebook_path(path: str | None, context: ToolContext) -> str:
-    """The notebook that is meant."""
     found = path or context.notebook
     if not found:
         raise InvalidInput(
@@ -198,62 +196,107 @@ def notebook_path(path: str | None, context: ToolContext) -> str:
 
 
 def kernel_path(path: str | None, context: ToolContext) -> str:
-    """The notebook whose kernel is meant; where there is but one kernel, that one."""
+    """The notebook whose kernel is meant; `Kernels.home` if there is only one kernel."""
     return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
-def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
-    """Short: the line, what was printed, what went wrong and where in files of the user's own."""
+def _failure_error(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
+    """Short: the line, the output, the exception and where it is in the user's own files."""
     line = failure.line
     where = f" in line {line}: {_line(code.source, line)}" if line else "."
     said = f"{failure.name}: {failure.message}"
     printed = [output for output in ran.outputs if output.get("output_type") != "error"]
-    text = described(printed, MAX_LENGTH)
+    text = describe_outputs(printed, MAX_LENGTH)
     parts = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
     return CoworkError(
-        "\n".join([f"{_capital(name)} failed{where}", *(part for part in parts if part)]),
+        "\n".join([f"{_capitalize(name)} failed{where}", *(part for part in parts if part)]),
         code="code_failed",
-        retryable=True,  # once it is corrected
+        retryable=True,  # once the code is corrected
         details={**_facts(ran, code), "line": line, "exception": said[:2000]},
     )
 
 
 def _own_frames(failure: CellFailure) -> list[str]:
-    """Where in the user's own modules it went wrong; libraries' insides help nobody."""
+    """Frames in the user's own modules; library internals do not help."""
     frames = _FRAME.findall(failure.traceback)
     own = [frame for frame in frames if not _LIBRARY.search(frame[0])]
     return [f"in {file}, line {line}" for file, line in own[-MAX_FRAMES:]]
 
 
 def _facts(ran: Ran, code: Code) -> dict[str, Any]:
+    cell = CellState(code.cell_id or "", "code", code.source)
     return {
         **({"where": SCRATCH} if ran.path == SCRATCH else {"notebook": ran.path}),
         "cell_id": code.cell_id,
-        **({"fingerprint": _fingerprint(code)} if code.cell_id else {}),
+        # Of the cell as it ran: tells whether its output is of an older version.
+        **({"fingerprint": cell.fingerprint} if code.cell_id else {}),
         "seconds": round(ran.seconds, 3),
         "omitted_characters": ran.omitted,
     }
 
 
-def _fingerprint(code: Code) -> str:
-    """Of the cell as it ran: once it has another, its output is of an older run."""
-    return CellState(code.cell_id or "", "code", code.source).fingerprint
-
-
 def _result(ran: Ran, code: Code, name: str) -> ToolResult:
-    text = described(ran.outputs, MAX_LENGTH)
+    text = describe_outputs(ran.outputs, MAX_LENGTH)
     # Models know cells by their ids.
-    what = f"cell {code.cell_id} in" if code.cell_id else f"{code_in(ran.path)},"
+    what = f"cell {code.cell_id} in" if code.cell_id else f"{code_name(ran.path)},"
     head = f"[ran {what} {ran.seconds:.1f} s]"
     said = f"{text}\n{head}" if text else f"{head} No output."
     pictures = pictures_in(ran.outputs)
     return ToolResult(said, f"ran {name}", _facts(ran, code), pictures, output=text)
 
 
-def _capital(words: str) -> str:
+def _capitalize(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 
 def _line(source: str, number: int) -> str:
     lines = source.splitlines()
     return lines[number - 1].strip()[:200] if number <= len(lines) else ""
+
+
+class ListVariables(ToolParameters):
+    """In whose kernel."""
+
+    path: NotebookPath = None
+
+
+class InspectVariable(ToolParameters):
+    """Which variable, in whose kernel."""
+
+    name: Annotated[str, Field(min_length=1, max_length=500, description="Variable name.")]
+    path: NotebookPath = None
+
+
+@tool(category="kernel", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
+async def list_variables(parameters: ListVariables, context: ToolContext) -> ToolResult:
+    """List the variables in a notebook's kernel: names, types, shapes and sizes."""
+    path = kernel_path(parameters.path, context)
+    found = await context.kernels.variables(context.workspace, path)
+    lines = [_variable_line(item) for item in found.items]
+    if found.total > len(lines):
+        lines.append(f"[{found.total - len(lines):,} more names are not shown]")
+    count = f"{found.total:,} variable{'' if found.total == 1 else 's'}"
+    text = "\n".join(lines) or "The kernel has no variables yet."
+    return ToolResult(text, f"listed {count} of {found.path}", {"notebook": found.path})
+
+
+@tool(category="kernel", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
+async def inspect_variable(parameters: InspectVariable, context: ToolContext) -> ToolResult:
+    """Look at a variable in a notebook's kernel: for a table its columns, types, missing values,
+    statistics and first rows; for other values what is in them.
+    """
+    if not parameters.name.isidentifier():
+        raise InvalidInput(
+            f"'{parameters.name}' is not a variable name; expressions are not evaluated.",
+            code="no_name",
+        )
+    path = kernel_path(parameters.path, context)
+    found = await context.kernels.inspect(context.workspace, path, parameters.name)
+    text = "\n".join([_variable_line(found), *found.lines])
+    data = {"notebook": path, "name": found.name, "type": found.type}
+    return ToolResult(text, f"looked at {found.name} ({found.type})", data)
+
+
+def _variable_line(variable: Variable) -> str:
+    about = f" · {variable.about}" if variable.about else ""
+    return f"{variable.name}: {variable.type}{about}"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.errors import InvalidInput
-from cowork_jupyter.tools.ripgrep import Pattern
+from cowork_jupyter.tools.find import Pattern
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\0", "a\r"])

@@ -1,15 +1,15 @@
-"""The keeper: a small process that starts commands confined, and ends all that they leave behind.
+"""The launcher process: starts confined commands and kills everything they leave behind.
 
-Confining takes steps between fork and exec, which a big program with many threads cannot take
-safely. So the service starts this one once, alone and with little loaded. It always has pairs of
-processes ready for the next commands, because making them takes as long as all the rest: a
-guard, and the one that becomes the command.
+Confining takes steps between fork and exec that a large multi-threaded program cannot take safely.
+So the service starts this small process once. It keeps pairs of processes ready for the next
+commands, because forking takes as long as all the rest: a guard, and the process that becomes the
+command.
 
-The guard adopts whatever the command leaves behind, so it can end it all, also what hid in
-another session. It does so when the service says so or is no more, however that came about.
+The guard is the subreaper of whatever the command leaves behind, so it can kill it all, also what
+hid in another session. It does so when the service says so or is gone for any reason.
 
-Orders come as JSON in a memory file, sent with descriptors. The guard answers on a socket that
-came with them, a line each: `{"pid": …}` or `{"error": …}`, then `{"status": …}`.
+A spec comes as JSON in a memfd, sent with descriptors. The guard answers with JSON lines on a
+socket that came with it: `{"pid": …}` or `{"error": …}`, then `{"status": …}`.
 """
 
 from __future__ import annotations
@@ -25,38 +25,42 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from .confine import become, prepare
-from .kernel import PR_SET_CHILD_SUBREAPER, prctl
-from .namespaces import Bind, Namespaces, arrange, enter
-from .orders import Descriptors, Orders
+from .command_spec import CommandSpec, Descriptors
+from .confine import exec_confined, prepare_child
+from .namespaces import Bind, Namespaces, enter_namespaces, set_up_mounts
 from .sockets import ALONE, Sockets, try_watching
 from .supervisor import end_all, ended_children, has_children, woken_by_children
+from .syscalls import PR_SET_CHILD_SUBREAPER, prctl
 
 GRACE = 0.1
-"""Seconds between asking what is left to end and ending it: a cancel must be felt at once."""
+"""Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
 _MAX_DESCRIPTORS = 16
 _PAIRS = 2
 _PAUSE = 0.005
 
 
 def main(descriptor: int) -> None:
-    """Serve the service at the other end of this socket until it is gone."""
-    os.setsid()  # a Ctrl-C in the terminal is the service's matter
-    gc.disable()  # it would copy pages that are shared with every fork
+    """Serve the service at the other end of this socket until it closes."""
+    os.setsid()  # Ctrl-C in the terminal is handled by the service
+    gc.disable()  # collecting would copy pages that are shared with every fork
     with socket.socket(fileno=descriptor) as service:
-        found = {"namespaces": _namespaces_here(), "watches_sockets": _works(try_watching)}
+        kind: Namespaces = "root" if os.getuid() == 0 else "user"
+        found = {
+            "namespaces": kind if _works(_try_namespaces, kind) else "",
+            "watches_sockets": _works(try_watching),
+        }
         service.sendall(json.dumps(found).encode())
         _keep_pairs_ready(service)
 
 
 def _keep_pairs_ready(service: socket.socket) -> None:
-    """Whichever pair is there first takes the next orders, and says so."""
+    """Whichever pair is first takes the next command, and reports it."""
     taken, take = os.pipe2(os.O_CLOEXEC)
     poll = select.poll()
     poll.register(taken, select.POLLIN)
     woken = woken_by_children()
     poll.register(woken, select.POLLIN)
-    poll.register(service, 0)  # only its end is ours to see
+    poll.register(service, 0)  # only its hangup
     ready = set[int]()
     while True:
         while len(ready) < _PAIRS:
@@ -70,19 +74,13 @@ def _keep_pairs_ready(service: socket.socket) -> None:
         if taken in seen:
             for (pair,) in struct.iter_unpack("i", os.read(taken, 4 * _PAIRS)):
                 ready.discard(pair)
-            time.sleep(_PAUSE)  # first things first: the command that was just asked for
+            time.sleep(_PAUSE)  # let the command that was just requested start first
         if woken in seen:
             ready -= ended_children(woken).keys()
 
 
-def _namespaces_here() -> Namespaces:
-    """Whether commands can have their own, found out by trying."""
-    kind: Namespaces = "root" if os.getuid() == 0 else "user"
-    return kind if _works(_try_namespaces, kind) else ""
-
-
 def _works(attempt: Callable[..., object], *arguments: object) -> bool:
-    """Whether a child can do this without failing."""
+    """Whether a forked child can do this without failing."""
     child = os.fork()
     if child == 0:
         _in_child(attempt, *arguments)
@@ -90,12 +88,12 @@ def _works(attempt: Callable[..., object], *arguments: object) -> bool:
 
 
 def _try_namespaces(kind: Namespaces) -> None:
-    enter(kind, network=False)
-    arrange([Bind("/usr", "/usr")], ["/dev/shm"])  # noqa: S108 - something to mount on
+    enter_namespaces(kind, network=False)
+    set_up_mounts([Bind("/usr", "/usr")], ["/dev/shm"])  # noqa: S108 - something to mount on
 
 
 def _in_child(work: Callable[..., object], *arguments: object) -> NoReturn:
-    """Do the work and end, whatever happens; never go back into the parent's code."""
+    """Run `work` and exit, whatever happens; never return into the parent's code."""
     code = 1
     try:
         work(*arguments)
@@ -105,7 +103,7 @@ def _in_child(work: Callable[..., object], *arguments: object) -> NoReturn:
 
 
 def _guard(service: socket.socket, take: int) -> None:
-    """Start the next command, tell how it ends, then end all that is left of it."""
+    """Start the next command, report how it ends, then kill all that is left of it."""
     woken = woken_by_children()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     ours, its = socket.socketpair()
@@ -121,11 +119,11 @@ def _guard(service: socket.socket, take: int) -> None:
     answer = _receive(ours)
     if not answer:
         return
-    with contextlib.suppress(BrokenPipeError):  # the keeper was ended; this command can still run
+    with contextlib.suppress(BrokenPipeError):  # launcher killed; this command can still run
         os.write(take, struct.pack("i", os.getpid()))
     os.close(take)
     with socket.socket(fileno=answer[0]) as asker, os.fdopen(failed, "rb") as pipe:
-        failure = pipe.read().decode(errors="replace")  # closed by exec: then nothing was told
+        failure = pipe.read().decode(errors="replace")  # closed by exec, so empty on success
         _say(asker, **({"error": failure} if failure else {"pid": command}))
         if not failure:
             _look_after(command, asker, woken, _sockets(ours))
@@ -133,36 +131,36 @@ def _guard(service: socket.socket, take: int) -> None:
 
 
 def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
-    """Wait for the orders, hand the guard whom to answer, and become the command."""
-    prepare()
-    orders = _receive(service)
+    """Wait for a spec, hand the guard the socket to answer on, and become the command."""
+    prepare_child()
+    received = _receive(service)
     service.close()
-    if not orders:
+    if not received:
         return
-    text, answer, *rest = orders
+    text, answer, *rest = received
     socket.send_fds(guard, [b"."], [answer])
     os.close(answer)
     try:
         with os.fdopen(text, "rb") as file:
             file.seek(0)
-            become(Orders.from_json(file.read()), Descriptors(*rest), guard)
+            exec_confined(CommandSpec.from_json(file.read()), Descriptors(*rest), guard)
     except BaseException as error:
         os.write(fail, f"{type(error).__name__}: {error}".encode()[:4000])
 
 
 def _receive(sender: socket.socket) -> list[int]:
-    """The next descriptors; none when there are no more."""
+    """The next descriptors; empty at EOF."""
     return socket.recv_fds(sender, 1, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
 
 
 def _sockets(command: socket.socket) -> Sockets | None:
-    """What the command has handed over before it began, if its sockets are to be watched."""
+    """What the command handed over before it began, if its sockets are watched."""
     network, held, *_ = socket.recv_fds(command, 16, 2, socket.MSG_CMSG_CLOEXEC)
     return Sockets(*held, alone=network == ALONE) if held else None
 
 
 def _look_after(command: int, service: socket.socket, woken: int, sockets: Sockets | None) -> None:
-    """Until nothing is left, or the service closes its side; it never says anything."""
+    """Return when no process is left, or when the service closes its side."""
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(woken, select.POLLIN)
@@ -173,7 +171,7 @@ def _look_after(command: int, service: socket.socket, woken: int, sockets: Socke
         if sockets and sockets.calls in ready:
             if ready[sockets.calls] & select.POLLIN:
                 sockets.answer_next()
-            else:  # nobody is left who could call
+            else:  # no process is left that could call
                 poll.unregister(sockets.calls)
                 sockets = None
         if woken in ready:

@@ -1,8 +1,8 @@
-"""Sees to it that no command leaves behind what runs later, outside of the sandbox.
+"""Undoes what commands leave behind that would run later, outside the sandbox.
 
-What is there already is read-only for a command where it has mounts of its own. Mounts cannot keep
-anything from being made that is not there yet. So when a command has ended, and all that it
-started with it, what is new or changed at such a place is set aside, and put back as it was.
+Where commands have their own mounts, such files that exist already are read-only for them. Mounts
+cannot prevent the creation of new ones. So when a command and all its children have ended, new or
+changed files at such places are quarantined, and the old ones restored.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..no_follow import CREATE, is_own, parent_of, remember
-from .autorun import Autorun, Finder, Kind, Opened, open_up
+from .autorun import Autorun, Finder, Kept, Kind, Mark, Opened, contents_of, marks_of, open_up
 from .places import is_inside
-from .snapshot import Kept, Mark, contents_of, marks_of
 
 _LASTS = 30 * 24 * 3600
-"""Seconds for which what was set aside is kept."""
+"""Seconds for which quarantined files are kept."""
 _TICK = 50_000_000
-"""Nanoseconds by which a file system's clock may be behind ours."""
+"""Nanoseconds by which a file system's clock may lag behind ours."""
 
 
 @dataclass(eq=False)
 class RunningCommand:
-    """A command that runs, and what was there before it."""
+    """A running command and the state before it."""
 
     opened: list[Opened]
-    """Its own, and those of the commands that ran meanwhile."""
+    """Its own, and those of commands that ran concurrently."""
     read_only: list[str]
-    """What it cannot change. Only what is not in here is looked at afterwards."""
+    """Paths mounted read-only for it; only others are compared afterwards."""
     parents: dict[str, tuple[int, ...]]
-    """The folders above each of those: if they are others now, it may be another place."""
+    """Inodes of the folders above each read-only path: if they changed, it may be another place."""
     environments: frozenset[str]
     before: dict[str, Mark]
     began: int
@@ -45,11 +44,11 @@ class RunningCommand:
     kept: dict[str, Kept] = field(default_factory=dict)
 
 
-class Aftermath:
-    """For all commands of one workspace."""
+class AutorunGuard:
+    """Shared by all commands of one workspace."""
 
     def __init__(self, root: str, private: Path, *, own_mounts: bool) -> None:
-        """What is set aside goes into our private folder, which no command can read."""
+        """Quarantined files go into `private`, which no command can read."""
         self._finder = Finder(root, os.path.realpath(private))
         self._root = root
         self._aside = private / "set-aside"
@@ -59,13 +58,11 @@ class Aftermath:
         self._kept: dict[str, Kept] = {}
 
     def begin(self, opened: Opened) -> RunningCommand:
-        """A command begins; what must be read-only for it is in what this gives."""
+        """Take a snapshot; `read_only` of the result must be read-only for the command."""
         with self._lock:
             found = self._finder.find()
             closed = [place for place in found if not opened.covers(*place, self._root)]
-            bound = (
-                [place.path for place in closed if _can_be_bound(place)] if self._own_mounts else []
-            )
+            bound = [place.path for place in closed if self._own_mounts and _can_be_bound(place)]
             before = marks_of(found)
             parents = {path: self._parents(path) for path in bound}
             environments = frozenset(place.path for place in found if place.kind == "environment")
@@ -80,7 +77,7 @@ class Aftermath:
             return run
 
     def finish(self, run: RunningCommand) -> list[str]:
-        """It has ended, and nothing of it runs any more. Gives what had to be undone."""
+        """Call when nothing of the command runs any more. Returns what had to be undone."""
         with self._lock:
             self._running.remove(run)
             found = self._finder.find(run.environments, run.began)
@@ -107,7 +104,7 @@ class Aftermath:
             return [*map(self._relative, dict.fromkeys((*gone, *restored))), *stuck]
 
     def _tell_others(self, run: RunningCommand, gone: list[str], restored: list[str]) -> None:
-        """What one command had made must not be put back after another that ran meanwhile."""
+        """What one command created must not be restored after another that ran concurrently."""
         for other in self._running:
             for path in [known_path for known_path in other.before if _is_in(known_path, gone)]:
                 del other.before[path]
@@ -118,7 +115,7 @@ class Aftermath:
     # --- looking
 
     def _parents(self, path: str) -> tuple[int, ...]:
-        """Which folders are above it, up to the workspace."""
+        """Inodes of the folders above it, up to the workspace."""
         numbers = list[int]()
         above = os.path.dirname(path)  # noqa: PTH120 - thousands of strings
         while is_inside(above, self._root):
@@ -151,7 +148,7 @@ class Aftermath:
     # --- keeping and putting back
 
     def _set_aside(self, path: str, aside: Path) -> bool:
-        """Take it away, and keep it if that can be."""
+        """Quarantine it, or delete it if it cannot be moved."""
         target = aside / self._relative(path)
         try:
             with parent_of(self._root, self._relative(path)) as (folder, name):
@@ -162,7 +159,7 @@ class Aftermath:
                 try:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.move(source, target)
-                except OSError:  # no room there, or a pipe in it that cannot be copied
+                except OSError:  # no space, or a pipe in it that cannot be copied
                     if is_folder:
                         shutil.rmtree(name, dir_fd=folder)
                     else:
@@ -172,7 +169,7 @@ class Aftermath:
         return True
 
     def _put_back(self, path: str, run: RunningCommand) -> bool:
-        """Write it anew, with the folders that were closed as well; a repository is not ours."""
+        """Write it anew, with missing folders that were protected; never recreate a repository."""
         kept = run.kept[path]
         closed = {
             self._relative(known_path)
@@ -191,7 +188,7 @@ class Aftermath:
                     file.flush()
                     os.fchmod(file.fileno(), kept.mode)
                     remember(os.fstat(file.fileno()))
-        except OSError:  # the folder that it was in is gone
+        except OSError:  # its folder is gone
             return False
         return True
 
@@ -200,7 +197,7 @@ class Aftermath:
 
 
 def _can_be_bound(place: Autorun) -> bool:
-    """A repository is worked in, and only parts of it are closed; nothing is mounted on a link."""
+    """Only parts of a repository are protected; nothing can be mounted on a symlink."""
     if os.path.islink(place.path):  # noqa: PTH114
         return False
     is_repository = place.kind == "git" and Path(place.path).name == ".git"
@@ -208,7 +205,7 @@ def _can_be_bound(place: Autorun) -> bool:
 
 
 def _open_all(folder: str) -> None:
-    """Folders that cannot be written to could not be taken away, either."""
+    """Read-only folders could not be moved."""
     open_up(folder, os.lstat(folder))
     for above, names, _ in os.walk(folder):
         for path in (f"{above}/{name}" for name in names):

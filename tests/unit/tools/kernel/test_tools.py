@@ -17,7 +17,6 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
 from cowork_jupyter.tools.kernel import hints
-from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,
     Code,
@@ -27,7 +26,8 @@ from cowork_jupyter.tools.kernel.state import (
     Variable,
     Variables,
 )
-from cowork_jupyter.tools.registry import tools_with_kernels, validated
+from cowork_jupyter.tools.kernel.tools import preview_cell, preview_code, run_cell, run_code
+from cowork_jupyter.tools.registry import tools_with_kernels, validate_parameters
 from cowork_jupyter.workspace import Workspace
 
 PRINTED = {"output_type": "stream", "name": "stdout", "text": "hello\n"}
@@ -86,8 +86,8 @@ async def test_a_cell_runs_with_the_source_it_has_now(context: ToolContext) -> N
 @pytest.mark.asyncio
 async def test_what_is_approved_is_the_code_itself(context: ToolContext) -> None:
     tools = tools_with_kernels()
-    cell = validated(tools["run_cell"], {"cell_id": "c0"})
-    code = validated(tools["run_code"], {"code": "!rm x"})
+    cell = validate_parameters(tools["run_cell"], {"cell_id": "c0"})
+    code = validate_parameters(tools["run_code"], {"code": "!rm x"})
     previews = [await preview_cell(cell, context), await preview_code(code, context)]  # type: ignore[arg-type]
     assert [(one.kind, one.text) for one in previews] == [
         ("code", "a = 1\na / 0"),

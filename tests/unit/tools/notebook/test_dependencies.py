@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.tools.notebook.hidden import hidden_state
+from cowork_jupyter.tools.notebook.dependencies import hidden_state
 from cowork_jupyter.tools.notebook.state import CellState
 
 
