@@ -1,5 +1,3 @@
-"""The assumptions that an answer states, as it lists them under a heading of that name."""
-
 from __future__ import annotations
 
 import re
@@ -16,10 +14,10 @@ _NONE = re.compile(r"(?:none|no assumptions|keine?)\b.{0,20}", re.IGNORECASE)
 
 
 def assumptions_in(text: str) -> list[Assumption]:
-    """What is listed under the last heading `Assumptions`, in any language of the interface.
+    """Parse the list under the last `Assumptions` heading, in any language of the interface.
 
-    The heading may be one of Markdown, bold, or a line with a colon. An item goes on in the lines
-    that are indented below it; the list ends where something else begins.
+    The heading may be Markdown, bold, or a line with a colon. Indented lines continue an item; the
+    list ends at any other text.
     """
     lines = text.splitlines()
     headings = [at for at, line in enumerate(lines) if _is_heading(line)]
@@ -38,6 +36,5 @@ def assumptions_in(text: str) -> list[Assumption]:
 
 
 def _is_heading(line: str) -> bool:
-    """Long lines are none, whatever stands in them."""
     words = " ".join(line.strip(" \t>").split())
     return len(line) < 200 and _HEADING.fullmatch(words) is not None

@@ -1,4 +1,4 @@
-"""Expectations in words, and held against what was measured. Pure."""
+"""Expectations as text, and compared with what was measured. Pure."""
 
 from __future__ import annotations
 
@@ -28,32 +28,29 @@ _FAMILIES = {
     "boolean": ("bool",),
     "category": ("category", "categorical", "enum", "dictionary"),
 }
-"""What people call a type, and how the libraries' names for it begin."""
+"""Common names of types, and the prefixes of the libraries' names for them."""
 _ROUNDING = 1e-9
-"""By how much, as a share, sums of the same floats in another order may differ."""
+"""Relative difference allowed between sums of the same floats in another order."""
 
 
 @dataclass(frozen=True)
 class CheckedExpectation:
-    """One expectation, and whether it is met."""
-
     expectation: Expectation
     measured: Measured
     found: str = ""
-    """What is the case instead, if it is not met; else why nobody can say."""
+    """What is the case instead if it is not met, or why it could not be checked."""
     met: bool | None = True
     """None if it could not be checked."""
 
     @property
     def broken(self) -> BrokenExpectation | None:
-        """As it is told, if it is."""
         if self.met is not False:
             return None
         return BrokenExpectation(expectation=self.expectation, found=self.found)
 
     @property
     def updated(self) -> Expectation | None:
-        """What would be expected if what is there now is right; None where that is not simple."""
+        """The expectation that the current value would meet; None where that is not simple."""
         expectation, value = self.expectation, self.measured.value
         simple = (
             expectation.op == "="
@@ -68,7 +65,7 @@ class CheckedExpectation:
 
 
 def in_words(expectation: Expectation) -> str:
-    """What is expected, without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
+    """Without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
     sign, value, column = _SIGNS[expectation.op], expectation.value, expectation.column or ""
     within = f" within {_plain(expectation.tolerance * 100)} %" if expectation.tolerance else ""
     match expectation.check:
@@ -100,7 +97,7 @@ def in_words(expectation: Expectation) -> str:
 
 
 def broken_in_words(broken: BrokenExpectation) -> str:
-    """All of it: `orders: expected rows = 12,431 — it is 12,612`."""
+    """With the table: `orders: expected rows = 12,431 — it is 12,612`."""
     expectation = broken.expectation
     return f"{expectation.of.removeprefix(FILE)}: expected {in_words(expectation)} — {broken.found}"
 
@@ -108,10 +105,7 @@ def broken_in_words(broken: BrokenExpectation) -> str:
 def check(
     expectation: Expectation, measured: Measured, *, must_exist: bool = False
 ) -> CheckedExpectation:
-    """Hold an expectation against the facts.
-
-    A table that is not there (yet) breaks nothing, unless it must be there by now.
-    """
+    """A table that does not exist (yet) breaks nothing unless `must_exist`."""
     if measured.problem == "no_table":
         said = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
         return CheckedExpectation(expectation, measured, said, False if must_exist else None)
@@ -124,7 +118,7 @@ def check(
 
 
 def _difference(expectation: Expectation, measured: Measured) -> str:
-    """What is the case instead; empty if it is as expected."""
+    """What is the case instead; empty if the expectation is met."""
     value, wrong = measured.value, measured.wrong
     if measured.problem == "no_column":
         return f"it has no column {measured.why}"
@@ -158,7 +152,7 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
 
 
 def _holds(value: JsonValue, expectation: Expectation) -> bool:
-    """Compare numbers; what is off by less than the tolerance is as good as equal."""
+    """Compare numbers; a difference within the tolerance counts as equal."""
     if not isinstance(value, (int, float)) or not isinstance(expectation.value, (int, float)):
         return False
     exact = isinstance(value, int) and isinstance(expectation.value, int)
@@ -199,7 +193,6 @@ def _is_of_type(found: str, wanted: str) -> bool:
 
 
 def value_text(value: JsonValue) -> str:
-    """A number as people read it; a text in quotes."""
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, (int, float)):

@@ -1,4 +1,4 @@
-"""Whether expectations are met now: measured where the tables are, then held against it."""
+"""Measures expectations in the kernel or in files, and checks them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from .file_checks import measure_file
 
 @dataclass(frozen=True)
 class ExpectationChecks:
-    """Checks them in a notebook's kernel, and in files that anybody may read."""
-
     kernels: Kernels
     workspace: Workspace
     sandbox: Sandbox | None = None
@@ -32,7 +30,7 @@ class ExpectationChecks:
         expectations: Sequence[Expectation],
         must_exist: Collection[str] = (),
     ) -> list[CheckedExpectation]:
-        """Each of them, in order; of those with these ids the tables must be there by now."""
+        """Check each in order. The tables of those in `must_exist` (ids) have to exist by now."""
         variables = [expectation for expectation in expectations if not is_about_files(expectation)]
         return await self.judged(
             expectations, await self._measured(notebook, variables), must_exist
@@ -44,7 +42,7 @@ class ExpectationChecks:
         measured: Sequence[Measured],
         must_exist: Collection[str] = (),
     ) -> list[CheckedExpectation]:
-        """The same where a kernel has told already what its variables are like, in order."""
+        """Like `check`, where the kernel has already measured its variables, in order."""
         kernel_facts = iter(measured)
         facts = [
             await self._measured_file(expectation)

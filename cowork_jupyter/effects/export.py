@@ -33,7 +33,7 @@ _TYPES = {
 
 
 def as_asserts(expectations: Sequence[Expectation]) -> str:
-    """Code for a cell that fails where one of them is broken; it needs only pandas."""
+    """Code for a cell that fails where an expectation is broken; it needs only pandas."""
     lines = [*_imports(expectations), *_reading(expectations)]
     for expectation in expectations:
         said = f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"
@@ -42,7 +42,6 @@ def as_asserts(expectations: Sequence[Expectation]) -> str:
 
 
 def as_pandera(expectations: Sequence[Expectation]) -> str:
-    """The source of a schema for each table, and code that validates the tables."""
     lines = [*_imports(expectations, "import pandera.pandas as pa"), *_reading(expectations)]
     for of in dict.fromkeys(expectation.of for expectation in expectations):
         lines += [
@@ -98,7 +97,6 @@ def _pandera_column(expectations: Sequence[Expectation]) -> str:
 
 
 def _condition(expectation: Expectation, table: str) -> str:
-    """What must be true, as an expression of pandas."""
     value, compared = expectation.value, _COMPARED[expectation.op]
     match expectation.check:
         case "rows":
@@ -178,7 +176,6 @@ def _reader(path: str) -> str:
 
 
 def _name(of: str) -> str:
-    """A variable for a table; a file's is made of its name."""
     if not of.startswith(FILE):
         return of
     name = re.sub(r"\W+", "_", of.rpartition("/")[2].removeprefix(FILE)).strip("_")

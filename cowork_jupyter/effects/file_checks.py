@@ -1,5 +1,5 @@
-"""What expectations are about in data files: all rows, read by the confined process of the table
-tools; where DuckDB is not installed, plain text tables by Python's own csv.
+"""Measures expectations about data files: all rows, in the confined process of the table tools;
+without DuckDB, text tables with Python's csv module.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ _SIMPLE = {"rows", "columns", "unique", "no_missing", "sum", "range"}
 
 
 async def measure_file(expectation: Expectation, context: ToolContext) -> Measured:
-    """The facts of one expectation about a file."""
     try:
         if find_spec("duckdb"):
             return await _FileQuery(expectation, context).measured()
@@ -63,8 +62,6 @@ async def measure_file(expectation: Expectation, context: ToolContext) -> Measur
 
 @dataclass(frozen=True)
 class _FileQuery:
-    """One expectation as a SELECT."""
-
     expectation: Expectation
     context: ToolContext
 
@@ -107,7 +104,7 @@ class _FileQuery:
         return _quoted(self.expectation.column or "")
 
     def _wrong(self, names: list[str]) -> str:
-        """How many rows are not as expected, as an aggregate."""
+        """An aggregate that counts the rows that violate the expectation."""
         expectation, column = self.expectation, self._column
         match expectation.check:
             case "unique" if expectation.column:
@@ -136,7 +133,7 @@ class _FileQuery:
         return _counted(f"NOT ({column} {_COMPARED[expectation.op]} {_literal(expectation.value)})")
 
     async def _single(self, aggregate: str) -> str | None:
-        """One value, as a text with all its digits."""
+        """One value, as text with all its digits."""
         return (await self._select(f"CAST({aggregate} AS VARCHAR)"))["head"][0][0]
 
     async def _select(self, what: str, behind: str = "") -> TableReply:

@@ -1,7 +1,7 @@
-"""The state of a table in a file, by cheap means: its first bytes, or what its format says of it.
+"""The state of a table in a file, by cheap means: its first bytes, or its format's metadata.
 
-Nothing is imported that could take long, so no library that reads tables. What is no table, or is
-one of a kind that would have to be read whole, has no state.
+Imports no library that reads tables, since that could take long. Files that are not tables, or
+would have to be read whole, have no state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..tools.table_facts import MAX_COLUMNS, MAX_VALUES, TableColumn, table_fact
 from .parquet import parquet_shape
 
 MAX_HEAD = 128 * 1024
-"""Bytes of a text file whose columns are looked at."""
+"""Bytes of a text file whose columns are examined."""
 MAX_COUNTED = 64 * 1024 * 1024
 """Bytes in which rows are counted; of a larger file their number is an estimate."""
 MAX_JSON = 1024 * 1024
@@ -30,7 +30,7 @@ _DIMENSION = re.compile(rb'<dimension ref="[A-Z]+(\d+):([A-Z]+)(\d+)"')
 
 
 def file_state(path: str, file: BinaryIO, size: int) -> TableState | None:
-    """The table in this open file; None if there is none that can be told at once."""
+    """None if there is no table, or none whose shape is known cheaply."""
     read = _READERS.get(PurePosixPath(path).suffix.lower())
     try:
         return read(file, size) if read else None
@@ -54,7 +54,7 @@ def _text(file: BinaryIO, size: int) -> TableState | None:
 
 
 def _rows(head: bytes, file: BinaryIO, size: int) -> int:
-    """Lines behind the header; of a very large file, as many as its beginning lets expect."""
+    """Lines after the header; of a very large file, extrapolated from its beginning."""
     lines, seen, last = head.count(b"\n"), len(head), head[-1:]
     while seen < MAX_COUNTED and (piece := file.read(_PIECE)):
         lines, seen, last = lines + piece.count(b"\n"), seen + len(piece), piece[-1:]
@@ -101,7 +101,7 @@ def _named(columns: object) -> list[FieldState]:
 
 
 def _sheet(file: BinaryIO, _size: int) -> TableState | None:
-    """The first sheet, as it says of itself; the first row is the header."""
+    """The first sheet, by its declared dimension; the first row is the header."""
     with zipfile.ZipFile(file) as book, book.open(_FIRST_SHEET) as sheet:
         found = _DIMENSION.search(sheet.read(_SHEET_HEAD))
     if found is None:

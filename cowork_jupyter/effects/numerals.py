@@ -1,5 +1,3 @@
-"""Numbers as people and programs write them."""
-
 from __future__ import annotations
 
 import re
@@ -11,24 +9,22 @@ _GERMAN = re.compile(
 )
 _SPACES = re.compile(r"[\s'’_\u202f\u00a0\u2009]")
 _TIE = 1e-9
-"""How far off a half may be and still be rounded in either direction."""
+"""Relative slack around a half, which may be rounded in either direction."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A number and its precision."""
-
     value: float
     step: float
     """What a unit of its last digit stands for: 0.1 for `61.4`."""
 
     @property
     def reach(self) -> float:
-        """How far from it a number may be that is rounded to it. Halves go both ways."""
+        """Maximum distance of a number that rounds to it. Halves go both ways."""
         return self.step / 2 * (1 + _TIE) + abs(self.value) * 1e-12
 
     def times(self, factor: float, widths: float = 1.0) -> Reading:
-        """The same in another unit, and less precise by so many widths."""
+        """The same in another unit, with `widths` times the step."""
         return Reading(self.value * factor, self.step * abs(factor) * widths)
 
 
@@ -38,7 +34,7 @@ def is_german(text: str) -> bool:
 
 
 def readings_of(written: str, *, german: bool = False) -> list[Reading]:
-    """What digits with separators can mean, the likeliest first; nothing for what is no number."""
+    """Possible meanings of digits with separators, likeliest first; empty if it is not a number."""
     digits = _SPACES.sub("", written)
     marks = [char for char in digits if char in ".,"]
     if not marks:

@@ -1,7 +1,7 @@
-"""How many rows and which columns a Parquet file has, from its footer.
+"""Row count and columns of a Parquet file, from its footer.
 
-The footer is Thrift in its compact form. Only what leads to these two facts is understood; all
-else is stepped over, so it takes no library and no time.
+The footer is Thrift in its compact form. Only what leads to these two facts is decoded; all
+else is skipped, so it takes no library and no time.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _MAGIC = b"PAR1"
 _TAIL = 8
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _SCHEMA, _ROWS = 2, 3
-"""Fields of a file's metadata."""
+"""Field ids of the file metadata."""
 _NAME, _CHILDREN = 4, 5
-"""Fields of an element of the schema."""
+"""Field ids of a schema element."""
 
 
 def parquet_shape(file: BinaryIO, size: int) -> tuple[int, list[str]]:
-    """Rows, and the names of the columns. `ValueError` if it is no such file."""
+    """Row count and column names. Raises ValueError if it is not a Parquet file."""
     if size < _TAIL + len(_MAGIC):
         raise ValueError("too short")
     file.seek(size - _TAIL)
@@ -42,7 +42,7 @@ def parquet_shape(file: BinaryIO, size: int) -> tuple[int, list[str]]:
 
 
 def _element(reader: _Compact) -> tuple[str, int]:
-    """A column or a group of the schema: its name, and how many are right below it."""
+    """Name and number of direct children of a schema element."""
     name, children = "", 0
     for field, kind in reader.fields():
         if field == _NAME and kind == _BINARY:
@@ -55,7 +55,7 @@ def _element(reader: _Compact) -> tuple[str, int]:
 
 
 def _top_names(schema: list[tuple[str, int]]) -> list[str]:
-    """Those right below the root: the schema is a tree, written from its top down."""
+    """Names of the root's children: the schema is a tree in depth-first order."""
     names: list[str] = []
     inside = 0
     for name, children in schema[1:]:
@@ -75,7 +75,7 @@ class _Compact:
         self._at = 0
 
     def fields(self) -> Iterator[tuple[int, int]]:
-        """The fields of a struct; whoever gets one reads its value, or skips it."""
+        """The fields of a struct; the caller must read or skip each value."""
         field = 0
         while head := self._byte():
             step, kind = head >> 4, head & 15
@@ -83,22 +83,20 @@ class _Compact:
             yield field, kind
 
     def number(self) -> int:
-        """A whole number, as zigzag."""
+        """A zigzag-encoded integer."""
         value = self._unsigned()
         return (value >> 1) ^ -(value & 1)
 
     def binary(self) -> bytes:
-        """Bytes behind their length."""
         return self._take(self._unsigned())
 
     def list_head(self) -> tuple[int, int]:
-        """How many there are, and of which kind."""
+        """Size and element kind."""
         head = self._byte()
         size = head >> 4
         return (self._unsigned() if size == 15 else size), head & 15
 
     def skip(self, kind: int) -> None:
-        """Step over a value."""
         if kind in (_TRUE, _FALSE):
             return
         if kind == _BYTE:
@@ -149,7 +147,6 @@ class _Compact:
         return self._take(1)[0]
 
     def _take(self, length: int) -> bytes:
-        """So many bytes, which must be there."""
         start, self._at = self._at, self._at + length
         if self._at > len(self._data):
             raise ValueError("cut off")

@@ -11,20 +11,18 @@ from ..domain.effects import TableState
 from ..tools.kernel.state import Look
 
 Answer = Mapping[str, JsonValue]
-"""What our code in the kernel found, by names that its kind of look defines."""
+"""The reply of our code in the kernel; its keys depend on the kind of look."""
 
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """One run of code, seen from both sides."""
-
     code: str
     earlier: Sequence[str] = ()
     """What ran in the same kernel before, oldest first."""
     before: Mapping[str, TableState] = field(default_factory=dict)
-    """Tables by their names."""
+    """Tables by name."""
     after: Mapping[str, TableState] = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
-    """Names that stand for another table than before, or for one whose content changed."""
+    """Names of tables that were rebound, or whose content changed."""
     answers: Mapping[Look, Answer] = field(default_factory=dict)
-    """What was asked about tables before or after the run, where it could be answered."""
+    """Replies to looks before or after the run, where they could be answered."""

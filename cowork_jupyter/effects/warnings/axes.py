@@ -1,5 +1,3 @@
-"""Axes of charts: which calls draw on the same, and the limits that code gives them."""
-
 from __future__ import annotations
 
 import itertools
@@ -13,7 +11,7 @@ _BEGINS = {"figure", "subplots", "show", "close"}
 
 
 def _axes(call: Value) -> object:
-    """What stands for the axes that a call draws on or changes."""
+    """A key for the axes that a call draws on or changes."""
     given = call.keywords.get("ax")
     target = given if given is not None else call.base if call.op == "method" else None
     if target is None or (target.op == "attribute" and target.name == "plot"):
@@ -56,7 +54,6 @@ def limits(case: Case, axis: str) -> Iterator[tuple[Value, Value | None, Value |
 
 
 def meets(case: Case, call: Value, limit: Value) -> bool:
-    """Whether both are about the same axes."""
     if call is limit or (limit.base is not None and limit.base is call):
         return True
     ours, theirs = _axes(call), _axes(limit)
@@ -66,7 +63,7 @@ def meets(case: Case, call: Value, limit: Value) -> bool:
 
 
 def _figure(case: Case, call: Value) -> int:
-    """How many figures were begun before it."""
+    """The number of figures begun before the call."""
     before = itertools.takewhile(lambda earlier_call: earlier_call is not call, case.calls())
     return sum(
         earlier_call.name.startswith("matplotlib") and earlier_call.short in _BEGINS

@@ -23,7 +23,6 @@ _MANY_MISSING = 0.05
 
 
 def chart_warnings(case: Case) -> Iterator[Found]:
-    """About the charts that the code draws."""
     drawn = [call for call in case.calls() if _kind(call)]
     if not drawn:
         return
@@ -112,7 +111,6 @@ def _scaled(low: Value | None, least: float) -> float | None:
 
 
 def _some_rows(case: Case, call: Value) -> Iterator[Found]:
-    """Charts of the first rows of a table, or of a sample."""
     receiver = [call.base] if call.op == "method" else []
     for value in [*receiver, *call.args, *call.keywords.values()]:
         if value is None:
@@ -134,7 +132,7 @@ def _some_rows(case: Case, call: Value) -> Iterator[Found]:
 
 
 def _first_rows(value: Value) -> tuple[Value, int | None] | None:
-    """The table and how many of its rows are taken, without a choice by value."""
+    """The table and how many of its rows are taken, unless they are chosen by value."""
     taken: tuple[Value, int | None] | None = None
     for link in value.chain():
         if link.op == "method" and link.name in _CHOSEN:

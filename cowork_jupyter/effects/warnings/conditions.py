@@ -1,4 +1,4 @@
-"""What a filter asks of rows, as far as it compares columns with constants."""
+"""Conditions of filters, as far as they compare columns with constants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_TABLES = {
     "plot", "shape", "size", "str", "values", "cat", "hist", "empty", "axes", "schema", "height",
     "width", "list", "struct",
 }  # fmt: skip
-"""Attributes of tables that are not their columns."""
+"""Attributes of tables that are not columns."""
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 _METHODS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _ABSENT = {"isna", "isnull", "is_null"}
@@ -28,7 +28,7 @@ _REGEX = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
 
 def column_of(value: Value | None) -> tuple[Value | None, str] | None:
-    """The table and the name, if it is a column; of an expression of polars without its table."""
+    """Table and column name; the table is None for an expression of polars."""
     if value is None:
         return None
     if value.op == "call" and value.name in ("polars.col", "polars.functions.col"):
@@ -49,7 +49,7 @@ def column_of(value: Value | None) -> tuple[Value | None, str] | None:
 
 
 def same_rows(first: Value | None, second: Value | None) -> bool:
-    """Whether two are the same rows, whatever happened to other columns."""
+    """Whether both have the same rows, whatever happened to other columns."""
     return first is None or second is None or _unchanged(first) is _unchanged(second)
 
 
@@ -61,7 +61,7 @@ def _unchanged(value: Value) -> Value:
 
 
 def condition_of(mask: Value, table: Value, depth: int = 0) -> Condition | None:
-    """The condition that a mask stands for; None if it asks something else."""
+    """None if the mask is not a comparison of columns with constants."""
     if depth > _MAX_DEPTH:
         return None
     if mask.op == "constant" and mask.text is not None:
@@ -192,7 +192,7 @@ def mask_columns(mask: Value, table: Value) -> set[str]:
 
 
 def columns_named(value: Value | None) -> list[str] | None:
-    """The columns that an argument names: texts, or `pl.col`s."""
+    """The columns that an argument names: strings, or `pl.col`s."""
     found = texts_of(value)
     if found is not None or value is None:
         return found

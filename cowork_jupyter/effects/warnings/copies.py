@@ -1,4 +1,4 @@
-"""A copy that is changed instead of the table, and results that nobody keeps."""
+"""A copy that is changed instead of the table, and results that are discarded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLEANS = {
     "dropna", "drop_duplicates", "fillna", "replace", "astype", "drop", "drop_nulls", "fill_null",
     "fill_nan",
 }  # fmt: skip
-"""Methods whose result is worth nothing to look at."""
+"""Methods whose result is not worth displaying."""
 _GIVES_NEW = _CLEANS | {
     "rename", "sort_values", "sort_index", "reset_index", "set_index", "assign", "with_columns",
     "ffill", "bfill", "clip", "query", "explode", "reindex", "round", "where", "mask", "unique",
@@ -26,7 +26,6 @@ _OF_TEXT = {"strip", "lower", "upper", "title", "replace", "zfill", "lstrip", "r
 
 
 def copy_warnings(case: Case) -> Iterator[Found]:
-    """Changes that do not reach the table."""
     for store in case.program.current(case.program.stores):
         yield from _chained(case, store)
         yield from _row_of_loop(case, store)
@@ -43,7 +42,7 @@ def copy_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_frame(case: Case, value: Value | None) -> bool:
-    """Whether it is known to be a table of pandas."""
+    """Whether it is known to be a pandas table."""
     if value is None:
         return False
     rows = case.rows(value)
@@ -56,7 +55,7 @@ def _is_frame(case: Case, value: Value | None) -> bool:
 
 
 def _chained(case: Case, store: Value) -> Iterator[Found]:
-    """`df[mask]["x"] = 1`: what is between brackets first is a copy."""
+    """`df[mask]["x"] = 1`: what is between the first brackets is a copy."""
     copy = store.base
     if copy is not None and copy.op == "attribute" and copy.name in ("loc", "iloc", "at", "iat"):
         copy = copy.base
@@ -82,7 +81,7 @@ def _chained(case: Case, store: Value) -> Iterator[Found]:
 
 
 def _is_bound(program: DataFlow, value: Value) -> bool:
-    """Whether a name stands for it: then it is a table of its own."""
+    """Whether it is bound to a name: then it is a table of its own."""
     return any(assignment.value is value for assignment in program.assignments)
 
 
@@ -117,7 +116,6 @@ def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
 
 
 def _given(value: Value) -> tuple[Value, ...]:
-    """What is handed on whole."""
     direct = [*value.args[1:], *value.keywords.values()] if value.op == "set" else [
         *value.args, *value.keywords.values()
     ]  # fmt: skip
@@ -152,7 +150,7 @@ def _missing_of(state: TableState, column: str) -> int | None:
 
 
 def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
-    """What an earlier cell only showed, if this one is the first that uses its table since."""
+    """What an earlier cell only displayed, if this is the first cell since that uses its table."""
     *earlier, current = case.program.cells
     for place, cell in enumerate(earlier):
         preview = cell.last
@@ -206,7 +204,6 @@ def _is_table(case: Case, value: Value) -> bool:
 
 
 def _would_change(state: TableState, value: Value, column: str | None) -> bool:
-    """Whether there is anything for the method to change."""
     fields = [field for field in state.fields if column is None or field.name == column]
     if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
         subset = texts_of(value.keyword("subset"))

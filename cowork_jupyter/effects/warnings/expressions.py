@@ -1,4 +1,4 @@
-"""Reads expressions into values, through functions of the program."""
+"""Reads expressions into values, inlining functions of the program."""
 
 from __future__ import annotations
 
@@ -25,15 +25,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Assignment:
-    """A name that is bound."""
-
     name: str
     value: Value
 
 
 @dataclass
 class CellReading:
-    """What a cell shows in the end, and the values that it reads by their names."""
+    """What a cell displays, and the values that it reads by name."""
 
     last: Value | None = None
     read: set[int] = field(default_factory=set)
@@ -41,20 +39,18 @@ class CellReading:
 
 @dataclass
 class DataFlow:
-    """What code does, in the order in which it does it."""
+    """What code does, in order of execution."""
 
     calls: list[Value] = field(default_factory=list)
-    """Calls of functions and methods."""
     stores: list[Value] = field(default_factory=list)
-    """What is put into a container: `set` values whose base is the container."""
+    """`set` values whose base is the container."""
     assignments: list[Assignment] = field(default_factory=list)
     thrown_away: list[Value] = field(default_factory=list)
-    """Values of statements that are expressions, and are not shown as the last of a cell."""
+    """Values of expression statements that are not displayed as the last of a cell."""
     last: Value | None = None
-    """What the cell shows."""
     cells: list[CellReading] = field(default_factory=list)
     decisions: list[Value] = field(default_factory=list)
-    """What `if` asks."""
+    """Conditions of `if` and `while`."""
     initial: dict[str, Value] = field(default_factory=dict)
     final: dict[str, Value] = field(default_factory=dict)
     functions: dict[str, tuple[Function, bool]] = field(default_factory=dict)
@@ -65,8 +61,6 @@ class DataFlow:
 
 
 class ExpressionReader(ABC):
-    """Knows what names stand for at one place of a program."""
-
     def __init__(self, program: DataFlow) -> None:
         self.program = program
         self.names: dict[str, Value] = {}
@@ -74,26 +68,22 @@ class ExpressionReader(ABC):
         self.loops: list[Value] = []
         self._depth = 0
         self._line: int | None = None
-        """Of the call whose function is read, if that stands elsewhere."""
+        """Of the call whose function is being inlined, if that is defined elsewhere."""
         self.returned: Value | None = None
 
     def make(self, node: ast.AST, op: str, name: str = "", **about: object) -> Value:
-        """A value of this place."""
         line = self._line or getattr(node, "lineno", None)
         value = Value(op, name, line=line if self.is_current else None, **about)  # type: ignore[arg-type]
         value.loops = tuple(self.loops)
         return value
 
     @abstractmethod
-    def bind(self, target: ast.expr, value: Value) -> None:
-        """Let a name, or a place in a container, stand for a value from here on."""
+    def bind(self, target: ast.expr, value: Value) -> None: ...
 
     @abstractmethod
-    def body(self, statements: Sequence[ast.stmt]) -> None:
-        """Read statements one after the other."""
+    def body(self, statements: Sequence[ast.stmt]) -> None: ...
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression stands for."""
         if isinstance(node, ast.Constant):
             return self.make(node, "constant", constant=node.value)
         if isinstance(node, ast.Name):
@@ -184,7 +174,7 @@ class ExpressionReader(ABC):
         return self.make(node, "comprehension", args=args)
 
     def _argument(self, node: ast.expr, receiver: Value | None) -> Value:
-        """A function of one argument gets what the method is called on, as in `assign`."""
+        """A lambda of one argument gets the receiver of the method, as in `assign`."""
         if isinstance(node, ast.Lambda) and receiver is not None and len(node.args.args) == 1:
             kept = dict(self.names)
             self.names[node.args.args[0].arg] = receiver
@@ -236,7 +226,7 @@ class ExpressionReader(ABC):
     def _inline(
         self, name: str, node: ast.Call, args: tuple[Value, ...], keywords: dict[str, Value]
     ) -> Value | None:
-        """What a function of the program gives for these arguments."""
+        """The result of calling a function of the program."""
         if name not in self.program.functions or self._depth >= MAX_DEPTH:
             return None
         function, is_current = self.program.functions[name]

@@ -1,4 +1,4 @@
-"""Filters that keep all or nothing, and rows that a comparison leaves out for a missing value."""
+"""Filters that keep all or nothing, and rows that a comparison drops for a missing value."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from .finding import Case, Found, counted, number, share, warning
 from .values import Value
 
 _FEW_ROWS = 3
-"""So few rows may well all be kept."""
+"""Up to so many rows may well all be kept."""
 _FAULTS = re.compile(
     r"bad|invalid|error|outlier|neg|dup|miss|null|wrong|anomal|suspicious|faulty|broken", re.I
 )
 
 
 def filter_warnings(case: Case) -> Iterator[Found]:
-    """Filters that keep all or nothing, and those that drop rows for a missing value."""
     asked: set[tuple[int, int | None]] = set()
     for mask, table in _masks(case):
         if (id(mask), mask.line) in asked:
@@ -72,7 +71,7 @@ def _mask_of(value: Value) -> tuple[Value, Value] | None:
 
 
 def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
-    """Whether nothing is meant to be dropped, or nothing to be found."""
+    """Whether the filter is a safeguard that is expected to keep all, or to find nothing."""
     if condition[0] == "compare" and (condition[2] == "!=" or condition[3] in (0, "")):
         looks_for_faults = condition[2] in ("<", "==")
         return not looks_for_faults or _names_faults(case, mask)
@@ -102,7 +101,7 @@ def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator
 
 
 def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
-    """A mask that asks something else: the rows that come of it say enough."""
+    """For other masks, compare the numbers of rows before and after."""
     before = case.state(table)
     results = [
         value

@@ -14,7 +14,6 @@ _KEEPS_ROWS = {"transform", "cumsum", "cumcount", "rank", "ngroup", "shift", "ff
 
 
 def group_warnings(case: Case) -> Iterator[Found]:
-    """Rows whose key is missing are in no group."""
     for call in case.calls():
         grouped = _grouped_by(call)
         if grouped is None or _is_of_polars(case, grouped[0]):
@@ -71,13 +70,12 @@ def _is_of_polars(case: Case, table: Value) -> bool:
 
 
 def _keeps_rows(case: Case, grouping: Value) -> bool:
-    """Whether what comes of the groups has a row for each row."""
+    """Whether the result has a row for each row."""
     used = [call for call in case.calls() if any(link is grouping for link in call.chain())]
     return any(call.name in _KEEPS_ROWS for call in used)
 
 
 def mean_warnings(case: Case) -> Iterator[Found]:
-    """The mean of means of groups that are not of one size."""
     for call in case.calls():
         outer = _averaged(call)
         if outer is None:

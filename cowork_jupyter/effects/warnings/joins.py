@@ -39,7 +39,6 @@ class _Join:
 
 
 def join_warnings(case: Case) -> Iterator[Found]:
-    """About every join of the code."""
     for call in case.calls():
         join = _join_of(case, call)
         if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
@@ -134,7 +133,7 @@ def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
 
 
 def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
-    """Whether the result takes the place of the left table, whose rows are then meant to stay."""
+    """Whether the result replaces the left table, whose rows are then meant to stay."""
     result = case.program.final.get(str(answer["left_table"]))
     return result is not None and any(link is join.call for link in result.chain())
 
@@ -188,7 +187,7 @@ def _missing_keys(
 
 
 def _is_handled(case: Case, call: Value) -> bool:
-    """Whether the code looks after rows without a partner."""
+    """Whether the code handles rows without a partner."""
     return any(
         later_call.name in _HANDLES and any(part is call for part in later_call.ancestry())
         for later_call in case.calls()
@@ -198,7 +197,7 @@ def _is_handled(case: Case, call: Value) -> bool:
 def _by_sides(
     case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
 ) -> Iterator[Found]:
-    """Where both sides are never there at the same time: each alone, and the result."""
+    """Where both sides never exist at the same time: check each alone, and the result."""
     theirs = case.ask_rows("key", right_rows, join.right_on) if join.right_on else None
     ours = case.ask_rows("key", left_rows, join.left_on) if join.left_on else None
     result = case.state(join.call)
@@ -278,7 +277,7 @@ def _misaligned(case: Case) -> Iterator[Found]:
 
 
 def _lookups(case: Case) -> Iterator[Found]:
-    """Dictionaries made of a table: of a key that is there twice only the last value stays."""
+    """Dictionaries made of a table: of a repeated key only the last value stays."""
     for call in case.calls():
         table, column = _keyed(call)
         answer = case.ask_rows("key", case.rows(table), [column]) if table is not None else None

@@ -1,4 +1,4 @@
-"""Leakage by a split: what was fitted before it, and rows that are on its wrong side."""
+"""Leakage: transformers fitted before a split, and rows on its wrong side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
 def fit_warnings(case: Case) -> Iterator[Found]:
-    """What was fitted on all rows before they were split."""
+    """Transformers fitted on all rows before they were split, or on the test rows."""
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -142,7 +142,7 @@ def split_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_no_chance(answer: Answer) -> bool:
-    """Rows that are equal by chance are no duplicates: few columns with few values have many."""
+    """Rows may be equal by chance: few columns with few values have many such rows."""
     train, possible = number(answer, "train"), number(answer, "possible")
     mostly_unique = number(answer, "distinct") >= train / 2
     several = number(answer, "shared") >= max(2, number(answer, "rows") / 100)

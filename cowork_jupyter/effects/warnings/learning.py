@@ -1,4 +1,4 @@
-"""Models and splits in a program: what was fitted on which rows, and which ones are for tests."""
+"""Models and splits in a program: what was fitted on which rows, and which rows are for tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRANSFORMERS = {
     "VarianceThreshold", "KBinsDiscretizer", "ColumnTransformer", "SMOTE", "ADASYN",
     "RandomOverSampler",
 }  # fmt: skip
-"""What learns from the rows it is fitted on, and is no model itself."""
+"""Classes that learn from the rows they are fitted on, but are not models."""
 SEARCHES = {"GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV"}
 CROSS_VALIDATES = {"cross_val_score", "cross_validate", "cross_val_predict"}
 METRICS = {
@@ -37,8 +37,6 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class Fit:
-    """Something was fitted on rows."""
-
     call: Value
     estimator: Value
     data: Value
@@ -46,16 +44,13 @@ class Fit:
 
     @property
     def name(self) -> str:
-        """The class of what was fitted, as far as the code says it."""
         return class_of(self.estimator)
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows were divided."""
-
     call: Value | None
-    """None if the code did it by hand."""
+    """None if the code slices the rows itself."""
     line: int | None
     inputs: tuple[Value, ...]
     train: tuple[Value, ...]
@@ -64,15 +59,13 @@ class Split:
 
 @dataclass(frozen=True)
 class Score:
-    """Predictions were compared with the truth."""
-
     call: Value
     estimator: Value
     data: Value
 
 
 def estimator_of(value: Value) -> Value:
-    """What `M().fit(X, y)` and the like were called on."""
+    """The receiver of `M().fit(X, y)` and the like."""
     while value.op == "method" and value.name in ("fit", "set_params") and value.base is not None:
         value = value.base
     return value
@@ -109,7 +102,7 @@ def trail(value: Value | None) -> Iterator[Value]:
 
 
 def undivided(data: Value) -> Iterator[Value]:
-    """Data and what it was made of, as long as no rows were chosen."""
+    """The trail of data, as long as no rows were chosen."""
     for ancestor in trail(data):
         if ancestor.op == "item" or (ancestor.op == "index" and texts_of(ancestor.args[0]) is None):
             return
@@ -125,7 +118,7 @@ def undivided(data: Value) -> Iterator[Value]:
 
 
 class Learning:
-    """All of that in one program, earlier cells included."""
+    """Fits, scores and splits of a program, earlier cells included."""
 
     def __init__(self, program: DataFlow) -> None:
         self._program = program
@@ -136,7 +129,6 @@ class Learning:
         self.splits = [*self._by_function(), *self._by_hand()]
 
     def order(self, call: Value) -> int:
-        """Its place among all calls."""
         return self._order[id(call)]
 
     def role(self, value: Value) -> str:
@@ -168,7 +160,7 @@ class Learning:
             yield Split(call, call.line, call.args, train, test)
 
     def _by_hand(self) -> Iterator[Split]:
-        """Names that say so, for rows chosen of one table."""
+        """By variable names, for rows chosen from one table."""
         parts: dict[str, list[Value]] = {"train": [], "test": []}
         for assignment in self._program.assignments:
             found = _ROLE.search(assignment.name)

@@ -15,7 +15,7 @@ _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 @lru_cache(maxsize=256)  # the cells of a notebook are read again with each run
 def parsed(code: str) -> ast.Module | None:
-    """Its syntax; None for another language. Magics have no effect on tables."""
+    """None for another language. Magics have no effect on tables."""
     first, _, rest = code.lstrip("\n").partition("\n")
     if first.startswith("%%"):
         if first.split()[0] not in ("%%time", "%%timeit", "%%capture"):
@@ -28,7 +28,7 @@ def parsed(code: str) -> ast.Module | None:
 
 
 def read(code: str, earlier: Sequence[str] = ()) -> DataFlow | None:
-    """The program of a cell after others; None if it cannot be understood."""
+    """The program of a cell after others; None if it cannot be parsed."""
     tree = parsed(code)
     if tree is None:
         return None
@@ -49,10 +49,9 @@ def read(code: str, earlier: Sequence[str] = ()) -> DataFlow | None:
 
 
 class _Reader(ExpressionReader):
-    """Reads statements in the order in which they run; of branches all."""
+    """Reads statements in order of execution, and all branches."""
 
     def run(self, tree: ast.Module) -> None:
-        """Read a cell."""
         self.program.cells.append(CellReading())
         for place, statement in enumerate(tree.body):
             if isinstance(statement, ast.Expr):
@@ -151,7 +150,7 @@ class _Reader(ExpressionReader):
             self._store(target, key, value)
 
     def _store(self, target: ast.Subscript | ast.Attribute, key: Value, value: Value) -> None:
-        """A name whose container is changed stands for another value from then on."""
+        """Rebind the name of the container: its value is another one from here on."""
         container = target.value
         base = self.value(container)
         store = self.make(target, "set", base=base, args=(key, value))
@@ -168,6 +167,6 @@ class _Reader(ExpressionReader):
 
 
 def _loaded(target: ast.expr) -> ast.expr:
-    """The same expression, read."""
+    """The same expression in a load context."""
     copy: ast.expr = ast.parse(ast.unparse(target), mode="eval").body
     return copy

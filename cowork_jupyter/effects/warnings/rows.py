@@ -22,8 +22,6 @@ _EMPTY: list[JsonValue] = []
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table in the kernel."""
-
     table: str
     after: bool
     """Whether they are those that the code leaves, not those that it found."""
@@ -31,24 +29,23 @@ class Rows:
     """Whether they are the same before and after."""
     steps: tuple[Step, ...] = ()
     whole: bool = True
-    """Whether all columns are as they are there."""
+    """Whether no column has other values than in the kernel."""
 
     @property
     def text(self) -> str:
-        """As our code in the kernel reads it."""
+        """As our code in the kernel parses it."""
         return json.dumps({"table": self.table, "steps": self.steps})
 
     def then(self, step: str, argument: object) -> Rows:
-        """Some of them, or some of their columns."""
         return replace(self, steps=(*self.steps, (step, argument)))  # type: ignore[arg-type]
 
     def without(self, columns: list[str]) -> Rows:
-        """The same, where columns have other values than there."""
+        """The same rows, without columns whose values differ from the kernel's."""
         return replace(self.then("drop", columns), whole=False)
 
 
 def at_one_time(*all_rows: Rows | None) -> list[Rows] | None:
-    """The same rows, all to be looked at before the code or all after it; None if they cannot."""
+    """The same rows, all to be looked at before the code or all after it; None if impossible."""
     known = [rows for rows in all_rows if rows is not None]
     if len(known) < len(all_rows):
         return None
@@ -60,8 +57,6 @@ def at_one_time(*all_rows: Rows | None) -> list[Rows] | None:
 
 
 class Locator:
-    """Finds the rows of values."""
-
     def __init__(self, program: DataFlow) -> None:
         self._names: dict[int, Rows] = {}
         for name, value in program.final.items():
@@ -73,7 +68,7 @@ class Locator:
             self._add_earlier(value)
 
     def _add_earlier(self, value: Value) -> None:
-        """A table before columns were put into it: the others are there still."""
+        """A table before columns were put into it: the others are still there."""
         rows = self._names[id(value)]
         while value.op == "set" and value.name == "" and value.base is not None:
             column = value.args[0].text
@@ -83,12 +78,12 @@ class Locator:
             self._names.setdefault(id(value), rows)
 
     def name(self, value: Value) -> str | None:
-        """The name that stands for it, before the code or after it."""
+        """The variable that holds it, before the code or after it."""
         found = self._names.get(id(value))
         return found.table if found and not found.steps else None
 
     def rows(self, value: Value | None, depth: int = 0) -> Rows | None:
-        """Where its rows are; None if nobody can tell."""
+        """None if it is unknown where its rows are."""
         if value is None or depth > 20:
             return None
         found = self._names.get(id(value))

@@ -1,4 +1,4 @@
-"""Scores that say too much: on rows that the model knows, or that it was chosen by."""
+"""Misleading scores: on rows that the model was fitted on, or was chosen by."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def score_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_called_train(case: Case, score: Score) -> bool:
-    """Whether the code itself says that it is a score of training rows."""
+    """Whether the code itself calls it a score of training rows."""
     said = [
         assignment.name for assignment in case.program.assignments
         if any(part is score.call for part in assignment.value.ancestry())
@@ -73,7 +73,7 @@ def _fits_for(learning: Learning, score: Score) -> list[Fit]:
 
 
 def _knows(fit: Fit, data: Value) -> bool:
-    """Whether the rows are those of the fit, or have them in them."""
+    """Whether the rows are those of the fit, or contain them."""
     known, asked = (
         [id(ancestor) for ancestor in trail(fit.data)],
         [id(ancestor) for ancestor in trail(data)],
@@ -82,7 +82,7 @@ def _knows(fit: Fit, data: Value) -> bool:
 
 
 def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
-    """The same expression of the same table, written twice."""
+    """Whether both are the same expression of the same table."""
     if first is second:
         return True
     if (first.op, first.name) != (second.op, second.name) or first.constant != second.constant:
@@ -138,7 +138,7 @@ def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Found
 
 
 def _chosen_by(case: Case, score: Value) -> int | None:
-    """The line that takes the best of scores; None if none in this code does."""
+    """The line that picks the best score; None if none in this code does."""
     for decision in case.program.decisions:
         asks = any(ancestor.op == "compare" for ancestor in decision.ancestry())
         if (

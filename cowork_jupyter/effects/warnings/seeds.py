@@ -1,4 +1,4 @@
-"""Random steps whose result nobody can repeat."""
+"""Random steps that cannot be reproduced."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _seeds(call: Value) -> set[str]:
 
 
 def _is_given(call: Value, *names: str) -> bool:
-    """Whether a seed is given; what is unpacked may have one."""
+    """Whether a seed is given; `**kwargs` may contain one."""
     for name in (*names, "**"):
         value = call.keywords.get(name)
         if value is not None and value.constant is not None:
@@ -68,7 +68,7 @@ def _is_given(call: Value, *names: str) -> bool:
 
 
 def _random_step(case: Case, call: Value) -> tuple[str, str] | None:
-    """Which generator it draws from, and what to call it; None if it is not random."""
+    """The generator it draws from and a label; None if it is not random."""
     if (call.op == "call" and call.name.startswith("sklearn")) or call.name.startswith("imblearn"):
         shuffled = call.short in _IF_SHUFFLED and call.is_true("shuffle")
         if call.name == "sklearn.utils.shuffle":

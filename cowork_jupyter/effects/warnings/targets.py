@@ -1,4 +1,4 @@
-"""The target, or what was made of it, among the features."""
+"""The target, or what was computed from it, among the features."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _target_column(target: Value) -> str | None:
 
 
 def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
-    """A feature that the code computed with the target."""
+    """A feature that the code computed from the target."""
     if target is None:
         return None
     state = case.state(fit.data)

@@ -29,7 +29,6 @@ _MOSTLY = 0.8
 
 
 def date_warnings(case: Case) -> Iterator[Found]:
-    """About every text that the code reads as dates."""
     for call in case.calls():
         if call.short == "to_datetime" and call.args:
             column = column_of(call.args[0])
@@ -88,7 +87,7 @@ def _swapped(case: Case, call: Value, table: Value, column: str, both: int, day:
 
 
 def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
-    """Of the texts before they became dates: in the kernel, in the code, or in the file."""
+    """About the strings before they became dates: in the kernel, in the code, or in the file."""
     rows = case.rows(table)
     answer = case.ask_rows("texts", rows, [column])
     facts = _of_column(answer, column)
@@ -118,7 +117,7 @@ def _of_column(answer: Facts | None, column: str) -> Facts | None:
 
 
 def _days_after(case: Case, table: Value, column: str) -> Facts | None:
-    """The days of the dates in the table that came of it."""
+    """The days of the dates in the resulting table."""
     for name, value in case.program.final.items():
         if any(link is table for link in value.chain()):
             rows = case.rows(value)
@@ -160,9 +159,9 @@ def number_warnings(case: Case) -> Iterator[Found]:
 
 
 def _read_as_text(case: Case) -> Iterator[Found]:
-    """Columns of a file that hold nothing but numbers, none of which pandas could read.
+    """Columns of a file that hold nothing but numbers, none of which pandas could parse.
 
-    Where some values are no numbers, somebody may mean to look after them next.
+    Where some values are not numbers, the user may mean to handle them next.
     """
     for name, value in case.program.final.items():
         call = next((link for link in value.chain() if link.short in _READS), None)

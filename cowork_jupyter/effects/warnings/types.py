@@ -21,7 +21,7 @@ _LOST = 0.2
 
 
 def type_warnings(case: Case) -> Iterator[Found]:
-    """About every table that the code made or changed."""
+    """About every table that the code created or changed."""
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -42,7 +42,7 @@ def type_warnings(case: Case) -> Iterator[Found]:
 
 
 def _made_from(case: Case, value: Value) -> TableState | None:
-    """The table that was there before and that it was made of."""
+    """The table of before the run that it was made of."""
     for link in value.chain():
         name = case.locator.name(link)
         if name is not None and name in case.run.before and link.line is None:
@@ -165,7 +165,7 @@ def _zone(
 
 
 def _zone_by_code(case: Case) -> Iterator[Found]:
-    """Times in an index, which is no column, and in tables that were not there before."""
+    """Times in an index, which is no column, and in tables that did not exist before."""
     for call in case.calls():
         given = call.args[0] if call.args else call.keywords.get("tz")
         if call.name != "tz_localize" or call.base is None or given is None:
@@ -206,7 +206,7 @@ def _zone_in_code(table: Value, column: str) -> str | None:
 
 
 def _mixed(case: Case) -> Iterator[Found]:
-    """Numbers whose missing ones became text."""
+    """Numeric columns whose missing values were filled with text."""
     for store in case.program.current(case.program.stores):
         column, value = store.args[0].text, store.args[1]
         fills = value.op == "method" and value.name in ("fillna", "replace", "where", "mask")

@@ -1,4 +1,4 @@
-"""What names of a program stand for: expressions in which each name is what it was bound to."""
+"""Values of a program: expressions in which each name is replaced by what it was bound to."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ _MAX_ITEMS = 10_000
 
 @dataclass(eq=False)
 class Value:
-    """One value that a program makes, with the values it is made of."""
-
     op: str
     """`constant`, `global`, `path` (of a module), `call`, `method`, `attribute`, `index`, `item`,
-    `set` (a container with another content), `compare`, `operator`, `list`, `dict`, `loop`, …"""
+    `set` (a container with another content), `compare`, `operator`, `list`, `dict`, `loop`, …
+    """
     name: str = ""
     base: Value | None = None
     args: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
     constant: object = NO_CONSTANT
     line: int | None = None
-    """The line of the code in question; None for what ran earlier."""
+    """None for what ran earlier than the code in question."""
     loops: tuple[Value, ...] = ()
-    """Loops it is made in, the outermost first."""
+    """Enclosing loops, the outermost first."""
 
     @property
     def short(self) -> str:
@@ -34,34 +33,29 @@ class Value:
 
     @property
     def text(self) -> str | None:
-        """Its constant, if it is a text."""
         return self.constant if isinstance(self.constant, str) else None
 
     @property
     def known(self) -> bool:
-        """Whether it is a constant."""
         return self.constant is not NO_CONSTANT
 
     def keyword(self, name: str, place: int | None = None) -> Value | None:
-        """An argument by its name, or by its place."""
         if name in self.keywords:
             return self.keywords[name]
         return self.args[place] if place is not None and place < len(self.args) else None
 
     def is_true(self, name: str) -> bool:
-        """Whether a keyword says `True`."""
         given = self.keywords.get(name)
         return given is not None and given.constant is True
 
     def parts(self) -> Iterator[Value]:
-        """What it is made of directly."""
         if self.base is not None:
             yield self.base
         yield from self.args
         yield from self.keywords.values()
 
     def ancestry(self) -> Iterator[Value]:
-        """Itself, and all it is made of."""
+        """Itself, and everything it is made of."""
         seen: set[int] = set()
         waiting = [self]
         while waiting:
@@ -72,7 +66,7 @@ class Value:
                 waiting.extend(value.parts())
 
     def chain(self) -> Iterator[Value]:
-        """Itself, and what it was called on, and so on."""
+        """Itself, its receiver, the receiver of that, and so on."""
         value: Value | None = self
         while value is not None:
             yield value
@@ -80,7 +74,7 @@ class Value:
 
 
 def texts_of(value: Value | None) -> list[str] | None:
-    """A text or a list of texts as a list; None if it is something else."""
+    """A string or a list of strings as a list; None if it is something else."""
     if value is None:
         return None
     if value.text is not None:
