@@ -15,8 +15,7 @@ from functools import cached_property
 
 from ..domain.effects import DataEffect, TableState
 from ..domain.figures import Figure, FigureSource
-from .figures import WrittenFigure, find_figures
-from .numerals import Reading, readings_of
+from .figures import Reading, WrittenFigure, find_figures, readings_of
 
 MAX_OUTPUT_HEAD, MAX_OUTPUT_TAIL = 200_000, 50_000
 """Characters of an output that are read: more than any model reads of it."""

@@ -18,7 +18,62 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from .numerals import Reading, is_german, readings_of
+from ..domain.figures import MAX_ASSUMPTIONS, Assumption
+
+_GERMAN = re.compile(
+    r"\d\.\d{3},\d|\b(?:der|das|und|ist|sind|wurden?|mit|für|nicht|eine?r?|zum|beträgt|Prozent|Zeilen"
+    r"|Spalten|Umsatz|Werte?|Mittelwert|Durchschnitt|Anteil|Summe|Mio|Mrd|Tsd|Tausend|Millionen)\b"
+)
+_SPACES = re.compile(r"[\s'’_\u202f\u00a0\u2009]")
+_TIE = 1e-9
+"""Relative slack around a half, which may be rounded in either direction."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    value: float
+    step: float
+    """What a unit of its last digit stands for: 0.1 for `61.4`."""
+
+    @property
+    def reach(self) -> float:
+        """Maximum distance of a number that rounds to it. Halves go both ways."""
+        return self.step / 2 * (1 + _TIE) + abs(self.value) * 1e-12
+
+    def times(self, factor: float, widths: float = 1.0) -> Reading:
+        """The same in another unit, with `widths` times the step."""
+        return Reading(self.value * factor, self.step * abs(factor) * widths)
+
+
+def is_german(text: str) -> bool:
+    """Whether a text reads as German, where a comma is the decimal mark."""
+    return _GERMAN.search(text) is not None
+
+
+def readings_of(written: str, *, german: bool = False) -> list[Reading]:
+    """Possible meanings of digits with separators, likeliest first; empty if it is not a number."""
+    digits = _SPACES.sub("", written)
+    marks = [char for char in digits if char in ".,"]
+    if not marks:
+        return [_reading(digits)]
+    last = marks[-1]
+    whole, _, rest = digits.rpartition(last)
+    if len(set(marks)) == 2:
+        other = "." if last == "," else ","
+        return [_reading(whole.replace(other, ""), rest)] if last not in whole else []
+    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)
+    thousands = [_reading(digits.replace(last, ""))] if grouped else []
+    decimal = [_reading(whole, rest)] if len(marks) == 1 else []
+    if not (thousands and decimal):
+        return thousands or decimal
+    # In English it is clear which is meant; who writes German may still write numbers in English.
+    english = [*thousands, *decimal] if last == "," else [*decimal, *thousands]
+    return english[::-1] if german else english[:1]
+
+
+def _reading(whole: str, decimals: str = "") -> Reading:
+    return Reading(float(f"{whole or 0}.{decimals or 0}"), 10.0 ** -len(decimals))
+
 
 MAX_TEXT = 20_000
 _NO_WORDS = re.compile(r"\S{100,}|[^\S\n]{20,}|\n{3,}")
@@ -273,3 +328,39 @@ def _with_common_unit(figures: list[WrittenFigure], text: str) -> Iterator[Writt
         else:
             yield figure
     yield from figures[-1:]
+
+
+_HEADING = re.compile(
+    r"(?:#{1,6} )?(?:\*\*|__)? ?(?:(?:My|Key|Meine|Die) )?(?:Assumptions?|Annahmen?)"
+    r"(?: (?:made|I made|used|getroffen))? ?:? ?(?:\*\*|__)? ?:?",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^[ \t>]*(?:[-*+•]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$")
+_NONE = re.compile(r"(?:none|no assumptions|keine?)\b.{0,20}", re.IGNORECASE)
+
+
+def assumptions_in(text: str) -> list[Assumption]:
+    """Parse the list under the last `Assumptions` heading, in any language of the interface.
+
+    The heading may be Markdown, bold, or a line with a colon. Indented lines continue an item; the
+    list ends at any other text.
+    """
+    lines = text.splitlines()
+    headings = [at for at, line in enumerate(lines) if _is_heading(line)]
+    if not headings:
+        return []
+    items: list[str] = []
+    for line in lines[headings[-1] + 1 :]:
+        if item := _ITEM.match(line):
+            items.append(item[1])
+        elif items and line[:1] in (" ", "\t") and line.strip():
+            items[-1] += f" {line.strip()}"
+        elif line.strip():
+            break
+    stated = [item.strip()[:2000] for item in items if not _NONE.fullmatch(item.strip())]
+    return [Assumption.model_validate(item) for item in stated[:MAX_ASSUMPTIONS]]
+
+
+def _is_heading(line: str) -> bool:
+    words = " ".join(line.strip(" \t>").split())
+    return len(line) < 200 and _HEADING.fullmatch(words) is not None

@@ -8,7 +8,7 @@ from .comparing import difference
 from .files import FileChange
 from .silenced import Silenced, without_silenced
 from .warnings import warnings_for
-from .watched import WatchedRun
+from .warnings.case import WatchedRun
 
 MAX_EFFECTS = 12
 MAX_WARNINGS = 12

@@ -58,10 +58,7 @@ class InstructionFinder:
     """The instructions as they are on disk now, so that an edit counts from the next message."""
 
     def __init__(
-        self,
-        user: Path,
-        workspace: Path,
-        trusts: Callable[[Offer], bool] = lambda _offer: False,
+        self, user: Path, workspace: Path, trusts: Callable[[Offer], bool] = lambda _offer: False
     ) -> None:
         self._user = Workspace(user)
         self._workspace = Workspace(workspace)

@@ -22,8 +22,7 @@ class ReadSkill(ToolParameters):
 
     name: Annotated[str, Field(min_length=1, max_length=64, description="The skill's name.")]
     file: Annotated[
-        str,
-        Field(max_length=400, description="One of its files; empty for the skill itself."),
+        str, Field(max_length=400, description="One of its files; empty for the skill itself.")
     ] = ""
 
 

@@ -8,13 +8,4 @@ from .export import Export, ExportFormat, export
 from .facts import Facts, facts_of
 from .redactor import Redactor
 
-__all__ = [
-    "Audit",
-    "Export",
-    "ExportFormat",
-    "Facts",
-    "Redactor",
-    "audit",
-    "export",
-    "facts_of",
-]
+__all__ = ["Audit", "Export", "ExportFormat", "Facts", "Redactor", "audit", "export", "facts_of"]

@@ -8,7 +8,7 @@ import io
 from ..checkpoints import Change, FileDiff, FileEntry, Side
 from ..checkpoints.views import DiffKind, Read
 from ..domain.errors import CoworkError
-from ..effects.parquet import parquet_shape
+from ..effects.file_states import parquet_shape
 from ..tools.diff import Diff, diff
 from ..tools.encoding import HEAD, decode, is_binary
 from ..tools.notebooks import is_notebook
@@ -56,11 +56,7 @@ def compare(change: Change, read: Read) -> FileDiff:
     """What a change did, as far as it can be shown."""
     before, after = _side(change.path, change.before, read), _side(change.path, change.after, read)
     result = FileDiff(
-        path=change.path,
-        status=change.kind,
-        kind=_kind(change),
-        before=before,
-        after=after,
+        path=change.path, status=change.kind, kind=_kind(change), before=before, after=after
     )
     if result.kind == "binary":
         _compare_contents(change, read, result)

@@ -70,11 +70,7 @@ def _compared(
     step: PlanStep, change: StepChange, fields: list[FieldChange] | None = None
 ) -> StepComparison:
     return StepComparison(
-        id=step.id,
-        number=step.step_number,
-        change=change,
-        action=step.action,
-        fields=fields or [],
+        id=step.id, number=step.step_number, change=change, action=step.action, fields=fields or []
     )
 
 

@@ -18,11 +18,7 @@ from .redactor import Redactor
 from .trail import moment
 from .transcript import said
 
-_MARKS = {
-    StepStatus.COMPLETED: "✓",
-    StepStatus.FAILED: "✗",
-    StepStatus.SKIPPED: "–",
-}
+_MARKS = {StepStatus.COMPLETED: "✓", StepStatus.FAILED: "✗", StepStatus.SKIPPED: "–"}
 _MAX_CODE = (60, 4_000)
 """Lines and characters of a suggested cell."""
 _MAX_NAMES = 12

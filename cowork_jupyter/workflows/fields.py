@@ -77,9 +77,7 @@ def _notebook(path: str) -> str:
 
 
 Line = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, max_length=500),
-    AfterValidator(_one_line),
+    str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_one_line)
 ]
 """A few words of the user's own."""
 

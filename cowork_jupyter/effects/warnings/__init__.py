@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from ...domain.effects import DataWarning, TableState
 from ...tools.kernel.state import Look
-from ..watched import WatchedRun
+from .case import Case, Found, Rule, WatchedRun
 from .charts import chart_warnings
 from .copies import copy_warnings
 from .filters import filter_warnings
-from .finding import Case, Found, Rule
 from .groups import group_warnings, mean_warnings
 from .joins import join_warnings
-from .leakage import fit_warnings, split_warnings
+from .leakage import fit_warnings, split_warnings, target_warnings
 from .program import read
 from .scores import score_warnings, tuning_warnings
 from .seeds import seed_warnings
-from .targets import target_warnings
 from .texts import date_warnings, number_warnings
 from .types import type_warnings
 

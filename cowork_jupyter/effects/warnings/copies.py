@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.effects import TableState
+from .case import Case, Found, counted, warning
 from .conditions import column_of
-from .expressions import DataFlow
-from .finding import Case, Found, counted, warning
+from .program import DataFlow
 from .values import Value, texts_of
 
 _CLEANS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .case import Case, Found, counted, number, share, warning
 from .conditions import Condition, column_of, condition_of
-from .finding import Case, Found, counted, number, share, warning
 from .values import Value
 
 _FEW_ROWS = 3

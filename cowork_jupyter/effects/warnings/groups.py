@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from .case import Case, Found, counted, number, share, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, share, warning
 from .values import Value, plain, texts_of
 
 _GROUPS = {"groupby", "group_by", "pivot_table"}

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...domain.effects import TableState
-from ..watched import Answer
+from .case import Answer, Case, Found, counted, number, share, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, texts_of
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .expressions import DataFlow
+from .program import DataFlow
 from .values import Value, texts_of
 
 TRANSFORMERS = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue
 
 from .conditions import columns_named, condition_of
-from .expressions import DataFlow
+from .program import DataFlow
 from .values import Value, plain, texts_of
 
 Step = tuple[str, JsonValue]

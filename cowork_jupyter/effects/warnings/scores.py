@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .finding import Case, Found, warning
-from .learning import (
-    CROSS_VALIDATES,
-    SEARCHES,
-    Fit,
-    Learning,
-    Score,
-    class_of,
-    trail,
-    undivided,
-)
+from .case import Case, Found, warning
+from .learning import CROSS_VALIDATES, SEARCHES, Fit, Learning, Score, class_of, trail, undivided
 from .values import Value
 
 _MAX_DEPTH = 6

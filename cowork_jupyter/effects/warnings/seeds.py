@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .finding import Case, Found, warning
+from .case import Case, Found, warning
 from .values import Value
 
 _BY_STATE = {

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from ...tools.kernel.inside.texts import column_facts, text_facts
+from .case import Case, Found, counted, number, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, warning
 from .values import Value, plain, texts_of
 
 Facts = Mapping[str, JsonValue]

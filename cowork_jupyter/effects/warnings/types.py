@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
+from .case import Case, Found, counted, number, share, warning
 from .conditions import column_of, own_expression
-from .finding import Case, Found, counted, number, share, warning
 from .values import Value
 
 _CONVERTS = {

@@ -90,10 +90,7 @@ async def _http(server: Resolved) -> AsyncIterator[Any]:
 
 
 def _transport(
-    config: ServerConfig,
-    server: Resolved,
-    tail: Tail,
-    on_end: Callable[[str], None],
+    config: ServerConfig, server: Resolved, tail: Tail, on_end: Callable[[str], None]
 ) -> AbstractAsyncContextManager[Any]:
     if config.kind == "stdio":
         return started(server, tail, on_end)

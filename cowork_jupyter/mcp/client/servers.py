@@ -30,11 +30,7 @@ class McpServers:
     """The servers that are configured now. What is written down anew is followed at once."""
 
     def __init__(
-        self,
-        configured: ConfiguredServers,
-        known: KnownTools,
-        pins: Pins,
-        around: McpEnvironment,
+        self, configured: ConfiguredServers, known: KnownTools, pins: Pins, around: McpEnvironment
     ) -> None:
         self.configured = configured
         self._known = known

@@ -128,9 +128,7 @@ async def _listen(
 
 
 async def _messages(
-    process: SupervisedProcess,
-    send: MemoryObjectSendStream[SessionMessage | Exception],
-    tail: Tail,
+    process: SupervisedProcess, send: MemoryObjectSendStream[SessionMessage | Exception], tail: Tail
 ) -> None:
     flood, garbage = _Flood(), 0
     while True:

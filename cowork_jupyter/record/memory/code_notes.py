@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
-from ...effects.warnings.expressions import DataFlow
-from ...effects.warnings.program import read
+from ...effects.warnings.program import DataFlow, read
 from ...effects.warnings.values import Value, plain, texts_of
 from .files import NamedFiles
 from .wording import Wording
