@@ -52,12 +52,8 @@ class CheckedExpectation:
     def updated(self) -> Expectation | None:
         """The expectation that the current value would meet; None where that is not simple."""
         expectation, value = self.expectation, self.measured.value
-        simple = (
-            expectation.op == "="
-            and expectation.check in ("rows", "columns", "sum")
-            and not self.measured.problem
-        )
-        if self.met is not False or not simple:
+        is_simple = expectation.op == "=" and expectation.check in ("rows", "columns", "sum")
+        if self.met is not False or not is_simple or self.measured.problem:
             return None
         if expectation.check == "columns" and not isinstance(expectation.value, list):
             value = len(value) if isinstance(value, list) else None
@@ -107,14 +103,14 @@ def check(
 ) -> CheckedExpectation:
     """A table that does not exist (yet) breaks nothing unless `must_exist`."""
     if measured.problem == "no_table":
-        said = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
-        return CheckedExpectation(expectation, measured, said, False if must_exist else None)
-    if measured.problem == "unchecked":
-        return CheckedExpectation(
-            expectation, measured, f"could not be checked: {measured.why}", None
-        )
-    found = _difference(expectation, measured)
-    return CheckedExpectation(expectation, measured, found, not found)
+        found = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
+        met = False if must_exist else None
+    elif measured.problem == "unchecked":
+        found, met = f"could not be checked: {measured.why}", None
+    else:
+        found = _difference(expectation, measured)
+        met = not found
+    return CheckedExpectation(expectation, measured, found, met)
 
 
 def _difference(expectation: Expectation, measured: Measured) -> str:
@@ -135,6 +131,7 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
     if not wrong:
         return ""
     rows = f"{wrong:,} of {measured.rows:,} row{'' if measured.rows == 1 else 's'}"
+    examples = f": {', '.join(measured.examples)}" if measured.examples else ""
     match expectation.check:
         case "unique":
             return f"{rows} repeat{'s' if wrong == 1 else ''} an earlier one"
@@ -145,10 +142,8 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
             ends = f"; it goes from {value_text(measured.low)} to {value_text(measured.high)}"
             return f"{rows} {'is' if wrong == 1 else 'are'} not{ends if known else ''}"
         case "matched":
-            return (
-                f"{rows} {'has' if wrong == 1 else 'have'} no partner{_such_as(measured.examples)}"
-            )
-    return f"{rows} {'is' if wrong == 1 else 'are'} not{_such_as(measured.examples)}"
+            return f"{rows} {'has' if wrong == 1 else 'have'} no partner{examples}"
+    return f"{rows} {'is' if wrong == 1 else 'are'} not{examples}"
 
 
 def _holds(value: JsonValue, expectation: Expectation) -> bool:
@@ -156,10 +151,8 @@ def _holds(value: JsonValue, expectation: Expectation) -> bool:
     if not isinstance(value, (int, float)) or not isinstance(expectation.value, (int, float)):
         return False
     exact = isinstance(value, int) and isinstance(expectation.value, int)
-    allowed = abs(expectation.value) * max(
-        expectation.tolerance or 0.0, 0.0 if exact else _ROUNDING
-    )
-    off = value - expectation.value
+    tolerance = max(expectation.tolerance or 0.0, 0.0 if exact else _ROUNDING)
+    allowed, off = abs(expectation.value) * tolerance, value - expectation.value
     match expectation.op:
         case "=":
             return abs(off) <= allowed
@@ -177,14 +170,13 @@ def _holds(value: JsonValue, expectation: Expectation) -> bool:
 def _other_columns(names: Sequence[JsonValue], expectation: Expectation) -> str:
     if not isinstance(expectation.value, list):
         return "" if _holds(len(names), expectation) else f"it has {len(names):,}"
-    lacking = [name for name in expectation.value if name not in names]
-    more = (
-        [name for name in names if name not in expectation.value] if expectation.op == "=" else []
-    )
-    said = [f"it lacks {_listed(lacking)}"] if lacking else []
+    wanted = expectation.value
+    lacking = [name for name in wanted if name not in names]
+    more = [name for name in names if name not in wanted] if expectation.op == "=" else []
+    differences = [f"it lacks {_listed(lacking)}"] if lacking else []
     if more:
-        said.append(f"it also has {_listed(more)}")
-    return " and ".join(said)
+        differences.append(f"it also has {_listed(more)}")
+    return " and ".join(differences)
 
 
 def _is_of_type(found: str, wanted: str) -> bool:
@@ -193,9 +185,7 @@ def _is_of_type(found: str, wanted: str) -> bool:
 
 
 def value_text(value: JsonValue) -> str:
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _plain(value)
     return str(value)
 
@@ -210,7 +200,3 @@ def _plain(number: float) -> str:
 def _listed(values: Sequence[JsonValue], most: int = 5) -> str:
     more = f" and {len(values) - most} more" if len(values) > most else ""
     return ", ".join(map(value_text, values[:most])) + more
-
-
-def _such_as(examples: Sequence[str]) -> str:
-    return f": {', '.join(examples)}" if examples else ""

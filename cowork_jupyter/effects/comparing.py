@@ -5,7 +5,7 @@ The most important changes come first; what does not fit is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..domain.effects import FieldState, TableState
 
@@ -61,8 +61,9 @@ class _Fields:
         gone = [field for name, field in old.items() if name not in new]
         came = [field for name, field in new.items() if name not in old]
         self._renamed = list(_renamed(gone, came))
-        self._gone = _without(gone, (field for field, _ in self._renamed))
-        self._came = _without(came, (field for _, field in self._renamed))
+        renamed = {field.name for pair in self._renamed for field in pair}
+        self._gone = [field for field in gone if field.name not in renamed]
+        self._came = [field for field in came if field.name not in renamed]
         self._both = [(old[name], new[name]) for name in old if name in new]
         # Samples of tables of different sizes have different rows.
         self._are_comparable = before.sampled == after.sampled and (
@@ -144,11 +145,6 @@ def _facts(field: FieldState) -> FieldState:
     return field.model_copy(update={"name": ""})
 
 
-def _without(fields: list[FieldState], others: Iterable[FieldState]) -> list[FieldState]:
-    names = {other.name for other in others}
-    return [field for field in fields if field.name not in names]
-
-
 def _fitting(changes: list[str], room: int) -> str:
     """Join as many as fit, at least one."""
     kept = changes[:1]
@@ -175,11 +171,5 @@ def _signed(number: int) -> str:
 
 
 def _number(value: float) -> str:
-    text = (
-        f"{value:,.0f}"
-        if value == int(value)
-        else f"{value:,.4g}"
-        if abs(value) < 1
-        else f"{value:,.2f}"
-    )
-    return text.replace("-", "−")
+    form = ",.0f" if value == int(value) else ",.4g" if abs(value) < 1 else ",.2f"
+    return f"{value:{form}}".replace("-", "−")

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import operator
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -45,6 +45,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_NEEDS_DUCKDB = "it needs DuckDB: pip install cowork-jupyter[data]"
 _MAX_TEXT = 64 * 1024 * 1024
 _HEAD = 64 * 1024
 _SIMPLE = {"rows", "columns", "unique", "no_missing", "sum", "range"}
@@ -95,11 +96,8 @@ class _FileQuery:
 
     @property
     def _is_about_numbers(self) -> bool:
-        value = (
-            self.expectation.value[0]
-            if isinstance(self.expectation.value, list)
-            else self.expectation.value
-        )
+        value = self.expectation.value
+        value = value[0] if isinstance(value, list) else value
         return self.expectation.check == "sum" or isinstance(value, (int, float))
 
     @property
@@ -119,12 +117,9 @@ class _FileQuery:
                 some = [column] if expectation.column else map(_quoted, names)
                 return _counted(" OR ".join(f"{name} IS NULL" for name in some))
             case "values":
-                listed = ", ".join(
-                    map(_literal, expectation.value if isinstance(expectation.value, list) else [])
-                )
-                return _counted(
-                    f"{column} {'NOT IN' if expectation.op == '=' else 'IN'} ({listed})"
-                )
+                values = expectation.value if isinstance(expectation.value, list) else []
+                within = "NOT IN" if expectation.op == "=" else "IN"
+                return _counted(f"{column} {within} ({', '.join(map(_literal, values))})")
             case "matched":
                 table, other = partner(expectation)
                 key = _quoted(other)
@@ -141,10 +136,9 @@ class _FileQuery:
 
     async def _select(self, what: str, behind: str = "") -> TableReply:
         expectation = self.expectation
-        paths = [
-            expectation.of,
-            *([partner(expectation)[0]] if expectation.check == "matched" else []),
-        ]
+        paths = [expectation.of]
+        if expectation.check == "matched":
+            paths.append(partner(expectation)[0])
         sql = f"SELECT {what} FROM {_file(expectation.of)} {behind}"  # noqa: S608 (all of it is quoted)
         return await select([path.removeprefix(FILE) for path in paths], sql, self.context)
 
@@ -178,11 +172,11 @@ def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
     path = expectation.of.removeprefix(FILE)
     with context.workspace.locate(path) as place:
         if place.stat().st_size > _MAX_TEXT or expectation.check not in _SIMPLE:
-            return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
+            return unchecked(_NEEDS_DUCKDB)
         data = place.read()
     facts = table_facts(path, data[:_HEAD], len(data))
     if facts is None or facts.dialect.decimal_comma:
-        return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
+        return unchecked(_NEEDS_DUCKDB)
     text = data.decode(facts.dialect.encoding or "utf-8-sig", "replace")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=facts.dialect.separator or ",")
     names = next(rows, [])
@@ -198,47 +192,32 @@ def _measured_rows(expectation: Expectation, names: list[str], rows: list[list[s
     if expectation.check == "rows":
         return Measured(value=count, rows=count)
     place = names.index(expectation.column) if expectation.column else None
-    keys = [tuple(row) if place is None else (_cell(row, place),) for row in rows]
+    keys = [tuple(row) if place is None else ("".join(row[place : place + 1]),) for row in rows]
     if expectation.check == "unique":
         return Measured(wrong=count - len(set(keys)), rows=count)
     if expectation.check == "no_missing":
-        wrong = sum(any(cell is None or _is_missing(cell) for cell in key) for key in keys)
+        wrong = sum(any(map(_is_missing, key)) for key in keys)
         return Measured(wrong=wrong, rows=count)
     try:
-        numbers = list(_numbers(key[0] for key in keys))
+        numbers = [_number(key[0].strip()) for key in keys if not _is_missing(key[0])]
     except ValueError:
         return Measured(problem="wrong_type", why="text")
     if expectation.check == "sum":
         return Measured(value=sum(numbers), rows=count)
-    low, high = (
-        expectation.value
-        if isinstance(expectation.value, list)
-        else (expectation.value, expectation.value)
-    )
-    if (
-        not isinstance(low, (int, float))
-        or not isinstance(high, (int, float))
-        or expectation.op == "!="
-    ):
-        return unchecked("it needs DuckDB: pip install cowork-jupyter[data]")
-    compare = _COMPARISONS.get(expectation.op)
+    value, op = expectation.value, expectation.op
+    low, high = value if isinstance(value, list) else (value, value)
+    if not isinstance(low, (int, float)) or not isinstance(high, (int, float)) or op == "!=":
+        return unchecked(_NEEDS_DUCKDB)
+    compare = _COMPARISONS.get(op)
     wrong = sum(
         not (compare(number, low) if compare else low <= number <= high) for number in numbers
     )
-    ends = (min(numbers), max(numbers)) if numbers else (None, None)
+    ends = min(numbers, default=None), max(numbers, default=None)
     return Measured(wrong=wrong, rows=count, low=ends[0], high=ends[1])
-
-
-def _cell(row: list[str], place: int) -> str:
-    return row[place] if place < len(row) else ""
 
 
 def _is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
-
-
-def _numbers(cells: Iterator[str]) -> Iterator[float]:
-    return (_number(cell.strip()) for cell in cells if not _is_missing(cell))
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from functools import cached_property
 
 from ..domain.effects import DataEffect, TableState
 from ..domain.figures import Figure, FigureSource
-from .figures import Reading, WrittenFigure, find_figures, readings_of
+from .figures import WrittenFigure, find_figures, readings_of
 
 MAX_OUTPUT_HEAD, MAX_OUTPUT_TAIL = 200_000, 50_000
 """Characters of an output that are read: more than any model reads of it."""
 
 _TOKEN = re.compile(r"(?<![\w.,])[-−]?\d[\d.,_'’\u202f]*(?:[eE][-+]?\d+)?(?:\s?%)?")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _TALKS_OF_PERCENT = re.compile(r"%|percent|pct|prozent|share|anteil|rate|ratio", re.IGNORECASE)
 _MIN_DIGITS = 2
 """Digits a scaled figure needs to be found without its scale: `1.92 M` as `1.92`."""
@@ -75,11 +76,11 @@ class Numbers:
         return cls(sorted(whole), sorted(decimal), sorted(percent), talks)
 
     def have(self, figure: WrittenFigure) -> bool:
-        return any(self._have(*span) for span in _spans(figure, self))
-
-    def _have(self, numbers: list[float], value: float, reach: float) -> bool:
-        place = bisect_left(numbers, value - reach)
-        return place < len(numbers) and numbers[place] <= value + reach
+        for numbers, value, reach in _spans(figure, self):
+            place = bisect_left(numbers, value - reach)
+            if place < len(numbers) and numbers[place] <= value + reach:
+                return True
+        return False
 
 
 def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) -> list[Figure]:
@@ -140,14 +141,11 @@ def _values_of(token: str) -> Iterator[tuple[float, bool]]:
     # A program's `1,234` may be either: it is no text in one language.
     readings = readings_of(digits, german=True) if digits else []
     if not readings:  # `1,2,3` is a list
-        readings = [reading for part in re.split(r"[,_'’]", digits) for reading in _plain(part)]
+        parts = (part for part in re.split(r"[,_'’]", digits) if _PLAIN.fullmatch(part))
+        readings = [reading for part in parts for reading in readings_of(part)]
     for reading in readings:
         factor = 10.0 ** int(power) if power and abs(int(power)) < 300 else 1.0
         yield sign * reading.value * factor, reading.step == 1 and not power
-
-
-def _plain(part: str) -> Iterator[Reading]:
-    yield from readings_of(part) if re.fullmatch(r"\d+(?:\.\d+)?", part) else ()
 
 
 def _facts_of(table: TableState) -> str:

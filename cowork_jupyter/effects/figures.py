@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -321,10 +321,7 @@ def _with_common_unit(figures: list[WrittenFigure], text: str) -> Iterator[Writt
     for figure, following in pairwise(figures):
         is_range = _RANGE.fullmatch(text, figure.end, following.start) is not None
         if is_range and not figure.is_percent and figure.scale == 1:
-            yield WrittenFigure(
-                figure.text, figure.readings, following.is_percent, following.scale,
-                figure.may_be_loss, figure.start, figure.end,
-            )  # fmt: skip
+            yield replace(figure, is_percent=following.is_percent, scale=following.scale)
         else:
             yield figure
     yield from figures[-1:]

@@ -23,7 +23,7 @@ from .file_states import DATA_SUFFIXES, file_state
 SCAN_SECONDS = READ_SECONDS = 0.05
 MAX_FILES = 2_000
 MAX_READ = 8
-_OTHERS_PLACES = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
+_NOT_THE_USERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
 _NAMED = re.compile(
     rf"[^\s\"'`,;:()\[\]<>|*?={{}}]+(?:{'|'.join(map(re.escape, DATA_SUFFIXES))})\b", re.IGNORECASE
 )
@@ -97,8 +97,9 @@ class FileWatch:
             with suppress(CoworkError), self.workspace.locate(folder) as place:
                 for entry in place.entries():
                     path = entry.name if folder == "." else f"{folder}/{entry.name}"
-                    if entry.kind == "folder" and _is_users(entry.name):
-                        folders.append(path)
+                    if entry.kind == "folder":
+                        if not entry.name.startswith(".") and entry.name not in _NOT_THE_USERS:
+                            folders.append(path)
                     elif entry.kind == "file" and entry.name.lower().endswith(DATA_SUFFIXES):
                         found[path] = (entry.modified, entry.size)
         return found, True
@@ -116,10 +117,6 @@ class FileWatch:
                 return
             with suppress(CoworkError), self.workspace.locate(path) as place, place.open() as file:
                 yield path, file_state(path, file, place.stat().st_size)
-
-
-def _is_users(folder: str) -> bool:
-    return not folder.startswith(".") and folder not in _OTHERS_PLACES
 
 
 def folder_of(notebook: str | None) -> str:

@@ -65,9 +65,9 @@ def text_for_model(effects: Iterable[DataEffect]) -> str:
     all_effects = list(effects)
     lines = [f"[data] {effect.line}" for effect in all_effects if effect.line]
     warnings = [
-        f"[{_where(warning)}] {in_words(warning)}"
-        for each in all_effects
-        for warning in each.warnings
+        f"[warning{f', line {warning.line}' if warning.line else ''}] {in_words(warning)}"
+        for effect in all_effects
+        for warning in effect.warnings
     ]
     # What may be wrong is worth more than what happened.
     text = "\n".join(
@@ -78,10 +78,6 @@ def text_for_model(effects: Iterable[DataEffect]) -> str:
 
 def in_words(warning: DataWarning) -> str:
     return f"{warning.message} {warning.advice}".strip()
-
-
-def _where(warning: DataWarning) -> str:
-    return f"warning, line {warning.line}" if warning.line else "warning"
 
 
 def _changed(run: WatchedRun) -> list[tuple[str, str]]:

@@ -39,21 +39,21 @@ def without_silenced(
     """
     lines = code.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    kept_warnings = []
-    for warning in warnings:
+
+    def is_shown(warning: DataWarning) -> bool:
         place = warning.line or 0
         own = lines[place - 1] if 0 < place <= len(lines) else ""
-        ignored = _is_ignored(first, warning.code) or _is_ignored(own, warning.code)
-        if not ignored and not silenced.covers(warning.code):
-            kept_warnings.append(warning)
-    return kept_warnings
+        is_ignored = _is_ignored(first, warning.code) or _is_ignored(own, warning.code)
+        return not is_ignored and not silenced.covers(warning.code)
+
+    return list(filter(is_shown, warnings))
 
 
 def _is_ignored(line: str, code: str) -> bool:
     found = _COMMENT.search(line)
     if found is None:
         return False
-    return found[1] is None or code in (part.strip() for part in found[1].split(","))
+    return found[1] is None or code in map(str.strip, found[1].split(","))
 
 
 SECTION = "silenced_warnings"

@@ -62,10 +62,7 @@ class Case:
         """Other arguments than strings are encoded as JSON."""
         if rows is None:
             return None
-        texts = [
-            argument if isinstance(argument, str) else json.dumps(argument)
-            for argument in arguments
-        ]
+        texts = [each if isinstance(each, str) else json.dumps(each) for each in arguments]
         return self.ask(kind, rows.text, *texts, about=[rows])
 
     def ask_all(self, kind: str, *all_rows: Rows | None, more: Sequence[str] = ()) -> Answer | None:
@@ -87,9 +84,7 @@ class Case:
         return second if rows.after else first or second
 
     def calls(self) -> Iterator[Value]:
-        for call in self.program.calls:
-            if call.line is not None:
-                yield call
+        return iter(self.program.current(self.program.calls))
 
     def rows_text(self, value: Value) -> str:
         """` (1,204)`, or empty if the number of rows is unknown."""
@@ -98,10 +93,9 @@ class Case:
 
     def values(self) -> Iterator[Value]:
         program = self.program
-        assigned = (assignment.value for assignment in program.assignments)
-        roots = [*assigned, *program.calls, *program.stores, *program.thrown_away]
-        last = [program.last] if program.last is not None else []
-        waiting = [*roots, *program.decisions, *last]
+        waiting = [assignment.value for assignment in program.assignments]
+        waiting += [*program.calls, *program.stores, *program.discarded, *program.decisions]
+        waiting += [program.last] if program.last is not None else []
         seen: set[int] = set()
         while waiting:
             value = waiting.pop(0)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from .case import Case, Found, counted, number, share, warning
 from .conditions import column_of
-from .values import NO_CONSTANT, Value, plain, texts_of
+from .values import NO_CONSTANT, Value, constant_of, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
 
@@ -23,7 +23,7 @@ def _axes(call: Value) -> object:
     if call.name in ("plot", "bar", "barh", "hist", "scatter", "line") and _is_data(target):
         return "current"
     if target.op == "index" and target.base is not None:
-        return (id(target.base), str(plain(target.args[0])))
+        return (id(target.base), str(constant_of(target.args[0])))
     return id(target)
 
 
@@ -68,11 +68,8 @@ def meets(case: Case, call: Value, limit: Value) -> bool:
 
 def _figure(case: Case, call: Value) -> int:
     """The number of figures begun before the call."""
-    before = itertools.takewhile(lambda earlier_call: earlier_call is not call, case.calls())
-    return sum(
-        earlier_call.name.startswith("matplotlib") and earlier_call.short in _BEGINS
-        for earlier_call in before
-    )
+    before = itertools.takewhile(lambda each: each is not call, case.calls())
+    return sum(each.name.startswith("matplotlib") and each.short in _BEGINS for each in before)
 
 
 _BARS = {"bar", "barh", "barplot", "countplot"}
@@ -113,9 +110,7 @@ def _kind(call: Value) -> str:
 def _titles(case: Case) -> Iterator[str]:
     for call in case.calls():
         if call.short in ("title", "set_title", "suptitle", "xlabel", "set_xlabel"):
-            yield from (
-                ancestor.text for arg in call.args for ancestor in arg.ancestry() if ancestor.text
-            )
+            yield from (part.text for arg in call.args for part in arg.ancestry() if part.text)
         for name in ("title", "label", "xlabel"):
             given = call.keywords.get(name)
             if given is not None and given.text:
@@ -142,7 +137,7 @@ def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
 
 def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
     """Where an axis starts, if the code or the table says so."""
-    value = plain(low)
+    value = constant_of(low)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), f"{value:g}"
     for ancestor in low.ancestry() if low is not None else ():
@@ -165,7 +160,7 @@ def _scaled(low: Value | None, least: float) -> float | None:
     """The least value, times or minus a constant."""
     if low is None or low.op != "operator":
         return least
-    numbers = [plain(arg) for arg in low.args]
+    numbers = [constant_of(arg) for arg in low.args]
     factor = next((candidate for candidate in numbers if isinstance(candidate, int | float)), None)
     if factor is None:
         return None
@@ -175,10 +170,8 @@ def _scaled(low: Value | None, least: float) -> float | None:
 
 
 def _some_rows(case: Case, call: Value) -> Iterator[Found]:
-    receiver = [call.base] if call.op == "method" else []
+    receiver = [call.base] if call.op == "method" and call.base is not None else []
     for value in [*receiver, *call.args, *call.keywords.values()]:
-        if value is None:
-            continue
         part = _first_rows(value)
         if part is None:
             continue
@@ -204,13 +197,13 @@ def _first_rows(value: Value) -> tuple[Value, int | None] | None:
         if taken is not None or link.base is None:
             continue
         if link.op == "method" and link.name in _FIRST:
-            count = plain(link.keyword("n", 0)) if link.args or "n" in link.keywords else 5
-            fraction = plain(link.keyword("frac"))
+            count = constant_of(link.keyword("n", 0)) if link.args or "n" in link.keywords else 5
+            fraction = constant_of(link.keyword("frac"))
             taken = (_table(link.base), count if isinstance(count, int) else None)
             if isinstance(fraction, float):
                 taken = (_table(link.base), -1)
         elif link.op == "index" and link.args[0].op == "slice":
-            ends = [plain(end) for end in link.args[0].args]
+            ends = [constant_of(end) for end in link.args[0].args]
             owner = link.base.base if link.base.op == "attribute" else link.base
             if owner is not None and isinstance(ends[1], int) and ends[0] in (None, 0):
                 taken = (_table(link.base), ends[1])
@@ -249,7 +242,7 @@ def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
 
 
 def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
-    ends = plain(call.keyword("range"))
+    ends = constant_of(call.keyword("range"))
     column = column_of(call.keyword("x", 0)) if call.args or "x" in call.keywords else None
     column = column or column_of(call.base)
     if column is None or not isinstance(ends, list) or len(ends) != 2:
@@ -273,7 +266,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
         plotted = list(_plotted(call))
         for axis, table, column in plotted:
             for limit, low, high in limits(case, axis):
-                ends = [plain(low), plain(high)]
+                ends = [constant_of(low), constant_of(high)]
                 if not meets(case, call, limit) or (NO_CONSTANT in ends and low and high):
                     continue
                 usable = [end if isinstance(end, int | float) else None for end in ends]

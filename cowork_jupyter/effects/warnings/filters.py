@@ -9,6 +9,7 @@ from .case import Case, Found, counted, number, share, warning
 from .conditions import Condition, column_of, condition_of
 from .values import Value
 
+_ORDERS = ("<", "<=", ">", ">=")
 _FEW_ROWS = 3
 """Up to so many rows may well all be kept."""
 _FAULTS = re.compile(
@@ -42,10 +43,7 @@ def filter_warnings(case: Case) -> Iterator[Found]:
 
 def _masks(case: Case) -> Iterator[tuple[Value, Value]]:
     """Everything that chooses rows: `df[mask]`, `loc`, `query`, `filter`."""
-    for value in case.values():
-        found = _mask_of(value)
-        if found is not None:
-            yield found
+    yield from filter(None, map(_mask_of, case.values()))
 
 
 def _mask_of(value: Value) -> tuple[Value, Value] | None:
@@ -73,14 +71,10 @@ def _mask_of(value: Value) -> tuple[Value, Value] | None:
 def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
     """Whether the filter is a safeguard that is expected to keep all, or to find nothing."""
     if condition[0] == "compare" and (condition[2] == "!=" or condition[3] in (0, "")):
-        looks_for_faults = condition[2] in ("<", "==")
-        return not looks_for_faults or _names_faults(case, mask)
-    if condition[0] == "not":
+        if condition[2] not in ("<", "=="):
+            return True
+    elif condition[0] == "not":
         return True
-    return _names_faults(case, mask)
-
-
-def _names_faults(case: Case, mask: Value) -> bool:
     return any(
         _FAULTS.search(assignment.name)
         for assignment in case.program.assignments
@@ -128,12 +122,9 @@ def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Fo
 
 def _is_asked(case: Case, column: str) -> bool:
     """Whether the code itself asks which values of the column are missing."""
-    for call in case.program.calls:
-        if call.name in ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null"):
-            found = column_of(call.base)
-            if found is not None and found[1] == column and call.line is not None:
-                return True
-    return False
+    asks = ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null")
+    found = (column_of(call.base) for call in case.calls() if call.name in asks)
+    return any(pair is not None and pair[1] == column for pair in found)
 
 
 def _labelled(case: Case) -> Iterator[Found]:
@@ -150,7 +141,7 @@ def _labelled(case: Case) -> Iterator[Found]:
             compared += [(call.args[0], column[0]) for column in _compared_tables(call.args[0])]
     for mask, table in compared:
         condition = condition_of(mask, table) if mask.op == "compare" else None
-        if condition is None or not _is_order(condition):
+        if condition is None or condition[0] != "compare" or condition[2] not in _ORDERS:
             continue
         answer = case.ask_rows("filter", case.rows(table), condition)
         missing = answer.get("missing") if answer else None
@@ -171,7 +162,3 @@ def _labelled(case: Case) -> Iterator[Found]:
 def _compared_tables(mask: Value) -> list[tuple[Value, str]]:
     found = [column_of(arg) for arg in mask.args]
     return [(pair[0], pair[1]) for pair in found if pair is not None and pair[0] is not None]
-
-
-def _is_order(condition: Condition) -> bool:
-    return condition[0] == "compare" and condition[2] in ("<", "<=", ">", ">=")

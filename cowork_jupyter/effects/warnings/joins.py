@@ -58,11 +58,8 @@ def _join_of(case: Case, call: Value) -> _Join | None:
     if call.op == "call" and call.name == "pandas.merge":
         left_table, right_table, rest = call.keyword("left", 0), call.keyword("right", 1), 2
     elif call.op == "method" and call.name in ("merge", "join") and call.base is not None:
-        left_table, right_table, rest = (
-            call.base,
-            call.keyword("right", 0) or call.keyword("other", 0),
-            1,
-        )
+        left_table, rest = call.base, 1
+        right_table = call.keyword("right", 0) or call.keyword("other", 0)
     else:
         return None
     if left_table is None or right_table is None or left_table.known or right_table.op == "list":
@@ -92,10 +89,7 @@ def _join_of(case: Case, call: Value) -> _Join | None:
 
 
 def _from_polars(value: Value) -> bool:
-    return any(
-        ancestor.op == "call" and ancestor.name.startswith("polars.")
-        for ancestor in value.ancestry()
-    )
+    return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
 def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
@@ -122,9 +116,7 @@ def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
         )
         yield warning(table, "join_lost_rows", message, join.call.line, advice, evidence)
     elif (
-        join.how in ("left", "right")
-        and alone >= MANY_ALONE * rows
-        and not _is_handled(case, join.call)
+        join.how in ("left", "right") and alone >= MANY_ALONE * rows and not _is_handled(case, join)
     ):
         message = f"{said} {verb} no partner in {lookup}, so the joined columns are missing there."
         advice = f"Compare the keys of {table} and {lookup}: type, case, spaces, leading zeros."
@@ -148,9 +140,9 @@ def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) 
         guilty = "left"
     if not both and not (repeated[guilty] and (enriches or parts[guilty] <= FEW)):
         return
-    rows = number(answer, ("left" if guilty == "right" else "right") + "_rows")
-    alone = number(answer, ("left" if guilty == "right" else "right") + "_alone")
-    added = number(answer, "joined") - (rows - alone)
+    kept = "left" if guilty == "right" else "right"
+    rows_with_partner = number(answer, kept + "_rows") - number(answer, kept + "_alone")
+    added = number(answer, "joined") - rows_with_partner
     if added <= 0 or (not left_unique and not both and guilty == "left"):
         return
     table = str(answer.get(guilty + "_table"))
@@ -165,9 +157,8 @@ def _added(
     verb = "appears" if repeated == 1 else "appear"
     message = f"The join multiplied rows. {counted(repeated, 'key')} {verb} {times} in {table}"
     message += f"; {counted(added, 'row was', 'rows were')} added." if added else "."
-    advice = f'Remove the repeated keys of {table} first, or add validate="many_to_one".'
-    if join.polars:
-        advice = f'Remove the repeated keys of {table} first, or add validate="m:1".'
+    relation = "m:1" if join.polars else "many_to_one"
+    advice = f'Remove the repeated keys of {table} first, or add validate="{relation}".'
     return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
 
 
@@ -185,12 +176,9 @@ def _missing_keys(
     return warning(table, "join_missing_keys", message, join.call.line, advice, evidence)
 
 
-def _is_handled(case: Case, call: Value) -> bool:
+def _is_handled(case: Case, join: _Join) -> bool:
     """Whether the code handles rows without a partner."""
-    return any(
-        later_call.name in _HANDLES and any(part is call for part in later_call.ancestry())
-        for later_call in case.calls()
-    )
+    return any(call.name in _HANDLES and call.is_made_of(join.call) for call in case.calls())
 
 
 def _by_sides(
@@ -220,12 +208,8 @@ def _by_sides(
     if missing:
         partners = number(theirs, "missing")
         yield _missing_keys(join, left_rows.table, right_rows.table, missing, rows, partners)
-    if (
-        join.how == "inner"
-        and not repeated
-        and -added > missing
-        and "indicator" not in (join.call.keywords)
-    ):
+    is_lossy = join.how == "inner" and not repeated and -added > missing
+    if is_lossy and "indicator" not in join.call.keywords:
         message = (
             f"The join lost rows. {counted(-added, 'row')} of {left_rows.table} "
             f"({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner "
@@ -243,7 +227,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
         joined = result.field(field.name)
         if joined is None or field.missing or field.name in (join.right_on or []):
             continue
-        if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join.call):
+        if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join):
             of = case.of(join.right_table)
             message = (
                 f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)}) "

@@ -35,7 +35,7 @@ def fit_warnings(case: Case) -> Iterator[Found]:
     for split in learning.splits:
         for fit in whole:
             line = fit.call.line or split.line
-            if line is not None and (fit.call.line or split.line) and _leaks(fit, split):
+            if line and _leaks(fit, split):
                 yield _fitted(case, fit, split, line)
         if split.line is not None:
             yield from _by_hand(case, split)
@@ -60,16 +60,9 @@ def _leaks(fit: Fit, split: Split) -> bool:
 
 def _made_by(fit: Fit, data: Value) -> bool:
     for ancestor in data.ancestry():
-        if ancestor is fit.call:
-            return True
-        transforms = (
-            ancestor.op == "method" and ancestor.name == "transform" and ancestor.base is not None
-        )
-        if (
-            transforms
-            and ancestor.base is not None
-            and estimator_of(ancestor.base) is fit.estimator
-        ):
+        base, transforms = ancestor.base, ancestor.op == "method" and ancestor.name == "transform"
+        by_it = transforms and base is not None and estimator_of(base) is fit.estimator
+        if by_it or ancestor is fit.call:
             return True
     return False
 
@@ -77,14 +70,19 @@ def _made_by(fit: Fit, data: Value) -> bool:
 def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Found:
     state = case.state(fit.data)
     rows = f"all {state.rows:,} rows" if state else "all rows"
-    tests = [case.state(part) for part in split.test] if split is not None else []
-    test = next((known_state.rows for known_state in tests if known_state is not None), None)
-    included = f", the {test:,} test rows included" if test else ""
+    test, included = _test_rows(case, split)
     when = "before the split" if split is not None else "before the cross-validation"
     message = f"{fit.name} was fitted on {rows} {when}{included}."
     advice = "Split first and fit it on the training rows, or put it into a Pipeline."
     evidence = {"rows": state.rows if state else None, "test_rows": test, "class": fit.name}
     return warning(case.of(fit.data), "fit_before_split", message, line, advice, evidence)
+
+
+def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
+    """Their number if it is known, and as part of a message."""
+    states = (case.state(part) for part in (split.test if split is not None else ()))
+    rows = next((state.rows for state in states if state is not None), None)
+    return rows, f", the {rows:,} test rows included" if rows else ""
 
 
 def _by_hand(case: Case, split: Split) -> Iterator[Found]:
@@ -96,9 +94,7 @@ def _by_hand(case: Case, split: Split) -> Iterator[Found]:
             used = _statistic(ancestor.args[1], ancestor.args[0].text)
             if used is None:
                 continue
-            tests = [case.state(part) for part in split.test]
-            test = next((state.rows for state in tests if state is not None), None)
-            included = f", the {test:,} test rows included" if test else ""
+            test, included = _test_rows(case, split)
             column = ancestor.args[0].text
             message = f"{column} was computed with the {used} of all rows{included}."
             advice = f"Split first, and take the {used} of the training rows alone."

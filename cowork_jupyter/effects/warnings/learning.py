@@ -28,6 +28,7 @@ METRICS = {
     "median_absolute_error", "explained_variance_score",
 }  # fmt: skip
 _FITS = {"fit", "fit_transform", "fit_resample", "fit_predict"}
+_CHOOSES_ROWS = {"sample", "query", "head", "tail", "filter"}
 _PREDICTS = {"predict", "predict_proba", "decision_function"}
 _ROLE = re.compile(r"(?:^|_)(train|tr|test|te|val|valid|validation|dev|holdout)(?:$|_|\d)", re.I)
 _ROLES = {
@@ -79,10 +80,8 @@ def class_of(estimator: Value) -> str:
 def parent(value: Value) -> Value | None:
     """The data that data was made of."""
     if value.op == "item" and value.base is not None and value.base.short == "train_test_split":
-        place = value.constant
-        inputs = value.base.args
-        usable = isinstance(place, int) and place // 2 < len(inputs)
-        return inputs[place // 2] if isinstance(place, int) and usable else None
+        place, inputs = value.constant, value.base.args
+        return inputs[place // 2] if isinstance(place, int) and place // 2 < len(inputs) else None
     if value.op == "item" and value.base is not None and value.base.name == "fit_resample":
         return value.base.args[0] if value.base.args else None
     if value.op == "method" and value.name in ("transform", "fit_transform") and value.args:
@@ -106,13 +105,7 @@ def undivided(data: Value) -> Iterator[Value]:
     for ancestor in trail(data):
         if ancestor.op == "item" or (ancestor.op == "index" and texts_of(ancestor.args[0]) is None):
             return
-        if ancestor.op == "method" and ancestor.name in (
-            "sample",
-            "query",
-            "head",
-            "tail",
-            "filter",
-        ):
+        if ancestor.op == "method" and ancestor.name in _CHOOSES_ROWS:
             return
         yield ancestor
 
@@ -134,11 +127,9 @@ class Learning:
     def role(self, value: Value) -> str:
         """`train`, `test` or `other` (for validation); empty for rows that were never split."""
         for ancestor in trail(value):
-            name = self._named.get(id(ancestor), "")
-            found = _ROLE.search(name)
-            split = ancestor.op == "item" and ancestor.base is not None
+            found, base = _ROLE.search(self._named.get(id(ancestor), "")), ancestor.base
             by_function = (
-                split and ancestor.base is not None and ancestor.base.short == "train_test_split"
+                ancestor.op == "item" and base is not None and base.short == "train_test_split"
             )
             if found and (by_function or _chooses_rows(ancestor)):
                 return _ROLES.get(found[1].lower(), "other")
@@ -150,11 +141,9 @@ class Learning:
         for call in self._program.calls:
             if call.short != "train_test_split":
                 continue
-            items = [
-                assignment.value for assignment in self._program.assignments
-                if assignment.value.op == "item" and assignment.value.base is call
-            ]  # fmt: skip
-            parts = {value.constant: value for value in items}
+            values = (assignment.value for assignment in self._program.assignments)
+            parts = {value.constant: value for value in values
+                     if value.op == "item" and value.base is call}  # fmt: skip
             train = tuple(parts[n] for n in sorted(parts, key=str) if _even(n))
             test = tuple(parts[n] for n in sorted(parts, key=str) if not _even(n))
             yield Split(call, call.line, call.args, train, test)
@@ -171,8 +160,7 @@ class Learning:
             for test in parts["test"]:
                 ours, theirs = _table_of(train), _table_of(test)
                 if ours is theirs and ours is not None:
-                    lines = [line for line in (train.line, test.line) if line]
-                    line = max(lines) if lines else None
+                    line = max(filter(None, (train.line, test.line)), default=None)
                     yield Split(None, line, (ours,), (train,), (test,))
 
 
@@ -190,10 +178,8 @@ def _chooses_rows(value: Value) -> bool:
     if value.op == "method" and value.name == "copy" and value.base is not None:
         return _chooses_rows(value.base)
     if value.op == "method" and value.name == "drop":
-        return any(
-            ancestor.op == "attribute" and ancestor.name == "index" for ancestor in value.ancestry()
-        )
-    return value.op == "method" and value.name in ("sample", "query", "head", "tail", "filter")
+        return any(part.op == "attribute" and part.name == "index" for part in value.ancestry())
+    return value.op == "method" and value.name in _CHOOSES_ROWS
 
 
 def _table_of(value: Value) -> Value | None:
@@ -222,8 +208,7 @@ def _score_of(call: Value) -> Score | None:
         if data is not None and call.keyword("y", 1) is not None:
             return Score(call, estimator_of(call.base), data)
     matched = call.base if call.op == "method" else call.args[0] if call.args else None
-    by_hand = call.short == "mean" and matched is not None and matched.op == "compare"
-    if by_hand and matched is not None:
+    if call.short == "mean" and matched is not None and matched.op == "compare":
         return _predicted(call, list(matched.args))
     if call.op == "call" and call.short in METRICS:
         return _predicted(call, [*call.args, *call.keywords.values()])
@@ -233,9 +218,7 @@ def _score_of(call: Value) -> Score | None:
 def _predicted(call: Value, arguments: list[Value]) -> Score | None:
     for argument in arguments:
         for ancestor in argument.ancestry():
-            predicts = (
-                ancestor.op == "method" and ancestor.name in _PREDICTS and ancestor.base is not None
-            )
-            if predicts and ancestor.base is not None and ancestor.args:
-                return Score(call, estimator_of(ancestor.base), ancestor.args[0])
+            base, predicts = ancestor.base, ancestor.op == "method" and ancestor.name in _PREDICTS
+            if predicts and base is not None and ancestor.args:
+                return Score(call, estimator_of(base), ancestor.args[0])
     return None

@@ -47,7 +47,7 @@ class DataFlow:
     stores: list[Value] = field(default_factory=list)
     """`set` values whose base is the container."""
     assignments: list[Assignment] = field(default_factory=list)
-    thrown_away: list[Value] = field(default_factory=list)
+    discarded: list[Value] = field(default_factory=list)
     """Values of expression statements that are not displayed as the last of a cell."""
     last: Value | None = None
     cells: list[CellReading] = field(default_factory=list)
@@ -123,7 +123,7 @@ class _Reader:
                     self.program.cells[-1].last = value
                     self.program.last = value if self.is_current else None
                 else:
-                    self.program.thrown_away.append(value)
+                    self.program.discarded.append(value)
             else:
                 self.statement(statement)
 
@@ -133,7 +133,7 @@ class _Reader:
 
     def statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Expr):
-            self.program.thrown_away.append(self.value(node.value))
+            self.program.discarded.append(self.value(node.value))
         elif isinstance(node, ast.Assign):
             value = self.value(node.value)
             for target in node.targets:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from ...tools.kernel.inside.texts import column_facts, text_facts
 from .case import Case, Found, counted, number, warning
 from .conditions import column_of
-from .values import Value, plain, texts_of
+from .values import Value, constant_of, texts_of
 
 Facts = Mapping[str, JsonValue]
 _IDENTIFIES = re.compile(
@@ -90,12 +90,12 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
     """About the strings before they became dates: in the kernel, in the code, or in the file."""
     rows = case.rows(table)
     answer = case.ask_rows("texts", rows, [column])
-    facts = _of_column(answer, column)
+    facts = dict(_by_column(answer)).get(column)
     if facts is not None:
         return facts
     for link in table.chain():
         if link.short == "DataFrame" and link.args and link.args[0].op == "dict":
-            held = plain(link.args[0])
+            held = constant_of(link.args[0])
             values = held.get(column) if isinstance(held, dict) else None
             return text_facts(values) if isinstance(values, list) else None
         if link.short in ("read_csv", "read_table"):
@@ -106,14 +106,8 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
             path = _path(case, link.keyword("filepath_or_buffer", 0))
             if path is not None:
                 answer = case.ask("file", json.dumps(path), json.dumps([column]))
-                return _of_column(answer, column)
+                return dict(_by_column(answer)).get(column)
     return None
-
-
-def _of_column(answer: Facts | None, column: str) -> Facts | None:
-    columns = answer.get("columns") if answer is not None else None
-    found = columns.get(column) if isinstance(columns, dict) else None
-    return found if isinstance(found, dict) else None
 
 
 def _days_after(case: Case, table: Value, column: str) -> Facts | None:

@@ -16,6 +16,7 @@ _CONVERTS = {
     "transform", "cast", "to_timestamp", "join", "agg", "dt", "str", "cat", "date",
 }  # fmt: skip
 _IDENTIFIES = re.compile(r"(?:^|_)(?:id|key|code|nr|no|number|zip|plz|year|sku)s?$", re.IGNORECASE)
+_KEEP_TYPE = "Keep missing values missing, or convert the column on purpose."
 _LOST = 0.2
 """From this share of values on, a conversion that gives up on them deserves a look."""
 
@@ -91,13 +92,11 @@ def _missing(
     lost = field.missing - _missing_before(stored, before, prior)
     gives_up = _gives_up(stored)
     if lost > 0 and (gives_up == "map" or (gives_up and lost >= _LOST * after.rows)):
-        message = (
-            f"{counted(lost, 'value')} of {field.name} ({share(lost, after.rows)}) became missing."
-        )
+        message = f"{counted(lost, 'value')} of {field.name} ({share(lost, after.rows)})"
+        message += " became missing."
         advice = "Look at the values that were not understood before you go on."
-        yield warning(
-            name, "values_became_missing", message, line, advice, {**evidence, "lost": lost}
-        )
+        evidence["lost"] = lost
+        yield warning(name, "values_became_missing", message, line, advice, evidence)
 
 
 def _missing_before(stored: Value, before: TableState, prior: FieldState | None) -> int:
@@ -146,7 +145,7 @@ def _type(
     message = f"{field.name} was {prior.type} and is {field.type} now."
     if key_lost:
         message = f"{message[:-1]}, for {counted(field.missing, 'missing value')}."
-    advice = "Keep missing values missing, or convert the column on purpose."
+    advice = _KEEP_TYPE
     evidence = {"column": field.name, "was": prior.type, "is": field.type, "missing": field.missing}
     yield warning(name, "column_changed_type", message, line, advice, evidence)
 
@@ -220,7 +219,5 @@ def _mixed(case: Case) -> Iterator[Found]:
             message = (
                 f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."
             )
-            advice = "Keep missing values missing, or convert the column on purpose."
-            yield warning(
-                rows.table, "column_changed_type", message, store.line, advice, dict(answer)
-            )
+            code, advice = "column_changed_type", _KEEP_TYPE
+            yield warning(rows.table, code, message, store.line, advice, dict(answer))

@@ -65,6 +65,9 @@ class Value:
                 yield value
                 waiting.extend(value.parts())
 
+    def is_made_of(self, part: Value) -> bool:
+        return any(ancestor is part for ancestor in self.ancestry())
+
     def chain(self) -> Iterator[Value]:
         """Itself, its receiver, the receiver of that, and so on."""
         value: Value | None = self
@@ -85,25 +88,24 @@ def texts_of(value: Value | None) -> list[str] | None:
     return None
 
 
-def plain(value: Value | None, depth: int = 0) -> object:
+def constant_of(value: Value | None, depth: int = 0) -> object:
     """The constant it is, lists and dictionaries of constants included; else NO_CONSTANT."""
     if value is None or depth > _MAX_DEPTH:
         return NO_CONSTANT
     if value.op == "list":
-        found = [plain(arg, depth + 1) for arg in value.args]
+        found = [constant_of(arg, depth + 1) for arg in value.args]
         return NO_CONSTANT if NO_CONSTANT in found else found
     if value.op == "dict":
-        pairs = [
-            (plain(arg.args[0], depth + 1), plain(arg.args[1], depth + 1)) for arg in value.args
-        ]
-        usable = all(
-            isinstance(key, str | int | float) and held is not NO_CONSTANT for key, held in pairs
+        keys, held = (
+            [constant_of(pair.args[side], depth + 1) for pair in value.args] for side in (0, 1)
         )
-        return dict(pairs) if usable else NO_CONSTANT
+        if NO_CONSTANT in held or not all(isinstance(key, str | int | float) for key in keys):
+            return NO_CONSTANT
+        return dict(zip(keys, held, strict=True))
     if value.op == "call" and value.short in ("Timestamp", "to_datetime", "Path") and value.args:
-        return plain(value.args[0])
+        return constant_of(value.args[0])
     if value.op == "operator" and value.name == "Mult" and len(value.args) == 2:
-        items, times = (plain(arg, depth + 1) for arg in value.args)
+        items, times = (constant_of(arg, depth + 1) for arg in value.args)
         if isinstance(items, list) and isinstance(times, int) and len(items) * times <= _MAX_ITEMS:
             return items * times
     if value.op == "operator" and value.name == "USub" and value.args:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ...domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
 from ...effects.warnings.program import DataFlow, read
-from ...effects.warnings.values import Value, plain, texts_of
+from ...effects.warnings.values import Value, constant_of, texts_of
 from .files import NamedFiles
 from .wording import Wording
 
@@ -68,7 +68,7 @@ class CodeReading:
         return self._path(value.keyword("path_or_buf", 0) or value.keyword("path"))
 
     def _path(self, given: Value | None) -> str | None:
-        path = plain(given)
+        path = constant_of(given)
         return self.files.table(path) if isinstance(path, str) else None
 
     def _source(self, value: Value | None) -> str | None:
@@ -107,7 +107,7 @@ class CodeReading:
                 yield self._format(path, column, form)
 
     def _date_columns(self, path: str, call: Value) -> Iterator[MemoryNote]:
-        forms = plain(call.keyword("date_format"))
+        forms = constant_of(call.keyword("date_format"))
         for column in texts_of(call.keyword("parse_dates")) or []:
             form = forms.get(column) if isinstance(forms, dict) else forms
             if isinstance(form, str) and _FORMAT.fullmatch(form) and self.wording.is_name(column):
@@ -211,7 +211,7 @@ def _pair(wording: Wording, left_key: str, right_key: str) -> str:
 
 def _reading_options(call: Value) -> Iterator[str]:
     for name in _OPTIONS:
-        given = plain(call.keyword(name))
+        given = constant_of(call.keyword(name))
         if given is True or (isinstance(given, str) and _OPTION.fullmatch(given)):
             yield f"`{name}={given!r}`"
 
@@ -219,7 +219,7 @@ def _reading_options(call: Value) -> Iterator[str]:
 def _date_form(call: Value | None) -> str:
     if call is None:
         return ""
-    form = plain(call.keyword("format", 1 if call.op == "method" else None))
+    form = constant_of(call.keyword("format", 1 if call.op == "method" else None))
     if isinstance(form, str) and _FORMAT.fullmatch(form):
         return f"`{form}`"
     return "day first" if call.is_true("dayfirst") else ""
