@@ -1,4 +1,4 @@
-"""The record of a conversation: held against its plan, and taken along as a file.
+"""The record of a conversation: compared with its plan, and exported as a file.
 
 Both are views of the log. Nothing here stores anything.
 """

@@ -1,6 +1,6 @@
 """Plan versus actual: what every step was meant to do, beside what the log says it did.
 
-Computed anew each time from what is stored, so that it can never disagree with the log.
+Computed from the store on each request, so that it can never disagree with the log.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class Planned(BaseModel):
     depends_on: list[str]
     time: str
     role: AgentRole = DEFAULT_ROLE
-    """Who was to do it."""
     rounds: int = 0
     """How often it could send back the work before it."""
 
@@ -56,22 +55,20 @@ class ToolWork(BaseModel):
 
     tools: list[ToolCount]
     files: list[str]
-    """Files that were changed, as far as the tools tell; a command does not."""
+    """Files that were changed, as far as the tools report it; a command does not."""
     files_read: list[str]
-    """Files that were only looked at."""
     effects: list[EffectSummary] = []
-    """What code did to data."""
 
 
 class Actual(ToolWork):
-    """What the log says of a step."""
+    """What a step did according to the log."""
 
     order: int | None
-    """Its place among the steps by when they were begun; None if it was not."""
+    """Its place among the steps by start time; None if it was not started."""
     started_at: str | None
     ended_at: str | None
     seconds: float
-    """Time spent on it, waits for the user left out."""
+    """Time spent on it, excluding waits for the user."""
     attempts: int
     rounds: int = 0
     """How often a review sent it back, or it sent back the work before it."""
@@ -100,7 +97,7 @@ class Outside(ToolWork):
 
 
 class UnseenFigure(BaseModel):
-    """A number that an agent wrote and that no output has."""
+    """A number that an agent wrote and that is in no output."""
 
     text: str
     message_id: str
@@ -108,14 +105,14 @@ class UnseenFigure(BaseModel):
 
 
 class StatedAssumption(Assumption):
-    """What a plan or an answer takes for granted, and what the user says of it."""
+    """An assumption of a plan or an answer, with the user's verdict."""
 
     message_id: str | None = None
     """The answer that states it; None if the plan does."""
 
 
 class Totals(BaseModel):
-    """The whole in numbers."""
+    """Totals of an audit."""
 
     steps: int = 0
     completed: int = 0
@@ -135,7 +132,7 @@ class Audit(BaseModel):
     goal: str = ""
     made_at: str | None = None
     executed_by: Initiator | None = None
-    """Who had this revision executed: a person, who approved it, or who else; None if nobody."""
+    """Who had this revision executed; None if nobody. Only a person approves."""
     planned_time: str = ""
     steps: list[StepAudit] = []
     outside: list[Outside] = []
@@ -146,7 +143,7 @@ class Audit(BaseModel):
 
 
 def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
-    """Hold the plan that was carried out last against the log. `tools` says what each may do."""
+    """Compare the plan that was executed last with the log. `tools` says what each may do."""
     uses = tool_uses(facts.messages, facts.moves)
     traces = traces_of(facts, uses, work_by_task(facts.events))
     judge = DeviationFinder(facts, tools, StepGraph(traces))
@@ -276,7 +273,7 @@ def _work(
     effects: EffectsByCall,
     found: Iterable[str] = (),
 ) -> ToolWork:
-    """What was done; `found` are changed files that no tool may have named."""
+    """`found` are changed files that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
     changed = [path for use in uses if not only_looks(use, tools) for path in use.paths]

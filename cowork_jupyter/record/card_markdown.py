@@ -44,7 +44,6 @@ _ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
 
 
 def card_markdown(run: RecordedRun, model: str | None, redactor: Redactor) -> str:
-    """The run as it stands now."""
     writer = _Writer(run, model, redactor)
     for steps, words, answer in _ROOM:
         text = "\n\n".join(part for part in writer.parts(steps, words, answer) if part)
@@ -55,7 +54,6 @@ def card_markdown(run: RecordedRun, model: str | None, redactor: Redactor) -> st
 
 
 def brief(markdown: str) -> str:
-    """The beginning of it: who, what, and how it stands."""
     return markdown if _saved_size(markdown) <= MAX_TEXT else _cut(markdown, MAX_TEXT)
 
 
@@ -68,7 +66,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _saved_size(text: str) -> int:
-    """Each line stands in quotes in a line of its own."""
+    """Each line is a quoted string on a line of its own."""
     quoted = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
     return len(quoted) + _PER_LINE * (text.count("\n") + 1)
 
@@ -80,7 +78,6 @@ class _Writer:
         self._redactor = redactor
 
     def parts(self, steps: int, words: int, answer: int) -> Iterator[str]:
-        """The pieces, in the order in which one wants to know them."""
         run = self._run
         yield f"**{run.role.spec.label}** · {self._line(run.title, answer) or 'Cowork'}"
         yield f"*{self._state()}*  \n*{self._origin()}*"
@@ -100,7 +97,7 @@ class _Writer:
             )
 
     def _state(self) -> str:
-        """How it stands: `completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
+        """`completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
         job, usage = self._run.present, self._run.usage
         began, ended = moment(job.created_at), moment(job.completed_at or "")
         parts = [
@@ -199,7 +196,7 @@ class _Writer:
         return f"- Permission: {what} → *{came}*" + (f": {self._line(why, words)}" if why else "")
 
     def _done(self, words: int) -> str:
-        """What the tools did, in one line; what was refused or failed, in a line each."""
+        """Used tools in one line; each refused or failed call in a line of its own."""
         uses = tool_uses(self._run.messages)
         calls = Counter(use.tool for use in uses)
         paths = dict.fromkeys(path for use in uses for path in use.paths)
@@ -214,7 +211,6 @@ class _Writer:
         return "\n\n".join([head, "\n".join(lines)]) if lines else head
 
     def _data(self, words: int) -> str:
-        """What the newest runs of code did to tables."""
         lines = []
         for effect in self._run.effects[-_MAX_EFFECTS:]:
             said = [effect.line, *(f"⚠ {warning.message}" for warning in effect.warnings)]
@@ -222,13 +218,12 @@ class _Writer:
         return "\n".join(lines)
 
     def _afterwards(self, most: int) -> Iterator[str]:
-        """Whether the notebook still runs, if that was tried, and whether all was taken back."""
+        """Whether the notebook still runs, if that was tried, and whether all was rolled back."""
         for tells in (_is_trial, _is_rollback):
             notes = [message for message in self._run.messages if tells(message)]
             yield self._line(notes[-1].text, most) if notes else ""
 
     def _answer(self, most: int) -> str:
-        """The last that was said."""
         said = [message for message in self._run.messages if _is_said(message)]
         if not said:
             return ""
@@ -250,7 +245,6 @@ class _Writer:
 
 
 def _who(step: PlanStep) -> str:
-    """Who does a step, where the plan says so."""
     return line(agent_of(step) or (step.role.spec.label if step.role else ""))
 
 

@@ -1,4 +1,4 @@
-"""What happened to a file, for people: as text, cell by cell, or in a few facts."""
+"""Describes changes of files: as text, cell by cell, or in a few facts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ _MAX_COLUMNS = 200
 
 
 def is_table(path: str) -> bool:
-    """Whether the name is that of a table we can look into."""
     return path.lower().endswith((*_SEPARATORS, ".parquet"))
 
 
 def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None]:
-    """The names of the columns and the number of rows, or None where that is not known."""
+    """Column names and number of rows; None where unknown."""
     if path.lower().endswith(".parquet"):
         return _parquet(content)
     separator = _SEPARATORS[path.lower()[-4:]]
@@ -53,7 +52,6 @@ MAX_DIFF = 100_000
 
 
 def compare(change: Change, read: Read) -> FileDiff:
-    """What a change did, as far as it can be shown."""
     before, after = _side(change.path, change.before, read), _side(change.path, change.after, read)
     result = FileDiff(
         path=change.path, status=change.kind, kind=_kind(change), before=before, after=after
@@ -66,7 +64,7 @@ def compare(change: Change, read: Read) -> FileDiff:
 
 
 def _in_words(before: Side | None, after: Side | None) -> str:
-    """What there is to say where no text can be shown: `2.1 MB, sha256 0f3a… → 2.2 MB, …`."""
+    """For what cannot be shown as text: `2.1 MB, sha256 0f3a… → 2.2 MB, …`."""
     return " → ".join(_described(side) for side in (before, after) if side)
 
 
@@ -80,7 +78,7 @@ def _described(side: Side) -> str:
 
 
 def _kind(change: Change) -> DiffKind:
-    """Of a file, `binary` until a look at its content tells more."""
+    """Files are `binary` until their content has been examined."""
     kinds = {entry.kind for entry in (change.before, change.after) if entry}
     return "binary" if "file" in kinds else "link" if "link" in kinds else "folder"
 
@@ -123,7 +121,7 @@ def _compare_contents(change: Change, read: Read, result: FileDiff) -> None:
 
 
 def _content(entry: FileEntry | None, read: Read) -> bytes | None:
-    """The bytes to compare; nothing there is no bytes, what cannot be read is None."""
+    """Empty if there is no file, None if it cannot be read."""
     if entry is None or entry.kind != "file":
         return b""
     return read(entry.digest, MAX_TEXT_SIZE) if entry.digest else None

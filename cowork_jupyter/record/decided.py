@@ -1,5 +1,3 @@
-"""Who asked for a run, and what they decided in it: for those who read its card later."""
-
 from __future__ import annotations
 
 import re
@@ -14,13 +12,13 @@ EXECUTED: dict[Initiator, str] = {
     "policy": "was executed by code, under a policy file",
     "guest": "was executed by another agent",
 }
-"""What became of a plan's revision, by who had it executed: only a person approves."""
+"""By who had a revision executed: only a person approves."""
 _NOBODY = re.compile(r"[0-9a-f]{32}")
-"""What Jupyter calls users who came with a token: it stands for no person."""
+"""Jupyter's names for users authenticated by token: they identify no person."""
 
 
 def asked_by(run: RecordedRun) -> str:
-    """The name of whoever asked, if the server knows one."""
+    """Empty if the server knows no name."""
     return "" if _NOBODY.fullmatch(run.owner) else run.owner
 
 

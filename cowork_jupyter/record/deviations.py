@@ -1,7 +1,7 @@
-"""Where a step's course differs from its plan, and what shows it.
+"""Finds where the execution of a step differs from its plan, with evidence.
 
-What counts as planned is decided where calls are (`policy/grant.py`), so that an audit and
-the notices given at the time agree.
+`policy/grant.py` decides what counts as planned, so that an audit agrees with the notices given
+at the time.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .steps import Trace
 from .trail import LoggedUse, texts
 
 Changed = dict[str, list[LoggedUse]]
-"""Files, each with the calls that can have changed it."""
+"""Files, each with the calls that may have changed it."""
 
 _MADE_FOR_EACH_RUN = "find_tools"
-"""The one tool that no shared registry holds."""
+"""The only tool that is in no shared registry."""
 
 
 class DeviationKind(StrEnum):
@@ -59,7 +59,7 @@ class Deviation(BaseModel):
 
 
 def only_looks(use: LoggedUse, tools: Mapping[str, Tool]) -> bool:
-    """Whether the tool changes nothing. Of one that is gone by now, nobody can say so."""
+    """Whether the tool changes nothing. False for a tool that no longer exists."""
     if use.tool == _MADE_FOR_EACH_RUN:
         return True
     tool = _called(use, tools)
@@ -73,7 +73,7 @@ def _called(use: LoggedUse, tools: Mapping[str, Tool]) -> Tool | None:
 
 @dataclass
 class StepGraph:
-    """The steps, and what each of them had to wait for, directly or not."""
+    """The steps with their direct and transitive dependencies."""
 
     traces: Mapping[str, Trace]
     needed: dict[str, set[str]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class StepGraph:
             )
 
     def overtaken(self, trace: Trace) -> list[Trace]:
-        """What should have been done when the step was begun, and was not."""
+        """Dependencies that were not done when the step was started."""
         started = trace.started
         if started is None:
             return []
@@ -98,7 +98,7 @@ class StepGraph:
         ]
 
     def open_before(self, trace: Trace) -> list[Trace]:
-        """What the step waits for to this day."""
+        """Dependencies that are not done yet."""
         return [other for other in self._before(trace) if not other.is_done]
 
     def _before(self, trace: Trace) -> list[Trace]:
@@ -108,8 +108,6 @@ class StepGraph:
 
 @dataclass
 class DeviationFinder:
-    """Finds the deviations of every step."""
-
     facts: Facts
     tools: Mapping[str, Tool]
     course: StepGraph
@@ -120,7 +118,6 @@ class DeviationFinder:
         self._is_over = bool(ended) and all(ended)
 
     def deviations(self, trace: Trace, changed: Changed) -> Iterator[Deviation]:
-        """All deviations of one step that has changed these files."""
         yield from self._extra_tools(trace)
         yield from self._extra_files(trace, changed)
         yield from self._out_of_order(trace)
@@ -130,12 +127,11 @@ class DeviationFinder:
         yield from self._not_run(trace)
 
     def checkpoints(self, trace: Trace) -> list[CheckpointRecord]:
-        """The checkpoints that were taken during a step."""
         tasks = {task.id for task in trace.tasks}
         return [checkpoint for checkpoint in self.facts.checkpoints if checkpoint.task_id in tasks]
 
     def _files_of(self, checkpoint: CheckpointRecord) -> list[str]:
-        """A checkpoint's files, whether it names them or describes them."""
+        """The entries are paths or objects with a path."""
         files = checkpoint.data.get("files")
         listed = files if isinstance(files, list) else []
         paths = texts([entry.get("path") if isinstance(entry, dict) else entry for entry in listed])
@@ -159,10 +155,10 @@ class DeviationFinder:
             yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)
 
     def changed(self, trace: Trace) -> Changed:
-        """The files that a step has changed, each with the calls that can have done it.
+        """The files that a step has changed, each with the calls that may have done it.
 
-        File tools say so themselves; what commands and code did, their checkpoints have found. So
-        for what an external agent did by itself, which no call of ours did.
+        File tools report them; changes by commands and code were found by checkpoints, as were
+        those that an external agent made by itself, without a call of ours.
         """
         changes = [use for use in trace.uses if not only_looks(use, self.tools)]
         said = [(_plain(path), use) for use in changes for path in use.paths]
@@ -184,9 +180,9 @@ class DeviationFinder:
         return {**{path: [] for path in alone if path not in elsewhere}, **changed}
 
     def _done_beside(self, trace: Trace) -> set[str]:
-        """What steps that ran at the same time changed, or were to change.
+        """Files that concurrent steps changed, or were to change.
 
-        A look at the workspace cannot tell whose it was.
+        A look at the workspace cannot tell whose they were.
         """
         beside = [
             other
@@ -255,7 +251,7 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
 
 
 def _shortfalls(trace: Trace) -> Iterator[Deviation]:
-    """What was lacking when the step said for the last time that it was done."""
+    """What was lacking when the step last reported to be done."""
     for result in trace.of_type(MessageType.TASK_RESULT)[-1:]:
         lacking = result.data.shortfalls if isinstance(result.data, TaskResultData) else []
         for shortfall in lacking:
@@ -300,7 +296,7 @@ def _grouped(pairs: Iterable[tuple[str, LoggedUse]]) -> dict[str, list[LoggedUse
 
 
 def _meet(trace: Trace, other: Trace) -> bool:
-    """Whether both were worked on at some time."""
+    """Whether both were worked on at the same time."""
     return any(a[0] < b[1] and b[0] < a[1] for a in trace.spans for b in other.spans)
 
 

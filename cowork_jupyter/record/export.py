@@ -36,8 +36,6 @@ _CONTENT_TYPES = {
 
 @dataclass(frozen=True)
 class Export:
-    """A file to take along."""
-
     content_type: str
     file_name: str
     body: bytes
@@ -46,7 +44,6 @@ class Export:
 def export(
     facts: Facts, kind: ExportFormat, tools: Mapping[str, Tool], redactor: Redactor
 ) -> Export:
-    """The conversation in one of the formats."""
     match kind:
         case ExportFormat.JSONL:
             text = "".join(f"{line}\n" for line in _lines(facts, redactor))
@@ -60,7 +57,7 @@ def export(
 
 
 def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
-    """The context, then every event in order. A message is what its event carries, whole.
+    """The context, then every event in order, with whole messages.
 
     In ASCII, so that no odd character in some text ends a line or cannot be written.
     """
@@ -71,7 +68,7 @@ def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 def _notebook(context_id: str, sections: list[str]) -> str:
-    """A notebook that is only read: what was run is shown, and nothing in it can be run again."""
+    """Markdown cells only: code is shown, but cannot be run again."""
     cells = [
         {
             "id": f"part-{number}",
@@ -87,7 +84,7 @@ def _notebook(context_id: str, sections: list[str]) -> str:
 
 
 def _file_name(facts: Facts, kind: ExportFormat, redactor: Redactor) -> str:
-    """A name that any system and any header takes."""
+    """A name that is safe on any system and in headers."""
     words = re.findall(r"[a-z0-9]+", redactor.clean(title_of(facts)).lower())
     title = "-".join(words)[:40].strip("-") or "conversation"
     day = re.match(r"\d{4}-\d\d-\d\d", facts.context.created_at)

@@ -16,8 +16,6 @@ from ..store import CheckpointRecord, PlanRevision, Store
 
 @dataclass(frozen=True)
 class Facts:
-    """What an audit and an export are made of."""
-
     context: Context
     revision: PlanRevision | None = None
     """The plan that the audit is about."""
@@ -30,12 +28,10 @@ class Facts:
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks of all jobs, oldest first."""
         return [task for job in self.jobs for task in job.tasks]
 
     @property
     def executed_by(self) -> Initiator | None:
-        """Who had the audited revision executed last."""
         wanted = self.revision
         return next(
             (
@@ -48,7 +44,7 @@ class Facts:
 
     @cached_property
     def moves(self) -> list[FileMoved]:
-        """What was renamed or moved, oldest first: an audit names files as they are called now."""
+        """Renamed and moved files, oldest first: an audit uses the current names."""
         return [event.data for event in self.events if isinstance(event.data, FileMoved)]
 
 
@@ -84,12 +80,12 @@ WITHHELD = "[hidden: it may contain secrets]"
 
 
 def withhold(messages: Iterable[Message]) -> list[Message]:
-    """The messages, with what came out of secret files left out."""
+    """Replace the content of secret files."""
     return [_without_content(message) for message in messages]
 
 
 def withhold_events(events: Iterable[Event], messages: Iterable[Message]) -> list[Event]:
-    """The same for the events that carry those messages, or showed the output as it came."""
+    """The same for events that carry those messages, or streamed the output."""
     known = (message.data for message in messages)
     calls = {data.call_id for data in known if isinstance(data, ToolResultData) and data.sensitive}
     return [_without_text(event, calls) for event in events]

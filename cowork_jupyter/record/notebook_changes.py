@@ -1,4 +1,4 @@
-"""Two states of a notebook, cell by cell: sources as diffs, outputs in a few words."""
+"""Compares two states of a notebook cell by cell: sources as diffs, outputs summarized."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Cell:
 
 
 def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | None:
-    """What happened to the cells, and all of it as one diff; None if one is no notebook."""
+    """The changed cells, and all changes as one diff; None if one is not a notebook."""
     try:
         before, after = _cells(old), _cells(new)
     except ValueError:
@@ -46,7 +46,7 @@ def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | N
 
 
 def _cells(data: bytes) -> dict[str, _Cell]:
-    """The cells by id, or by place where they have none (or one that another has too)."""
+    """Keyed by id, or by place where the id is missing or taken."""
     if not data.strip():
         return {}
     found: dict[str, _Cell] = {}
@@ -86,7 +86,7 @@ def _kind_of(output: dict[str, Any]) -> str:
 
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
-    """Cells that stand in another order among those that both have."""
+    """Cells whose order changed among those that both have."""
     old = [cell_id for cell_id in before if cell_id in set(after)]
     new = [cell_id for cell_id in after if cell_id in set(before)]
     return {cell_id for cell_id, other in zip(old, new, strict=True) if cell_id != other}

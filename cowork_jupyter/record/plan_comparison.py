@@ -31,7 +31,7 @@ class StepComparison(BaseModel):
     change: StepChange
     action: str
     fields: list[FieldChange] = []
-    """What differs; of a step that was added or removed, nothing is listed."""
+    """What differs; empty for a step that was added or removed."""
 
 
 class PlanComparison(BaseModel):
@@ -44,7 +44,7 @@ class PlanComparison(BaseModel):
 
 
 def compare_plans(before: Plan, after: Plan) -> PlanComparison:
-    """What is different in the later one. How far steps have come is no difference."""
+    """The progress of steps is not a difference."""
     fields, steps = list(_differing(_of_plan(before), _of_plan(after))), list(_steps(before, after))
     summary = describe_change(before, after) if fields or steps else "no difference"
     return PlanComparison(summary=summary, fields=fields, steps=steps)
@@ -75,7 +75,6 @@ def _compared(
 
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
-    """The steps that stand elsewhere among those that both plans have."""
     return {step_id for step_id, other in zip(after, before, strict=True) if step_id != other}
 
 
@@ -96,9 +95,7 @@ def _of_plan(plan: Plan) -> dict[str, str]:
 
 
 def _of_step(plan: Plan, step: PlanStep) -> dict[str, str]:
-    """By the names that people know the fields by. Steps are told apart by ids, and called by
-    their numbers.
-    """
+    """Keyed by display names. People know the dependencies by step number, not by id."""
     earlier = [str(plan.step(step_id).step_number) for step_id in step.depends_on]
     expected = [
         f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"

@@ -1,4 +1,4 @@
-"""The report of a conversation, as pieces of Markdown: what was wanted, planned, done and said."""
+"""The report of a conversation, as sections of Markdown: goal, plan, actions and messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_NAMES = 12
 
 
 def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
-    """The sections, each of which can stand alone: a Markdown file, or cells of a notebook."""
+    """Sections that can stand alone: of a Markdown file, or cells of a notebook."""
     sections = [
         *_heading(facts),
         *_goal(facts, audit),
@@ -57,7 +57,6 @@ def _heading(facts: Facts) -> Iterator[str]:
 
 
 def title_of(facts: Facts) -> str:
-    """The conversation's title, or the first words in it."""
     first = next((message.text for message in facts.messages if message.role == "user"), "")
     words = " ".join(first.split())
     shortened = words if len(words) <= 60 else f"{words[:59]}…"
@@ -147,7 +146,6 @@ def _deviations(audit: Audit) -> Iterator[str]:
 
 
 def _data(audit: Audit) -> Iterator[str]:
-    """What code did to tables, under each step, and what may be wrong about it."""
     works: list[tuple[str, ToolWork]] = [
         *((f"Step {step.number}", step.actual) for step in audit.steps),
         *((_who(work), work) for work in audit.outside),
@@ -183,7 +181,6 @@ def _outside(audit: Audit) -> Iterator[str]:
 
 
 def _figures(audit: Audit) -> Iterator[str]:
-    """Numbers in the agent's words that cannot be seen anywhere else."""
     if audit.figures:
         listed = dict.fromkeys(f"- {line(figure.text)}" for figure in audit.figures)
         yield "## Figures not found in any output\n\n" + "\n".join(listed)
@@ -201,7 +198,6 @@ def _who(outside: Outside) -> str:
 
 
 def _suggestions(facts: Facts) -> Iterator[str]:
-    """What was suggested for cells, and what the user did with it."""
     made = [event.data for event in facts.events if isinstance(event.data, SuggestionMade)]
     decided = {
         event.data.id: event.data.decision
@@ -233,7 +229,7 @@ def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 def duration(seconds: float) -> str:
-    """A time for people: `4.8 s`, `2 min 5 s`."""
+    """`4.8 s`, `2 min 5 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

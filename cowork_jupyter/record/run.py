@@ -18,13 +18,11 @@ from .facts import withhold
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """The jobs of one card with all that belongs to them."""
-
     seq: int
-    """Every event up to here is in the rest."""
+    """Every event up to here is included."""
     context: Context
     job: Job
-    """The one that the card was made for."""
+    """The job that the card was made for."""
     messages: list[Message]
     questions: list[Inquiry]
     permissions: list[Inquiry]
@@ -35,17 +33,15 @@ class RecordedRun:
     others: list[Job] = field(default_factory=list)
     """Jobs that were started on this card, and executions of the plan that was made on it."""
     effects: list[DataEffect] = field(default_factory=list)
-    """What they did to data, oldest first."""
+    """Oldest first."""
     guidance: list[Guidance] = field(default_factory=list)
-    """What guided them."""
     living: Callable[[AgentRole], AgentRole] = lambda role: role
-    """Knows what a role that was stored by its name is now."""
+    """Resolves a role that was stored by name to its current definition."""
     as_of: str = field(default_factory=now)
-    """When reading it began: what happened later may be missing."""
+    """When reading began: what happened later may be missing."""
 
     @cached_property
     def jobs(self) -> list[Job]:
-        """All jobs of the card, oldest first."""
         return sorted([self.job, *self.others], key=lambda job: (job.created_at, job.id))
 
     @cached_property
@@ -61,24 +57,22 @@ class RecordedRun:
 
     @property
     def cast(self) -> list[AgentRole]:
-        """All who worked on it, each once."""
         acting = [job.role for job in self.jobs] + [task.role for task in self.tasks]
         return [self.living(role) for role in dict.fromkeys(acting)]
 
     @property
     def usage(self) -> Usage:
-        """What all jobs have spent together."""
         first, *others = (job.usage for job in self.jobs)
         return sum(others, first)
 
     @property
     def executions(self) -> list[Job]:
-        """The jobs that executed the plan, each with the revision that was approved."""
+        """The jobs that executed the plan, each with the approved revision."""
         return [job for job in self.jobs if job.kind is JobKind.PLAN]
 
     @property
     def is_plan_ready(self) -> bool:
-        """Whether the plan that the card shows waits for the user's approval."""
+        """Whether the plan on the card waits for the user's approval."""
         if self.revision is None or not self.present.status.is_final:
             return False
         if self.present.kind is not JobKind.PLAN and self.present.status is not JobStatus.COMPLETED:
@@ -87,17 +81,15 @@ class RecordedRun:
 
     @property
     def goal(self) -> str:
-        """What was asked for, in the user's words."""
         return self.job.request.strip()
 
     @property
     def title(self) -> str:
-        """The first line of it."""
         return self.goal.partition("\n")[0]
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """What became of the plan's steps; without a plan, the tasks that were delegated."""
+        """The tasks of the plan's steps; without a plan, the delegated tasks."""
         if self.revision is None:
             return [task for job in self.jobs for task in job.tasks]
         return tasks_of(self.revision, self.executions)
@@ -106,7 +98,7 @@ class RecordedRun:
 def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
     """The tasks of the newest job that executed this revision.
 
-    Of a revision that nobody has executed, those that finished its steps before it was made.
+    If none did, those that finished its steps before it was made.
     """
     own = [job for job in executions if job.plan_revision == revision.revision]
     if own:
@@ -124,7 +116,7 @@ def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
 def run_of(
     store: Store, job_id: str, living: Callable[[AgentRole], AgentRole] = lambda role: role
 ) -> RecordedRun:
-    """Read a card. The place comes first, so that whatever is stored meanwhile is told again."""
+    """Reads `seq` first, so that whatever is stored meanwhile is sent again."""
     as_of = now()
     seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)

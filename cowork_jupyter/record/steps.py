@@ -1,4 +1,4 @@
-"""The steps of a plan, each with what the log holds about it."""
+"""The steps of a plan, each with what the log contains about it."""
 
 from __future__ import annotations
 
@@ -31,25 +31,23 @@ class Trace:
 
     @property
     def is_done(self) -> bool:
-        """Whether nobody needs to wait for it any more."""
         return self.step.status in DONE
 
     @cached_property
     def started(self) -> Event | None:
-        """What says that it was begun."""
         starts = [event for work in self.work for event in work.starts]
         return min(starts, key=lambda event: event.seq, default=None)
 
     @property
     def ended(self) -> Event | None:
-        """What says that it has ended; None while it goes on."""
+        """None while it is running."""
         ends = [work.end for work in self.work if work.end]
         going_on = any(work.starts and not work.end for work in self.work)
         return None if going_on else max(ends, key=lambda event: event.seq, default=None)
 
     @cached_property
     def done(self) -> Event | None:
-        """What says that it was completed, or skipped."""
+        """The event of its completion, or of skipping it."""
         return min(
             (work.done for work in self.work if work.done),
             key=lambda event: event.seq,
@@ -58,17 +56,14 @@ class Trace:
 
     @property
     def attempts(self) -> int:
-        """How often it was begun."""
         return sum(len(work.starts) for work in self.work)
 
     @property
     def spans(self) -> list[Span]:
-        """When it was worked on."""
         return [span for work in self.work for span in work.spans]
 
     @property
     def failures(self) -> list[Message]:
-        """The results of attempts that failed."""
         return [
             message
             for message in self.messages
@@ -76,14 +71,13 @@ class Trace:
         ]
 
     def of_type(self, kind: MessageType) -> list[Message]:
-        """Its messages of one type."""
         return [message for message in self.messages if message.message_type is kind]
 
 
 def traces_of(
     facts: Facts, uses: Iterable[LoggedUse], work: Mapping[str, TaskTiming]
 ) -> dict[str, Trace]:
-    """The steps of the plan by id, in the plan's order."""
+    """Keyed by id, in the plan's order."""
     if facts.revision is None:
         return {}
     said = {message.task_id for message in facts.messages if message.task_id}
@@ -115,7 +109,7 @@ def _as_it_stands(step: PlanStep, tasks: list[Task]) -> PlanStep:
 
 
 def _tasks_of_revision(facts: Facts, revision: PlanRevision) -> list[Task]:
-    """Tasks that executed this revision: step ids come again in other plans."""
+    """Tasks that executed this revision: other plans reuse step ids."""
     return [
         task
         for job in facts.jobs
@@ -125,13 +119,12 @@ def _tasks_of_revision(facts: Facts, revision: PlanRevision) -> list[Task]:
 
 
 def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
-    """What carried out a step that an earlier revision had, word for word, and finished."""
+    """The task of an identical step that an earlier revision finished."""
     same = [task for task in begun if (task.step_id, task.description) == (step.id, step.action)]
     return same[-1:]
 
 
 def _hand_out(facts: Facts, uses: Iterable[LoggedUse], traces: Mapping[str, Trace]) -> None:
-    """Give every trace the messages and calls of its tasks."""
     by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
     for message in facts.messages:
         if message.task_id in by_task:

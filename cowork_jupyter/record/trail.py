@@ -23,18 +23,16 @@ from ..domain.messages import Message, MessageType
 from ..domain.moves import current_path
 
 Span = tuple[float, float]
-"""From when to when, in seconds."""
+"""Start and end, in seconds."""
 
 _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
 
 
 @dataclass
 class LoggedUse:
-    """One call of a tool, and what came of it."""
-
     tool: str
     call: Message
-    """The message that shows it: the call, or a result whose call is missing."""
+    """The call, or a result whose call is missing."""
     message_ids: list[str]
     result: Message | None = None
     moves: Sequence[FileMoved] = ()
@@ -42,55 +40,51 @@ class LoggedUse:
 
     @property
     def call_id(self) -> str | None:
-        """What events know it by."""
         return self.call.data.call_id if isinstance(self.call.data, CallData) else None
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the tool was called with."""
         return self.call.data.parameters if isinstance(self.call.data, ToolCallData) else {}
 
     @property
     def outcome(self) -> ToolResultData | None:
-        """What the result says; None if there is none, or none that can be read."""
+        """None if there is no result, or none that can be parsed."""
         found = self.result.data if self.result else None
         return found if isinstance(found, ToolResultData) else None
 
     @property
     def asked(self) -> bool:
-        """Whether the user was asked before it ran."""
+        """Whether the user approved it before it ran."""
         return self.outcome is not None and self.outcome.approved
 
     @property
     def ok(self) -> bool:
-        """Whether it gave a result; a call that was cut off did not."""
+        """False if it was cut off."""
         return self.outcome is not None and self.outcome.ok
 
     @property
     def summary(self) -> str:
-        """What came of it, in one line."""
         return " ".join(self.outcome.summary.split()) if self.outcome else ""
 
     @property
     def did_nothing(self) -> bool:
-        """Whether the call made no sense, so that nothing can have happened."""
+        """Whether the call was invalid, so that nothing can have happened."""
         error = self.outcome.error if self.outcome else None
         return error is not None and error.code in _NOTHING_DONE
 
     @property
     def paths(self) -> list[str]:
-        """The files that it says it dealt with, as they are called now."""
+        """The files that it reports, by their current names."""
         paths = self.outcome.facts.paths if self.outcome and self.ok else []
         return [current_path(path, self.moves) for path in paths]
 
     @property
     def diff(self) -> str:
-        """What it says it changed."""
         return self.outcome.facts.diff or "" if self.outcome else ""
 
 
 def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[LoggedUse]:
-    """All calls, in order, each with its result; files by their names after these moves."""
+    """All calls in order, each with its result; files by their names after these moves."""
     uses: list[LoggedUse] = []
     open_uses: dict[str, LoggedUse] = {}
     for message in messages:
@@ -119,12 +113,12 @@ def _use(message: Message) -> LoggedUse:
 
 @dataclass
 class TaskTiming:
-    """When one task was worked on. The time that it waited for the user does not count."""
+    """When one task was worked on, excluding waits for the user."""
 
     starts: list[Event] = field(default_factory=list)
     end: Event | None = None
     done: Event | None = None
-    """What says that it was completed, or skipped, for the first time."""
+    """The event of its first completion, or of skipping it."""
     _spans: list[Span] = field(default_factory=list)
     _since: float | None = None
     _last: float = 0.0
@@ -132,12 +126,11 @@ class TaskTiming:
 
     @property
     def spans(self) -> list[Span]:
-        """The times of work; if it still goes on, up to the last that is known of it."""
+        """If it is still running, up to its last known event."""
         going_on = [] if self._since is None else [(self._since, max(self._since, self._last))]
         return [*self._spans, *going_on]
 
     def read(self, event: Event) -> None:
-        """Take in the task's next event."""
         at = moment(event.created_at)
         if at is None:
             return
@@ -174,7 +167,6 @@ class TaskTiming:
 
 
 def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
-    """What the events tell of each task."""
     work: dict[str, TaskTiming] = {}
     for event in events:
         if event.task_id:
@@ -183,7 +175,7 @@ def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
 
 
 def seconds_in(spans: Iterable[Span]) -> float:
-    """How long the spans are together; what they have in common counts once."""
+    """Total length of the spans; overlaps count once."""
     total, end = 0.0, float("-inf")
     for start, stop in sorted(spans):
         total += max(0.0, stop - max(start, end))
@@ -192,7 +184,7 @@ def seconds_in(spans: Iterable[Span]) -> float:
 
 
 def moment(time: str) -> float | None:
-    """A stored time as seconds; None for what older versions may have stored."""
+    """None for formats that older versions may have stored."""
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -200,5 +192,4 @@ def moment(time: str) -> float | None:
 
 
 def texts(value: Any) -> list[str]:
-    """The texts in what should be a list of texts."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""What was said in a conversation, retold: words in full, tool calls in a line each."""
+"""The messages of a conversation as Markdown: text in full, tool calls in a line each."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .redactor import Redactor
 from .trail import LoggedUse, moment, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
-"""Parameters that hold what a tool was told to run, and the language to show it in."""
+"""Parameters that hold code to run, and the language to show it in."""
 _MAX_OUTPUT = (12, 1_000)
 _MAX_CODE = (60, 4_000)
 _PICTURE = "*(a picture, not shown here)*"
 
 
 def said(facts: Facts, redactor: Redactor) -> Iterator[str]:
-    """The conversation in sections; tool calls that follow each other share one."""
+    """The conversation in sections; consecutive tool calls share one."""
     teller = _Teller(facts, redactor)
     calls: list[str] = []
     for message in facts.messages:
@@ -48,8 +48,6 @@ def said(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 class _Teller:
-    """Knows what is needed to retell one message."""
-
     def __init__(self, facts: Facts, redactor: Redactor) -> None:
         self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
         self._redactor = redactor
@@ -64,7 +62,7 @@ class _Teller:
         """The last words of each task, so that they are not repeated as its result."""
 
     def call(self, use: LoggedUse) -> str:
-        """One line, with the code that was run and the beginning of what it printed."""
+        """One line, with the code that was run and the beginning of its output."""
         step = self._step(use.call)
         came = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
@@ -87,11 +85,11 @@ class _Teller:
         return blocks
 
     def _cut(self, text: str, most: tuple[int, int], language: str) -> str:
-        """The beginning, cleaned before it is cut: half a key is no key to a pattern."""
+        """Redacts before it cuts: no pattern matches half a key."""
         return fenced(cut(self._redactor.clean(plain(text)), *most), language)
 
     def tell(self, message: Message) -> str:
-        """One message, as its kind is told; nothing for one without words."""
+        """Empty for a message without text."""
         match message.data:
             case PlanData() as plan:
                 return self._plan(message, plan)
@@ -179,7 +177,7 @@ class _Teller:
 
 
 def _askers(facts: Facts) -> dict[str, str]:
-    """By message: who began a job with it, where that was no person."""
+    """By message: who began a job with it, if not a person."""
     jobs = {job.id: job for job in facts.jobs if job.by != "person"}
     found = {}
     for message in facts.messages:
@@ -191,7 +189,7 @@ def _askers(facts: Facts) -> dict[str, str]:
 
 
 def _step_numbers(facts: Facts) -> dict[str, str]:
-    """By task: the number that its step has in the plan its job executes."""
+    """By task: the number of its step in the plan its job executes."""
     numbers = {
         (revision.plan_id, revision.revision, step.id): str(step.step_number)
         for revision in facts.revisions

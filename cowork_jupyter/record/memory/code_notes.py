@@ -1,5 +1,5 @@
-"""What code that ran tells: which files it joined on which keys, how it read dates and numbers, and
-how it cleaned a table. Read from the code's own structure; constants that are data stay out.
+"""Notes from code that ran: which files it joined on which keys, how it parsed dates and numbers,
+and how it cleaned a table. Read from the code's structure; constants that are data stay out.
 """
 
 from __future__ import annotations
@@ -30,25 +30,21 @@ _OPTION = re.compile(r"[\w\-;,.|\t ]{1,20}")
 
 @dataclass(frozen=True)
 class CodeReading:
-    """What the code of a run did, by the files that it used."""
-
     flow: DataFlow
     files: NamedFiles
     wording: Wording
 
     @classmethod
     def of(cls, pieces: Sequence[str], files: NamedFiles, wording: Wording) -> CodeReading:
-        """Read pieces of code that ran one after the other."""
         return cls(read("pass", pieces) or DataFlow(), files, wording)
 
     def notes(self) -> Iterator[MemoryNote]:
-        """All that it tells."""
         yield from self._joins()
         yield from self._formats()
         yield from self._cleaning()
 
     def tables(self) -> dict[str, str | None]:
-        """The tables that it read, and those that it wrote with what they were made from."""
+        """The tables that were read, and those that were written with their source."""
         found: dict[str, str | None] = {}
         for call in self.flow.calls:
             if path := self._read_by(call):
@@ -118,7 +114,6 @@ class CodeReading:
         return MemoryNote(section="Formats", about=about, says=form)
 
     def _stored(self) -> Iterator[tuple[str, Value]]:
-        """Columns that were given other values."""
         for store in self.flow.stores:
             column = store.args[0].text
             if column is not None and self.wording.is_name(column):
@@ -136,7 +131,7 @@ class CodeReading:
             yield self._note("Cleaning", path, ", ".join(dict.fromkeys(steps)))
 
     def _cleaned(self, end: Value) -> list[str]:
-        """What was done to a table as a whole, in its order; nothing if it became another one."""
+        """Steps applied to the table as a whole, in order; empty if it became another table."""
         steps: list[str] = []
         for value in end.chain():
             if self._read_by(value):
@@ -226,7 +221,7 @@ def _date_form(call: Value | None) -> str:
 
 
 def _call_in(value: Value, name: str) -> Value | None:
-    """The call of that name that a value was made with; also one that was handed to `apply`."""
+    """The call of that name that a value was made with; also one that was passed to `apply`."""
     for ancestor in value.ancestry():
         if ancestor.op in ("call", "method", "path") and ancestor.short == name:
             return ancestor
@@ -236,7 +231,7 @@ def _call_in(value: Value, name: str) -> Value | None:
 
 
 def _filled_with(call: Value) -> str:
-    """How, as far as that is no value of the data."""
+    """The fill method, unless it is a value of the data."""
     for ancestor in call.ancestry():
         if (
             ancestor is not call

@@ -20,20 +20,18 @@ _MAX_PATH = 200
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """Finds files by the paths that code and tools give them."""
-
     workspace: Workspace
     hides: Callable[[str], bool] = lambda _path: False
-    """Whether a path must not be named: it may hold secrets, or a rule keeps it from being read."""
+    """Whether a path must not be named: it may hold secrets, or a rule denies reading it."""
     folder: str = ""
-    """Where relative paths of code begin: the notebook's folder."""
+    """Base of relative paths in code: the notebook's folder."""
 
     @cached_property
     def _found(self) -> dict[str, str | None]:
         return {}
 
     def find(self, path: str) -> str | None:
-        """The path in the workspace of a file that is there and may be named."""
+        """The workspace path of an existing file that may be named."""
         if path not in self._found:
             spelled = self._inside(path)
             self._found[path] = next(
@@ -42,7 +40,6 @@ class NamedFiles:
         return self._found[path]
 
     def table(self, path: str) -> str | None:
-        """The same for files that hold tables."""
         return self.find(path) if path.lower().endswith(_TABLES) else None
 
     def header(self, path: str) -> list[str]:

@@ -1,5 +1,3 @@
-"""All notes of a run, each kind by rules of its own."""
-
 from __future__ import annotations
 
 import posixpath
@@ -30,7 +28,7 @@ _FILE = "file:"
 def notes_of(
     evidence: Evidence, files: NamedFiles, mask: Callable[[str], str] = str
 ) -> list[MemoryNote]:
-    """What the run tells about the workspace; of two notes about the same, the later one."""
+    """The notes of a run; of two about the same subject, the later one."""
     files = replace(files, folder=posixpath.dirname(evidence.job.notebook or ""))
     wording = Wording(mask, files.hides)
     calls = evidence.succeeded()
@@ -48,7 +46,7 @@ def notes_of(
 
 
 def _code(calls: Sequence[tuple[ToolCallData, ToolResultData]]) -> list[str]:
-    """What ran, or stands in cells and scripts that were written."""
+    """Code that ran, or was written to cells and scripts."""
     found = []
     for call, _ in calls:
         given = call.parameters
@@ -96,7 +94,7 @@ def _file_notes(
 def _sql_joins(
     calls: Sequence[tuple[ToolCallData, ToolResultData]], files: NamedFiles, wording: Wording
 ) -> Iterator[MemoryNote]:
-    """A query over two tables that says what belongs together."""
+    """Queries that join two tables."""
     for call, result in calls:
         paths = [path for named_path in result.facts.paths if (path := files.table(named_path))]
         sql = str(call.parameters.get("sql", ""))

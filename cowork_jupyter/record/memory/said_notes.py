@@ -1,5 +1,5 @@
-"""What the user said: answers to questions, and corrections. Their own words, and names of files
-and columns that they chose; never the words of whoever asked.
+"""Notes of what the user said: answers and corrections. Their own words, and names of files and
+columns that they chose; never the words of whoever asked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def said_notes(
 def _answers(
     evidence: Evidence, files: NamedFiles, columns: frozenset[str], wording: Wording
 ) -> Iterator[str]:
-    """What was chosen, if it names a file or a column; what was typed, as it was typed."""
+    """A choice only if it names a file or a column; typed text as it was typed."""
     for question in evidence.questions:
         if question.asker != "model" or not question.answer:
             continue
@@ -79,6 +79,6 @@ def _assumptions(evidence: Evidence) -> Iterator[Assumption]:
 
 
 def _new_steps(before: PlanRevision, after: PlanRevision) -> Iterator[str]:
-    """What a person added is theirs word by word; of a step that they changed some may not be."""
+    """Steps that a person added are their own words; a step that they changed may not be."""
     known = {step.id for step in before.plan.steps}
     yield from (step.action for step in after.plan.steps if step.id not in known)

@@ -1,5 +1,5 @@
-"""How notes are worded: names in code marks, people's words in quotes, and neither of them able to
-be anything else in the file, or longer than a line should be.
+"""Wording of notes: names in code marks, people's words in quotes, neither of which can become
+other Markdown in the file, or longer than a line should be.
 """
 
 from __future__ import annotations
@@ -16,24 +16,21 @@ MAX_COLUMNS = 20
 MAX_WORDS = 160
 _NAME = re.compile(r"[\w .,%()/#&+°€$£:'-]{1,60}")
 _MAX_WORDS_OF_NAME = 6
-"""A longer one is a sentence, and may be meant for whoever reads it."""
+"""A longer one is a sentence, and may be a prompt injection."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What may be said, and how."""
-
     mask: Callable[[str], str] = str
     """Hides what looks like a key, and where somebody's home is."""
     hides: Callable[[str], bool] = lambda _path: False
     """Whether a path must not be named."""
 
     def path(self, path: str) -> str:
-        """A file's path."""
         return code(visible(path))
 
     def columns(self, names: Iterable[str]) -> str:
-        """Names of columns: those that could be something else are only counted."""
+        """Only counts those that could be something else than names."""
         known = list(dict.fromkeys(names))
         visible_names = [name for name in known if self.is_name(name)][:MAX_COLUMNS]
         more = len(known) - len(visible_names)
@@ -41,7 +38,6 @@ class Wording:
         return ", ".join(listed)
 
     def is_name(self, name: str) -> bool:
-        """Whether a text can stand as the name of a column."""
         return (
             bool(_NAME.fullmatch(name))
             and len(name.split()) <= _MAX_WORDS_OF_NAME
@@ -50,7 +46,7 @@ class Wording:
         )
 
     def quoted(self, words: str) -> str:
-        """Somebody's own words; empty if they name a file that must not be named."""
+        """Somebody's own words; empty if they name a hidden file."""
         said = " ".join(words.split())
         if self._names_hidden(said):
             return ""
@@ -59,7 +55,7 @@ class Wording:
         return f"“{plain}”" if plain else ""
 
     def command(self, command: str) -> str:
-        """A command line; empty if it names such a file, or holds a key."""
+        """Empty if it names a hidden file or contains a key."""
         is_plain = self.mask(command) == command and not self._names_hidden(command)
         return code(visible(command)) if is_plain else ""
 
