@@ -15,15 +15,13 @@ from ..domain.effects import DataEffect
 from ..domain.figures import Assumption
 from ..domain.message_data import TaskResultData, TextData, ToolResultData
 from ..domain.messages import Message
-from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..effects.figure_index import without_source
 from ..tools.base import Tool
 from .card_model import EffectSummary
 from .deviations import Deviation, DeviationFinder, StepGraph, only_looks
 from .facts import Facts
-from .steps import Trace, traces_of
-from .trail import LoggedUse, seconds_in, tool_uses, work_by_task
+from .trail import LoggedUse, Trace, seconds_in, tool_uses, traces_of, work_by_task
 
 EffectsByCall = Mapping[str | None, Sequence[EffectSummary]]
 
@@ -146,11 +144,12 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
     """Compare the plan that was executed last with the log. `tools` says what each may do."""
     uses = tool_uses(facts.messages, facts.moves)
     traces = traces_of(facts, uses, work_by_task(facts.events))
-    judge = DeviationFinder(facts, tools, StepGraph(traces))
-    order = _order_of_start(traces)
+    finder = DeviationFinder(facts, tools, StepGraph(traces))
+    started = [(trace.started.seq, key) for key, trace in traces.items() if trace.started]
+    order = {key: place for place, (_, key) in enumerate(sorted(started), start=1)}
     effects = _effects_by_call(facts)
     steps = [
-        _step_audit(trace, place, order.get(trace.step.id), judge, effects)
+        _step_audit(trace, place, order.get(trace.step.id), finder, effects)
         for place, trace in enumerate(traces.values(), start=1)
     ]
     inside = {id(use) for trace in traces.values() for use in trace.uses}
@@ -181,22 +180,30 @@ def _effects_by_call(facts: Facts) -> EffectsByCall:
     found: dict[str | None, list[EffectSummary]] = {}
     for event in facts.events:
         if isinstance(event.data, DataEffect):
-            found.setdefault(event.data.call_id, []).append(EffectSummary.from_effect(event.data))
+            found.setdefault(event.data.call_id, []).append(EffectSummary.from_model(event.data))
     return found
 
 
 def _step_audit(
-    trace: Trace, place: int, order: int | None, judge: DeviationFinder, effects: EffectsByCall
+    trace: Trace, place: int, order: int | None, finder: DeviationFinder, effects: EffectsByCall
 ) -> StepAudit:
-    step, changed = trace.step, judge.changed(trace)
+    step, changed = trace.step, finder.changed(trace)
     return StepAudit(
         id=step.id,
         number=step.step_number,
         action=step.action,
         status=step.status,
-        planned=_planned(step, place),
+        planned=Planned(
+            tools=step.tools_needed,
+            files=step.files,
+            order=place,
+            depends_on=step.depends_on,
+            time=step.estimated_time,
+            role=step.runs_as,
+            rounds=step.rounds,
+        ),
         actual=Actual(
-            **dict(_work(trace.uses, judge.tools, effects, changed)),
+            **dict(_work(trace.uses, finder.tools, effects, changed)),
             order=order,
             started_at=trace.started.created_at if trace.started else None,
             ended_at=trace.ended.created_at if trace.ended else None,
@@ -204,26 +211,9 @@ def _step_audit(
             attempts=trace.attempts,
             rounds=max((task.round for task in trace.tasks), default=0),
         ),
-        deviations=list(judge.deviations(trace, changed)),
-        checkpoint_ids=[checkpoint.id for checkpoint in judge.checkpoints(trace)],
+        deviations=list(finder.deviations(trace, changed)),
+        checkpoint_ids=[checkpoint.id for checkpoint in finder.checkpoints(trace)],
     )
-
-
-def _planned(step: PlanStep, place: int) -> Planned:
-    return Planned(
-        tools=step.tools_needed,
-        files=step.files,
-        order=place,
-        depends_on=step.depends_on,
-        time=step.estimated_time,
-        role=step.runs_as,
-        rounds=step.rounds,
-    )
-
-
-def _order_of_start(traces: Mapping[str, Trace]) -> dict[str, int]:
-    begun = [(trace.started.seq, key) for key, trace in traces.items() if trace.started]
-    return {key: place for place, (_, key) in enumerate(sorted(begun), start=1)}
 
 
 def _outside(

@@ -19,9 +19,8 @@ from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
 from .card_model import CardJob, CardTask, EffectSummary, RunCardData
-from .decided import asked_by, decisions
 from .redactor import Redactor
-from .run import RecordedRun
+from .run import RecordedRun, asked_by, decisions
 
 VERSION = 1
 MAX_CARD = 13_000
@@ -47,7 +46,7 @@ _KEPT = {
 _TEXTLESS = (
     MessageType.TOOL_RESULT,
     MessageType.PLAN,
-    MessageType.TASK_ASSIGNMENT,  # what we tell an agent is nobody's words
+    MessageType.TASK_ASSIGNMENT,  # our own prompt to an agent
 )
 _BRIEF_STEP = {"id", "step_number", "action", "status", "role", "agent", "rounds"}
 _MAX_SAVED_DEPTH = 6
@@ -160,8 +159,8 @@ class _Maker:
 
     def _message(self, message: Message, allowed: Allowance) -> dict[str, Any]:
         kind = message.message_type
-        said = message.data.model_dump(mode="json")
-        data = {key: said[key] for key in _KEPT.get(kind, said) if key in said}
+        whole = message.data.model_dump(mode="json")
+        data = {key: whole[key] for key in _KEPT.get(kind, whole) if key in whole}
         text = "" if kind in _TEXTLESS else message.text
         facts = message.model_dump(mode="json", exclude={"content", "data", "context_id"})
         return {
@@ -196,24 +195,22 @@ class _Maker:
         }
 
     def _job(self, job: Job) -> dict[str, Any]:
-        facts = CardJob.of(job).model_dump(mode="json")
+        facts = CardJob.from_model(job).model_dump(mode="json")
         return {**facts, "error": self._cut(job.error, 200) if job.error else None}
 
     def _tasks(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
         """Without whole steps, the steps themselves carry the status."""
         if allowed.whole_steps:
             for task in self.run.tasks:
-                facts = CardTask.of(task).model_dump(mode="json")
+                facts = CardTask.from_model(task).model_dump(mode="json")
                 yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _effects(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
         """A line each; evidence and advice of a warning are left to the server."""
         for effect in self.run.effects[-2 * allowed.items :]:
-            facts = EffectSummary.from_effect(effect).model_dump(mode="json")
-            facts["warnings"] = [
-                warning.model_dump(include={"code", "message", "line"})
-                for warning in effect.warnings
-            ]
+            facts = EffectSummary.from_model(effect).model_dump(mode="json")
+            kept = {"code", "message", "line"}
+            facts["warnings"] = [warning.model_dump(include=kept) for warning in effect.warnings]
             yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _guidance(self, allowed: Allowance) -> dict[str, Any]:
@@ -225,10 +222,8 @@ class _Maker:
         waiting = [inquiry for inquiry in asked if inquiry.status == PENDING]
         items = []
         for inquiry in waiting[: allowed.items]:
-            item = {
-                **inquiry.data,
-                **inquiry.model_dump(include={"id", "job_id", "task_id", "status"}),
-            }
+            ids = inquiry.model_dump(include={"id", "job_id", "task_id", "status"})
+            item = {**inquiry.data, **ids}
             trimmed = self._each_trimmed(item, allowed.text, allowed.items)
             preview = item.get("shown")
             if isinstance(preview, dict) and trimmed["shown"].get("text") != preview.get("text"):

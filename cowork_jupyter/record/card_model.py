@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
 from ..domain.data import Data
-from ..domain.effects import DataEffect, DataWarning
+from ..domain.effects import DataWarning
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
@@ -36,7 +36,7 @@ class Excerpt(Data):
     """Some fields of a larger model."""
 
     @classmethod
-    def of(cls, whole: BaseModel) -> Self:
+    def from_model(cls, whole: BaseModel) -> Self:
         return cls.model_validate(whole.model_dump(include=set(cls.model_fields)))
 
 
@@ -120,7 +120,7 @@ class UserDecision(Data):
     at: str
 
 
-class EffectSummary(Data):
+class EffectSummary(Excerpt):
     """What a run of code did to a table, without the states that it was found from."""
 
     of: str
@@ -130,10 +130,6 @@ class EffectSummary(Data):
     line: str = ""
     sampled: bool = False
     warnings: list[DataWarning] = []
-
-    @classmethod
-    def from_effect(cls, effect: DataEffect) -> Self:
-        return cls.model_validate(effect.model_dump(include=set(cls.model_fields)))
 
 
 class RunSnapshot(Data):

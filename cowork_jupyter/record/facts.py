@@ -32,15 +32,13 @@ class Facts:
 
     @property
     def executed_by(self) -> Initiator | None:
-        wanted = self.revision
-        return next(
-            (
-                job.by
-                for job in reversed(self.jobs)
-                if wanted and job.executes(wanted.plan_id) and job.plan_revision == wanted.revision
-            ),
-            None,
-        )
+        executions = self.executions(self.revision) if self.revision else []
+        return executions[-1].by if executions else None
+
+    def executions(self, revision: PlanRevision) -> list[Job]:
+        """Jobs that executed this revision, oldest first."""
+        jobs = (job for job in self.jobs if job.executes(revision.plan_id))
+        return [job for job in jobs if job.plan_revision == revision.revision]
 
     @cached_property
     def moves(self) -> list[FileMoved]:

@@ -64,14 +64,11 @@ class Redactor:
         if not room:
             return "[nested too deeply to show]"
         if isinstance(value, Mapping):
-            return {
-                self.mask(str(key)): self.mask_value(item, room - 1) for key, item in value.items()
-            }
-        return (
-            [self.mask_value(item, room - 1) for item in value]
-            if isinstance(value, list)
-            else value
-        )
+            items = value.items()
+            return {self.mask(str(key)): self.mask_value(item, room - 1) for key, item in items}
+        if isinstance(value, list):
+            return [self.mask_value(item, room - 1) for item in value]
+        return value
 
     def mask_events(self, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
         """The events as plain values. Finds keys also where a stream has split them."""

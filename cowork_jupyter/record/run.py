@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, Task, Usage
+from ..domain.contexts import DONE, Context, Initiator, Job, JobKind, JobStatus, Task, Usage
 from ..domain.effects import DataEffect
 from ..domain.guidance import Guidance
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
+from .card_model import UserDecision
 from .facts import withhold
 
 
@@ -127,16 +129,8 @@ def run_of(
         context=store.context(job.context_id),
         job=job,
         messages=withhold(store.job_messages(*ids)),
-        questions=[
-            question
-            for card_job_id in ids
-            for question in store.job_inquiries(card_job_id, "question")
-        ],
-        permissions=[
-            request
-            for card_job_id in ids
-            for request in store.job_inquiries(card_job_id, "permission")
-        ],
+        questions=[each for key in ids for each in store.job_inquiries(key, "question")],
+        permissions=[each for key in ids for each in store.job_inquiries(key, "permission")],
         revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
         others=others,
@@ -157,10 +151,41 @@ def _plan_of(store: Store, job: Job, others: list[Job]) -> PlanRevision | None:
     if job.kind is not JobKind.PLAN:
         return store.plan(job.context_id, plan_id=job.plan_id)
     here = {job.id, *(other.id for other in others)}
-    revisions = store.plan_revisions(job.plan_id)
-    ours = [
-        revision
-        for revision in revisions
-        if revision.revision == job.plan_revision or revision.job_id in here
+    for revision in reversed(store.plan_revisions(job.plan_id)):
+        if revision.revision == job.plan_revision or revision.job_id in here:
+            return revision
+    return None
+
+
+EXECUTED: dict[Initiator, str] = {
+    "person": "was approved",
+    "kernel": "was executed by code",
+    "policy": "was executed by code, under a policy file",
+    "guest": "was executed by another agent",
+}
+"""By who had a revision executed: only a person approves."""
+_NOBODY = re.compile(r"[0-9a-f]{32}")
+"""Jupyter's names for users authenticated by token: they identify no person."""
+
+
+def asked_by(run: RecordedRun) -> str:
+    """Empty if the server knows no name."""
+    return "" if _NOBODY.fullmatch(run.owner) else run.owner
+
+
+def decisions(run: RecordedRun) -> list[UserDecision]:
+    """The calls that the user has allowed or denied, oldest first."""
+    return [
+        UserDecision(
+            id=permission.id,
+            job_id=permission.job_id,
+            task_id=permission.task_id,
+            what=permission.data.get("resource") or permission.data.get("tool", ""),
+            allowed=permission.answer.get("decision") == "allow",
+            feedback=permission.answer.get("feedback", ""),
+            by=permission.answer.get("by", ""),
+            at=permission.resolved_at or permission.created_at,
+        )
+        for permission in run.permissions
+        if permission.answer
     ]
-    return ours[-1] if ours else None

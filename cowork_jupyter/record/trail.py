@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from ..domain.contexts import DONE, StepStatus
+from ..domain.contexts import DONE, StepStatus, Task
 from ..domain.events import (
     Event,
     FileMoved,
@@ -18,9 +19,11 @@ from ..domain.events import (
     TaskCompleted,
     TaskStarted,
 )
-from ..domain.message_data import CallData, ToolCallData, ToolResultData
+from ..domain.message_data import CallData, TaskResultData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
 from ..domain.moves import current_path
+from ..domain.plan import PlanStep
+from .facts import Facts
 
 Span = tuple[float, float]
 """Start and end, in seconds."""
@@ -89,26 +92,20 @@ def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> l
     open_uses: dict[str, LoggedUse] = {}
     for message in messages:
         call_id = message.data.call_id if isinstance(message.data, CallData) else message.id
-        if message.message_type is MessageType.TOOL_CALL:
-            open_uses[call_id] = _use(message)
-            uses.append(open_uses[call_id])
-        elif message.message_type is MessageType.TOOL_RESULT:
-            if call_id not in open_uses:
-                open_uses[call_id] = _use(message)
-                uses.append(open_uses[call_id])
+        is_call = message.message_type is MessageType.TOOL_CALL
+        if not is_call and message.message_type is not MessageType.TOOL_RESULT:
+            continue
+        if is_call or call_id not in open_uses:
+            data = message.data
+            tool = data.tool if isinstance(data, ToolCallData | ToolResultData) else ""
+            use = LoggedUse(tool or "unknown", message, [message.id], moves=moves)
+            open_uses[call_id] = use
+            uses.append(use)
+        if not is_call:
             use = open_uses.pop(call_id)
             use.result = message
             use.message_ids = list(dict.fromkeys([*use.message_ids, message.id]))
-    for use in uses:
-        use.moves = moves
     return uses
-
-
-def _use(message: Message) -> LoggedUse:
-    match message.data:
-        case ToolCallData(tool=str(tool)) | ToolResultData(tool=str(tool)) if tool:
-            return LoggedUse(tool, message, [message.id])
-    return LoggedUse("unknown", message, [message.id])
 
 
 @dataclass
@@ -137,7 +134,10 @@ class TaskTiming:
         self._last = at
         match event.data:
             case TaskCompleted(status=status):
-                self._finish(event, status, at)
+                self._pause(at)
+                self.end = event
+                if self.done is None and status in DONE:
+                    self.done = event
             case TaskStarted():
                 self.starts.append(event)
                 self.end = None
@@ -147,15 +147,9 @@ class TaskTiming:
                 self._pause(at)
                 self._waits_for.add(asked)
             case QuestionAnswered(id=asked) | PermissionResolved(id=asked):
-                self._go_on(asked, at)
+                self._resume(asked, at)
 
-    def _finish(self, event: Event, status: StepStatus, at: float) -> None:
-        self._pause(at)
-        self.end = event
-        if self.done is None and status in DONE:
-            self.done = event
-
-    def _go_on(self, asked: str, at: float) -> None:
+    def _resume(self, asked: str, at: float) -> None:
         self._waits_for.discard(asked)
         if self.starts and self.end is None and self._since is None and not self._waits_for:
             self._since = at
@@ -193,3 +187,109 @@ def moment(time: str) -> float | None:
 
 def texts(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+_OPEN = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
+
+
+@dataclass
+class Trace:
+    """One step, with the tasks that carried it out and what they left in the log."""
+
+    step: PlanStep
+    tasks: list[Task]
+    uses: list[LoggedUse] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    work: list[TaskTiming] = field(default_factory=list)
+
+    @property
+    def is_done(self) -> bool:
+        return self.step.status in DONE
+
+    @cached_property
+    def started(self) -> Event | None:
+        starts = [event for work in self.work for event in work.starts]
+        return min(starts, key=lambda event: event.seq, default=None)
+
+    @property
+    def ended(self) -> Event | None:
+        """None while it is running."""
+        ends = [work.end for work in self.work if work.end]
+        going_on = any(work.starts and not work.end for work in self.work)
+        return None if going_on else max(ends, key=lambda event: event.seq, default=None)
+
+    @cached_property
+    def done(self) -> Event | None:
+        """The event of its completion, or of skipping it."""
+        ends = [work.done for work in self.work if work.done]
+        return min(ends, key=lambda event: event.seq, default=None)
+
+    @property
+    def attempts(self) -> int:
+        return sum(len(work.starts) for work in self.work)
+
+    @property
+    def spans(self) -> list[Span]:
+        return [span for work in self.work for span in work.spans]
+
+    @property
+    def failures(self) -> list[Message]:
+        return [
+            message
+            for message in self.messages
+            if isinstance(message.data, TaskResultData) and message.data.status == "failed"
+        ]
+
+    def of_type(self, kind: MessageType) -> list[Message]:
+        return [message for message in self.messages if message.message_type is kind]
+
+
+def traces_of(
+    facts: Facts, uses: Iterable[LoggedUse], work: Mapping[str, TaskTiming]
+) -> dict[str, Trace]:
+    """Keyed by id, in the plan's order."""
+    if facts.revision is None:
+        return {}
+    begun = {message.task_id for message in facts.messages if message.task_id}
+    begun |= {task_id for task_id, timing in work.items() if timing.starts}
+    # Only tasks of this revision: other plans reuse step ids.
+    own: dict[str, list[Task]] = {}
+    for task in (task for job in facts.executions(facts.revision) for task in job.tasks):
+        own.setdefault(task.step_id, []).append(task)
+    earlier = [
+        task for job in facts.jobs if job.executes(facts.revision.plan_id) for task in job.tasks
+    ]
+    traces = {}
+    for step in facts.revision.plan.steps:
+        tasks = own.get(step.id, [])
+        if step.status in DONE and not any(task.id in begun for task in tasks):
+            tasks = _carried_over(step, [task for task in earlier if task.id in begun])
+        done = [work[task.id] for task in tasks if task.id in work]
+        files = [current_path(path, facts.moves) for path in step.files]
+        current = _with_status(step, tasks).model_copy(update={"files": files})
+        traces[step.id] = Trace(current, tasks, work=done)
+    _assign(facts, uses, traces)
+    return traces
+
+
+def _with_status(step: PlanStep, tasks: list[Task]) -> PlanStep:
+    """A large plan is stored less often than its tasks, so these know sooner how a step ended."""
+    if step.status not in _OPEN or not tasks or tasks[-1].status in _OPEN:
+        return step
+    return step.model_copy(update={"status": tasks[-1].status})
+
+
+def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
+    """The task of an identical step that an earlier revision finished."""
+    same = [task for task in begun if (task.step_id, task.description) == (step.id, step.action)]
+    return same[-1:]
+
+
+def _assign(facts: Facts, uses: Iterable[LoggedUse], traces: Mapping[str, Trace]) -> None:
+    by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
+    for message in facts.messages:
+        if message.task_id in by_task:
+            by_task[message.task_id].messages.append(message)
+    for use in uses:
+        if use.call.task_id in by_task:
+            by_task[use.call.task_id].uses.append(use)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from ...domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
 from ...effects.warnings.program import DataFlow, read
 from ...effects.warnings.values import Value, constant_of, texts_of
-from .files import NamedFiles
-from .wording import Wording
+from .wording import NamedFiles, Wording
 
 _READS = re.compile(r"(?:pandas|polars)\.(?:read|scan)_\w+")
 _WRITES = re.compile(r"(?:to|write)_(?:csv|parquet|excel|json|feather)")
@@ -87,18 +86,13 @@ class CodeReading:
 
     def _formats(self) -> Iterator[MemoryNote]:
         for call in self.flow.calls:
-            path = self._read_by(call)
-            if path:
-                options = [*_reading_options(call)]
-                if options:
-                    says = f"read with {', '.join(options)}"
-                    yield self._note("Formats", path, says)
+            if path := self._read_by(call):
+                if options := ", ".join(_reading_options(call)):
+                    yield self._note("Formats", path, f"read with {options}")
                 yield from self._date_columns(path, call)
         for column, value in self._stored():
-            path, form = (
-                self._source(value.base),
-                _date_form(_call_in(value.args[1], "to_datetime")),
-            )
+            path = self._source(value.base)
+            form = _date_form(_call_in(value.args[1], "to_datetime"))
             if path and form:
                 yield self._format(path, column, form)
 
@@ -192,11 +186,9 @@ def _keys(call: Value) -> list[tuple[str, str]]:
     both = texts_of(call.keyword("on"))
     left_keys, right_keys = (texts_of(call.keyword(name)) for name in ("left_on", "right_on"))
     left_keys, right_keys = both or left_keys, both or right_keys
-    return (
-        list(zip(left_keys, right_keys, strict=True))
-        if left_keys and right_keys and len(left_keys) == len(right_keys)
-        else []
-    )
+    if not left_keys or not right_keys or len(left_keys) != len(right_keys):
+        return []
+    return list(zip(left_keys, right_keys, strict=True))
 
 
 def _pair(wording: Wording, left_key: str, right_key: str) -> str:
@@ -232,16 +224,9 @@ def _call_in(value: Value, name: str) -> Value | None:
 
 def _filled_with(call: Value) -> str:
     """The fill method, unless it is a value of the data."""
+    given = [link for each in (*call.args, *call.keywords.values()) for link in each.chain()]
     for ancestor in call.ancestry():
-        if (
-            ancestor is not call
-            and ancestor.op == "method"
-            and ancestor.name in _FILLS
-            and ancestor in _given(call)
-        ):
+        is_fill = ancestor.op == "method" and ancestor.name in _FILLS
+        if is_fill and ancestor is not call and ancestor in given:
             return f" with {_FILLS[ancestor.name]}"
     return ""
-
-
-def _given(call: Value) -> list[Value]:
-    return [link for given in (*call.args, *call.keywords.values()) for link in given.chain()]

@@ -36,13 +36,12 @@ class Evidence:
             for message in self.messages
             if isinstance(message.data, ToolCallData) and message.job_id == self.job.id
         }
-        results = (
-            message.data for message in self.messages if isinstance(message.data, ToolResultData)
-        )
+        known = (message.data for message in self.messages)
+        results = (data for data in known if isinstance(data, ToolResultData) and data.ok)
         return [
             (calls[result.call_id], result)
             for result in results
-            if result.ok and not result.sensitive and result.call_id in calls
+            if not result.sensitive and result.call_id in calls
         ]
 
 
@@ -86,23 +85,17 @@ def evidence_of(store: Store, job: Job) -> Evidence:
         for revision in (store.plan_revisions(job.plan_id) if job.plan_id else [])
         if revision.revision <= (job.plan_revision or revision.revision)
     ]
-    cards = dict.fromkeys(
-        [job.card_id, *(revision.job_id for revision in revisions if revision.job_id)]
-    )
+    cards = dict.fromkeys([job.card_id, *(each.job_id for each in revisions if each.job_id)])
     about = {card_job.id: card_job for card in cards for card_job in store.card_jobs(card)}
-    before = [
-        related_job for related_job in about.values() if related_job.created_at < job.created_at
-    ]
-    jobs = [*(related_job for related_job in before if related_job.by == "person"), job]
-    ids = [related_job.id for related_job in jobs]
+    before = [each for each in about.values() if each.created_at < job.created_at]
+    jobs = [*(each for each in before if each.by == "person"), job]
+    ids = [each.id for each in jobs]
     return Evidence(
         job=job,
         request=jobs[0].request,
         messages=withhold(store.job_messages(*ids)),
-        questions=[inquiry for each in ids for inquiry in store.job_inquiries(each, "question")],
-        permissions=[
-            inquiry for each in ids for inquiry in store.job_inquiries(each, "permission")
-        ],
+        questions=[each for key in ids for each in store.job_inquiries(key, "question")],
+        permissions=[each for key in ids for each in store.job_inquiries(key, "permission")],
         effects=store.data_effects(job.context_id, job.id),
         revisions=revisions,
     )

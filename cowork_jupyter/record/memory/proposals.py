@@ -20,8 +20,8 @@ from ...guidance.memory import MEMORY_FILE, MemoryText, WorkspaceMemory
 from ...tools.diff import diff
 from ...workspace import Workspace
 from .evidence import evidence_of, is_kept, may_teach
-from .files import NamedFiles
 from .notes import notes_of
+from .wording import NamedFiles
 
 MAX_LISTED = 5
 """Proposals that are listed; older ones are as good as forgotten."""

@@ -4,12 +4,18 @@ other Markdown in the file, or longer than a line should be.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
 
+from ...domain.errors import CoworkError
 from ...policy.visible import visible
 from ...tools.kernel.inside.plain import is_secret_name
+from ...tools.table_facts import table_facts
+from ...workspace import Workspace
 from ..markdown import code, line
 
 MAX_COLUMNS = 20
@@ -66,3 +72,58 @@ class Wording:
 _WORD = re.compile(r"[^\s'\"`“”,;()<>]+")
 _PATH_LIKE = re.compile(r"[./]\w")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "`": "'"})
+
+
+_TEXTS = (".csv", ".tsv")
+_TABLES = (*_TEXTS, ".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".feather")
+_MAX_HEAD = 64 * 1024
+_MAX_PATH = 200
+
+
+@dataclass(frozen=True)
+class NamedFiles:
+    workspace: Workspace
+    hides: Callable[[str], bool] = lambda _path: False
+    """Whether a path must not be named: it may hold secrets, or a rule denies reading it."""
+    folder: str = ""
+    """Base of relative paths in code: the notebook's folder."""
+
+    @cached_property
+    def _found(self) -> dict[str, str | None]:
+        return {}
+
+    def find(self, path: str) -> str | None:
+        """The workspace path of an existing file that may be named."""
+        if path not in self._found:
+            self._found[path] = next(filter(self._exists, self._inside(path)), None)
+        return self._found[path]
+
+    def table(self, path: str) -> str | None:
+        return self.find(path) if path.lower().endswith(_TABLES) else None
+
+    def header(self, path: str) -> list[str]:
+        """The columns of a text file with a header."""
+        if not path.lower().endswith(_TEXTS):
+            return []
+        try:
+            with self.workspace.locate(path) as place:
+                facts = table_facts(path, place.read(_MAX_HEAD), place.stat().st_size)
+        except CoworkError:
+            return []
+        return [column.name for column in facts.columns] if facts else []
+
+    def _inside(self, path: str) -> list[str]:
+        if "://" in path or len(path) > _MAX_PATH:
+            return []
+        if PurePath(path).is_absolute():
+            parts = self.workspace.inside(path)
+            return ["/".join(parts)] if parts else []
+        candidates = map(posixpath.normpath, (posixpath.join(self.folder, path), path))
+        return [candidate for candidate in candidates if not candidate.startswith("..")]
+
+    def _exists(self, path: str) -> bool:
+        try:
+            with self.workspace.locate(path) as place:
+                return place.exists() and not self.hides(path)
+        except CoworkError:
+            return False

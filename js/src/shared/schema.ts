@@ -18,7 +18,7 @@ export interface components {
         };
         /**
          * Actual
-         * @description What the log says of a step.
+         * @description What a step did according to the log.
          */
         Actual: {
             attempts: number;
@@ -1765,7 +1765,7 @@ export interface components {
         };
         /**
          * MemoryProposal
-         * @description What would be remembered of a run.
+         * @description What a run would add to the memory.
          */
         MemoryProposal: {
             context_id: string;
@@ -3613,7 +3613,7 @@ export interface components {
         };
         /**
          * StatedAssumption
-         * @description What a plan or an answer takes for granted, and what the user says of it.
+         * @description An assumption of a plan or an answer, with the user's verdict.
          */
         StatedAssumption: {
             /** @default [] */
@@ -4337,7 +4337,7 @@ export interface components {
         };
         /**
          * Totals
-         * @description The whole in numbers.
+         * @description Totals of an audit.
          */
         Totals: {
             /** @default 0 */
@@ -4390,7 +4390,7 @@ export interface components {
         };
         /**
          * UnseenFigure
-         * @description A number that an agent wrote and that no output has.
+         * @description A number that an agent wrote and that is in no output.
          */
         UnseenFigure: {
             job_id: string | null;
