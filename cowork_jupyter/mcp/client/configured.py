@@ -1,5 +1,3 @@
-"""Which servers there are: the user's own, and those of the workspace once they are trusted."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ MAX_SERVERS = 100
 
 @dataclass(frozen=True)
 class Configured:
-    """A server that stands in a settings file, and why it is not used, if it is not."""
+    """A server in a settings file, and why it is not used, if so."""
 
     name: str
     source: Source
@@ -29,12 +27,11 @@ class Configured:
 
     @property
     def in_use(self) -> bool:
-        """Whether its tools are offered."""
         return self.config is not None and not self.why_not and self.enabled
 
 
 class ConfiguredServers:
-    """All servers that are written down anywhere, read again when that changes."""
+    """The servers of all settings files, reloaded when these change."""
 
     def __init__(self, workspace: Path, user_settings: Path, trust: Trust) -> None:
         self._files: dict[Source, SettingsFile] = {
@@ -45,7 +42,7 @@ class ConfiguredServers:
         self._read: tuple[list[Any], tuple[Configured, ...]] = ([], ())
 
     def all(self) -> tuple[Configured, ...]:
-        """Every one of them, the user's first; the same object until something changes."""
+        """The user's own come first. Returns the same object until something changes."""
         sources = [*(file.content() for file in self._files.values()), self._trust.taken()]
         known, servers = self._read
         if known != sources:
@@ -54,7 +51,7 @@ class ConfiguredServers:
         return servers
 
     def add(self, name: str, raw: dict[str, Any]) -> ServerConfig:
-        """Write one into the user's settings; it must make sense."""
+        """Write a valid entry into the user's settings."""
         try:
             config = read_server(name, raw, "user")
         except ValueError as error:
@@ -73,7 +70,6 @@ class ConfiguredServers:
         return config
 
     def remove(self, name: str) -> None:
-        """Take one of the user's own out."""
         servers = self._of("user")
         if name not in servers:
             self._named(name)
@@ -85,7 +81,7 @@ class ConfiguredServers:
         self._files["user"].set(SERVERS, rest or None)
 
     def enable(self, name: str, enabled: bool) -> None:
-        """Use a server, or do not. That of a workspace stays as the workspace has it."""
+        """A server of the workspace is disabled in the user's settings, not in its own file."""
         server = self._named(name)
         if server.source == "user":
             raw = {key: v for key, v in self._of("user")[name].items() if key != "enabled"}

@@ -1,6 +1,6 @@
-"""One server: started when first used, started again when it dies, and stopped with us.
+"""One server: started on first use, restarted when it dies, and stopped with us.
 
-It lives in a task of its own, so that whatever it does, others do not notice.
+It runs in a task of its own, so that its failures do not affect others.
 """
 
 from __future__ import annotations
@@ -38,14 +38,10 @@ State = Literal["idle", "starting", "ready", "failed"]
 
 
 class ServerUnavailable(Unavailable):
-    """The server cannot be used now."""
-
     code = "mcp_server"
 
 
 class McpConnection:
-    """A server, running or not."""
-
     def __init__(
         self,
         config: ServerConfig,
@@ -56,11 +52,11 @@ class McpConnection:
         self.config = config
         self.state: State = "idle"
         self.why = ""
-        """What is wrong with it."""
+        """The reason of its last failure."""
         self.tail = Tail()
         self.mask = Mask()
         self.known = known
-        """What it said when it last ran; None if it never did."""
+        """What it reported when it last ran; None if it never did."""
         self.was_awaited = False
         """Whether a run has waited for its first start."""
         self._around = around
@@ -81,21 +77,20 @@ class McpConnection:
 
     @property
     def tools(self) -> tuple[McpToolFacts, ...] | None:
-        """Its tools; None if it never ran."""
+        """None if it never ran."""
         return self.known.tools if self.known else None
 
     @property
     def has_resources(self) -> bool:
-        """Whether there is anything to read there."""
         return self.known is not None and self.known.has_resources
 
     def fingerprint(self, tool: str) -> str:
-        """Stands for what it says of a tool now; empty if it has no such tool."""
+        """Identifies its current description of a tool; empty if it has no such tool."""
         named = (facts for facts in self.tools or () if facts.name == tool)
         return next((facts.fingerprint(self.config) for facts in named), "")
 
     async def client(self) -> Client:
-        """The connected client; starts the server if need be."""
+        """The connected client; starts the server if necessary."""
         if self._task is None or self._task.done():
             if time.monotonic() < self._next_start:
                 raise self._unavailable()
@@ -109,7 +104,7 @@ class McpConnection:
     async def call(
         self, tool: str, arguments: dict[str, Any], context: ToolContext
     ) -> CallToolResult:
-        """Call a tool. Whatever goes wrong is one error that says what."""
+        """Raises a single error that says what went wrong."""
         client = await self.client()
         ongoing = Ongoing(context, self.config.entry.timeout, self.mask)
         with self._wishes.during(ongoing):
@@ -118,15 +113,13 @@ class McpConnection:
 
     @asynccontextmanager
     async def asking(self, what: str) -> AsyncIterator[Client]:
-        """For anything else that is asked of the server."""
+        """For any other request to the server."""
         client = await self.client()
         async with self._explained(what), asyncio.timeout(self.config.entry.timeout):
             yield client
 
     async def follow(self, uri: str, on_change: Callable[[], None]) -> None:
-        """Hear of changes of a resource until this is cancelled, or the server does not tell any
-        more, whatever the reason.
-        """
+        """Report changes of a resource until cancelled, or until the server stops reporting."""
         client = await self.client()
         task = asyncio.create_task(self._following.follow(client, uri, on_change))
         self._follow_tasks.add(task)
@@ -163,7 +156,7 @@ class McpConnection:
             raise self._failed(what, str(error)) from None
 
     async def _hear_of_end(self) -> None:
-        """A connection that was closed is at an end; how a process ended is known a bit later."""
+        """Wait a moment for the exit status of a process whose connection was closed."""
         if self.config.kind == "stdio":
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._around.patience.last_words):
@@ -183,7 +176,7 @@ class McpConnection:
     # Life
 
     async def restart(self) -> None:
-        """The user wants it to run, now."""
+        """Start it at the user's request, regardless of pauses."""
         await self.stop()
         self._begin()
 
@@ -241,7 +234,7 @@ class McpConnection:
         self._around.observe(McpServerChanged(state, *place, tools))
 
     def _note_death(self, lived: float) -> float:
-        """How long to wait before it is started again."""
+        """Returns the pause before the next start."""
         patience = self._around.patience
         self._deaths = 1 if lived >= patience.steady else self._deaths + 1
         pause = patience.pauses[min(self._deaths, len(patience.pauses)) - 1]
@@ -254,7 +247,7 @@ class McpConnection:
             self._ready.set_exception(self._unavailable())
 
     async def _serve(self) -> None:
-        """From start to end; gives when it has ended, raises if it never began."""
+        """Returns when the server has ended; raises if it never started."""
         began, self.state, self.why = time.monotonic(), "starting", ""
         self._ended, self._changed = asyncio.Event(), asyncio.Event()
         if lack := lack_of("mcp"):
@@ -299,7 +292,7 @@ class McpConnection:
             await asyncio.wait(ending)
 
     async def _watch(self, client: Client) -> None:
-        """Ask for the tools again when the server says that they have changed."""
+        """List the tools again when the server reports a change."""
         from . import sdk
 
         following = asyncio.create_task(sdk.follow_changes(client, self._changed.set))
@@ -332,7 +325,7 @@ class McpConnection:
                 self._ready = _awaited()  # whoever comes now waits for the next
 
     def _cause(self, error: BaseException) -> str:
-        """What went wrong, in a few words; the SDK wraps it several times."""
+        """The cause in a few words; the SDK wraps it several times."""
         error = _innermost(error)
         if isinstance(error, CoworkError):
             return error.message
@@ -350,7 +343,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def _awaited() -> asyncio.Future[Client]:
-    """A client that will be there, or not; if nobody wants to know, that is fine."""
+    """A future whose exception need not be retrieved."""
     future: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
     future.add_done_callback(_heard)
     return future

@@ -1,4 +1,4 @@
-"""A server asks the user something in the middle of a call: one question card for each field.
+"""Questions of a server to the user in the middle of a call: one question card for each field.
 
 The card says who asks. Whatever cannot be asked, or is not answered, is declined.
 """
@@ -23,11 +23,10 @@ _YES = {"true": True, "false": False}
 
 
 class _Declined(Exception):
-    """The user does not want to answer."""
+    pass
 
 
 async def elicit(server: str, params: ElicitRequestParams, ask: Ask) -> ElicitResult:
-    """Put what a server asks to the user."""
     from mcp_types import ElicitRequestURLParams, ElicitResult
 
     said = f"The MCP server '{server}' asks: {_short(params.message)}"
@@ -74,7 +73,7 @@ async def _confirm(said: str, ask: Ask) -> None:
 
 
 async def _field(said: str, name: str, field: dict[str, Any], needed: bool, ask: Ask) -> Answer:
-    """One answer, asked for again until it fits; None if it was left out."""
+    """Asks again until the answer is valid; None if it was skipped."""
     label = _short(str(field.get("title") or name))
     about = _short(str(field.get("description") or ""))
     choices = _choices(field)

@@ -1,4 +1,4 @@
-"""What stands about an MCP server in a settings file, in the form that people already have."""
+"""MCP servers in settings files, in the format that other programs share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def _as_text(value: object) -> object:
-    """Numbers and truth values are common in `env`, where only text can be."""
+    """Numbers and booleans are common in `env`, where only text is valid."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, (int, float)) else value
@@ -41,7 +41,7 @@ _Permissions = Annotated[list[Permission], Field(min_length=1)]
 
 
 class ToolChoice(BaseModel):
-    """What the user has said about one tool of a server."""
+    """The user's settings for one tool of a server."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -50,8 +50,8 @@ class ToolChoice(BaseModel):
 
 
 class ServerEntry(BaseModel):
-    """One server, as written. Fields of other programs are none of our business: what lets
-    them run tools unasked (`autoApprove` and the like) lets us do nothing.
+    """One server, as written. Fields of other programs are ignored: what lets them run tools
+    without asking (`autoApprove` and the like) has no effect here.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -67,16 +67,14 @@ class ServerEntry(BaseModel):
     """Seconds that a call may take without any sign of life."""
     disabled: bool = False
     permissions: _Permissions | None = None
-    """What a role needs for its tools, if that is less than running commands."""
+    """Permissions that its tools require of a role, if less than running commands."""
     tools: dict[str, ToolChoice] = {}
     sampling: bool = False
-    """Whether it may put questions to the model."""
+    """Whether it may send requests to the model."""
 
 
 @dataclass(frozen=True)
 class ServerConfig:
-    """A server that can be used."""
-
     name: str
     source: Source
     kind: Kind
@@ -84,12 +82,12 @@ class ServerConfig:
 
     @property
     def slug(self) -> str:
-        """Its name as part of tools' names: `mcp__slug__tool` must come apart in one way only."""
+        """Its name as part of tools' names: `mcp__slug__tool` must be split in one way only."""
         return re.sub(r"_{2,}", "_", re.sub(r"[^A-Za-z0-9-]", "_", self.name)).strip("_") or "x"
 
     @property
     def identity(self) -> str:
-        """Stands for what is started or called; not for the secrets that go with it."""
+        """Hash of what is started or called, without the secrets."""
         entry = self.entry
         facts = [self.name, self.source, self.kind, entry.command, entry.args, entry.cwd]
         text = json.dumps([*facts, entry.url, sorted(entry.env), sorted(entry.headers)])
@@ -97,23 +95,22 @@ class ServerConfig:
 
     @property
     def place(self) -> str:
-        """Where it is, for who decides about it."""
+        """For who decides about it."""
         return "a program on this machine" if self.kind == "stdio" else "the network"
 
     def permissions_for(self, tool: str) -> frozenset[Permission]:
-        """What a role needs for a tool: whatever it does, unless the user knows better."""
+        """Anything unless the user has restricted it: the permission to execute commands."""
         choice = self.entry.tools.get(tool)
         given = (choice.permissions if choice else None) or self.entry.permissions
         return frozenset(given or [Permission.EXECUTE_COMMANDS])
 
     def leaves_out(self, tool: str) -> bool:
-        """Whether the user does not want this tool."""
         choice = self.entry.tools.get(tool)
         return choice is not None and choice.disabled
 
 
 def read_server(name: str, raw: object, source: Source) -> ServerConfig:
-    """A server's entry; ValueError says in one sentence what is wrong with it."""
+    """Raises ValueError with one sentence about what is wrong."""
     if not name.strip() or len(name) > MAX_NAME_LENGTH or visible(name) != name:
         raise ValueError(f"a name must have 1 to {MAX_NAME_LENGTH} visible characters")
     entry = _read_entry(raw)
@@ -148,7 +145,7 @@ def _read_entry(raw: object) -> ServerEntry:
 
 
 def _guessed(entry: ServerEntry) -> Kind:
-    """Old servers are known by their address."""
+    """Servers of the old protocol are recognized by their address."""
     if entry.command:
         return "stdio"
     return "sse" if entry.url.split("?")[0].rstrip("/").endswith("/sse") else "http"

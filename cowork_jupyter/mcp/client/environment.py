@@ -1,5 +1,3 @@
-"""What all MCP servers of a service share."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,21 +12,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long servers may take, in seconds."""
+    """Time limits of servers, in seconds."""
 
     start: float = 60.0
     """From its start to its list of tools."""
     first_look: float = 10.0
-    """That a run waits to learn of tools it has never heard of."""
+    """Wait of a run for servers whose tools are unknown."""
     longest_wait: float = 5.0
-    """That a call waits for a server to be started again, before it fails."""
+    """Wait of a call for a restarting server, before it fails."""
     pauses: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
     """Between a death and the next start, after one, two, … deaths in a row."""
     steady: float = 60.0
-    """A server that has lived for this long has not died in a row."""
+    """After this time, a death does not count as one in a row."""
     stop: float = 10.0
     last_words: float = 2.0
-    """That a call which broke off waits to learn how its server ended."""
+    """Wait of an aborted call for the cause of its server's death."""
 
 
 @dataclass(frozen=True)

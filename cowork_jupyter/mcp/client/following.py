@@ -1,5 +1,3 @@
-"""The resources of one server that somebody wants to hear of when they change."""
-
 from __future__ import annotations
 
 import asyncio
@@ -11,24 +9,24 @@ if TYPE_CHECKING:
     from mcp import Client
 
 _LEAVE = 2.0
-"""Seconds that a server has to take note that nobody follows a resource any more."""
+"""Seconds that a server has to acknowledge an unsubscription."""
 
 
 class Following:
-    """Who follows what. Newer servers tell each of them, older ones all at once."""
+    """Followers of a server's resources. Newer servers notify each one, older ones all at once."""
 
     def __init__(self) -> None:
         self._followers: dict[str, list[Callable[[], None]]] = {}
 
     def tell(self, uri: str) -> None:
-        """An older server says that this has changed, which may be a part of what is followed."""
+        """Handle a notification of an older server; the URI may be a part of what is followed."""
         for followed, followers in list(self._followers.items()):
             if uri == followed or uri.startswith(f"{followed.rstrip('/')}/"):
                 for on_change in followers:
                     on_change()
 
     async def follow(self, client: Client, uri: str, on_change: Callable[[], None]) -> None:
-        """Until this is cancelled, or the server ends it; at once if the server does not tell."""
+        """Runs until cancelled, or the server ends it; returns at once without subscriptions."""
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
         resources = client.server_capabilities.resources

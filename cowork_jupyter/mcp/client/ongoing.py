@@ -1,4 +1,4 @@
-"""One call that is on its way: how long it may take, what it tells, what it asks meanwhile."""
+"""A call in progress: its time limit, its progress, and its questions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from ...policy.visible import visible
 from ...tools.base import ToolContext
 
 MAX_SECONDS = 3_600.0
-"""However often a server says that it is still at work."""
+"""However often a server reports progress."""
 PROGRESS_PAUSE = 0.25
 MAX_QUESTIONS = 40
-"""That one call may ask."""
+"""Per call."""
 
 current: ContextVar[Ongoing | None] = ContextVar("current", default=None)
-"""The call in which something happens, where that can be told."""
+"""The call that the current task serves, where known."""
 
 
 class Ongoing:
-    """A call as its server sees it."""
-
     def __init__(self, context: ToolContext, seconds: float, mask: Mask) -> None:
         self._context = context
         self._seconds = seconds
@@ -38,8 +36,8 @@ class Ongoing:
 
     @asynccontextmanager
     async def bounded(self) -> AsyncIterator[None]:
-        """`TimeoutError` once there was no sign of life for too long. At the end, all that was
-        asked in this call is taken back.
+        """Raises TimeoutError if there was no sign of life for too long. Cancels the call's open
+        questions at the end.
         """
         token = current.set(self)
         try:
@@ -52,7 +50,7 @@ class Ongoing:
                 question.cancel()
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """A sign of life; shown, if the last one was not shown just now."""
+        """A sign of life; displayed unless the last one was just now."""
         self._extend()
         done = total is not None and progress >= total
         if done or self._clock() - self._reported_at >= PROGRESS_PAUSE:
@@ -62,7 +60,7 @@ class Ongoing:
             self._context.output(f"{share} {said}".rstrip() + "\n")
 
     async def ask(self, question: Question) -> str | None:
-        """Let the user answer; meanwhile the clock stands still. None: nobody does."""
+        """Let the user answer, with the clock stopped. None if nobody does."""
         self._asked += 1
         if self._asked > MAX_QUESTIONS:
             return None

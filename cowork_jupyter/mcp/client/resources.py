@@ -1,8 +1,8 @@
-"""What servers have to read, for agents: two tools of ours, each call under its server's rules.
+"""Resources of servers, for agents: two tools of ours, each call under its server's rules.
 
-To the gate a call is one of the server that it names: `mcp__server__resources.read`. No tool of a
-server can have that name. Reading asks as a foreign tool does. Listing does not, as the list of
-tools does not, unless a rule says so.
+To the gate a call is one of the server that it names: `mcp__server__resources.read`. No tool of
+a server can have that name. Reading asks as a foreign tool does. Listing does not, as the list
+of tools does not, unless a rule says so.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ReadResource(ToolParameters):
 
 
 def resource_tools(connections: Sequence[McpConnection]) -> list[Tool]:
-    """The tools, while there is a server that has resources."""
+    """The tools, if any server has resources."""
     if not connections:
         return []
 
@@ -76,7 +76,7 @@ def resource_tools(connections: Sequence[McpConnection]) -> list[Tool]:
 
 
 def rule_name(config: ServerConfig, what: str) -> str:
-    """What rules call the resources of a server."""
+    """The name of a server's resources in rules."""
     return f"mcp__{config.slug}__resources.{what}"
 
 

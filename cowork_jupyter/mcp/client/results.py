@@ -1,4 +1,4 @@
-"""What a server gives back, within bounds and without our secrets."""
+"""Results of a server, within bounds and without our secrets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 class ToolFailed(CoworkError):
-    """The server says that its tool has failed."""
-
     code = "tool_failed"
 
 
 @dataclass
 class Gathered:
-    """Pieces of content, put together."""
+    """Accumulates pieces of content."""
 
     mask: Mask
     texts: list[str] = field(default_factory=list)
@@ -38,7 +36,7 @@ class Gathered:
     room: int = MAX_TEXT
 
     def add(self, block: ContentBlock) -> None:
-        """Take one piece as what it is; what cannot be taken is named."""
+        """Content that cannot be kept is named."""
         match block.type:
             case "text":
                 self.say(block.text)
@@ -53,11 +51,9 @@ class Gathered:
 
     @property
     def text(self) -> str:
-        """All that can be read."""
         return "\n".join(self.texts)
 
     def say(self, text: str) -> None:
-        """More text, as far as there is room for it."""
         kept = self.mask(text)[: self.room]
         self.room -= len(kept)
         if len(text) > len(kept) and not self.room:
@@ -79,7 +75,6 @@ class Gathered:
         self.say(f"[resource {uri}]")
 
     def add_resource(self, resource: Any) -> None:
-        """Something that can be read, with what stands in it."""
         mime_type = resource.mime_type or ""
         self._link(str(resource.uri), "", mime_type)
         text, blob = getattr(resource, "text", None), getattr(resource, "blob", None)
@@ -92,7 +87,7 @@ class Gathered:
 
 
 def _size(data: str) -> int:
-    """Of what base64 stands for."""
+    """Of the decoded base64."""
     return len(data) * 3 // 4 - data[-2:].count("=")
 
 
@@ -105,7 +100,7 @@ def _is_base64(data: str) -> bool:
 
 
 def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> ToolResult:
-    """The answer to a call as our tools give it; an error if the server calls it one."""
+    """Raises ToolFailed if the server reports an error."""
     gathered = Gathered(mask)
     for block in answer.content:
         gathered.add(block)

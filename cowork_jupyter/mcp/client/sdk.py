@@ -1,4 +1,4 @@
-"""Where the SDK is imported: opening a connection to a server, whichever way it is reached."""
+"""The only importer of the SDK beside `stdio`: connects to servers by any transport."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ for _name in ("mcp", "client", "httpx2"):
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Answers of a size that can be held. Streams of events go on; the SDK bounds each one."""
+    """Bounds the size of responses. Event streams are exempt; the SDK bounds each event."""
 
     def __init__(self) -> None:
         self._inner = httpx2.AsyncHTTPTransport()
@@ -136,8 +136,8 @@ def new_client(
 
 
 def take_results_as_they_are(client: Client) -> None:
-    """The SDK checks results against a schema of the server's own making, patterns included,
-    in our only thread. A server could stop us all with that; and we do not need it.
+    """Disable the SDK's validation of results: it runs a schema of the server's own making,
+    patterns included, in our only thread, with which a server could block everything.
     """
 
     async def unchecked(_name: str, _result: mcp_types.CallToolResult) -> None:
@@ -147,7 +147,6 @@ def take_results_as_they_are(client: Client) -> None:
 
 
 async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
-    """All tools of a server, within bounds."""
     if client.server_capabilities.tools is None:
         return ()
     found: list[McpToolFacts] = []
@@ -164,7 +163,7 @@ async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
 
 
 async def follow_changes(client: Client, on_change: Callable[[], None]) -> None:
-    """Newer servers tell of changes only to those who listen; older ones tell the client."""
+    """Newer servers report changes only to listeners; older ones to the client."""
     if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
         async with client.listen(tools_list_changed=True) as changes:
             async for _change in changes:

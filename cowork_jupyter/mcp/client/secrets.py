@@ -1,4 +1,4 @@
-"""Values from the user's environment, and keeping them out of everything that is shown."""
+"""Values from the user's environment, and masking them wherever they are displayed."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _TELLING = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie|pri
 
 
 class VariableMissing(ValueError):
-    """A value was to come from the environment, and is not there."""
+    pass
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A server's entry with real values. Never shown, stored or logged."""
+    """A server's entry with real values. Never displayed, stored or logged."""
 
     command: str
     args: list[str]
     env: dict[str, str]
     cwd: str
-    """Where it runs: the workspace, unless the entry says otherwise."""
+    """The workspace, unless the entry says otherwise."""
     url: str
     headers: dict[str, str]
     secrets: frozenset[str] = field(repr=False)
 
     def program(self) -> str | None:
-        """What is to be started, if it is there. A path counts from where the server runs."""
+        """The executable, if it exists. Paths are relative to the server's working directory."""
         command = os.path.expanduser(self.command)  # noqa: PTH111
         if os.path.dirname(command):  # noqa: PTH120
             command = os.path.join(self.cwd, command)  # noqa: PTH118
@@ -48,7 +48,7 @@ class Resolved:
 
 
 def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) -> Resolved:
-    """Fill in what the entry takes from the environment: `${NAME}`, `${NAME:-default}`."""
+    """Substitute `${NAME}` and `${NAME:-default}` from the environment."""
     secrets: set[str] = set()
     known = {**environment, _WORKSPACE: workspace}
 
@@ -93,7 +93,7 @@ def _credentials(url: str) -> Iterable[str]:
 
 
 def masked_entry(entry: ServerEntry) -> dict[str, Any]:
-    """An entry as it can be shown: references stay, values that may be secret do not."""
+    """For display: references stay, values that may be secret are hidden."""
     fields = entry.model_dump(mode="json", exclude_defaults=True)
     for part in ("env", "headers"):
         if part in fields:

@@ -1,4 +1,4 @@
-"""What a server may want from us in the middle of a call: an answer of the user or the model."""
+"""Requests of a server to us in the middle of a call: to the user or to the model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_TOKENS, MAX_CHARACTERS = 4_096, 200_000
 async def sample(
     model: LanguageModel, params: CreateMessageRequestParams
 ) -> CreateMessageResult | ErrorData:
-    """The model's answer. It gets the server's messages and nothing of any conversation."""
+    """The model gets the server's messages and nothing of any conversation."""
     from mcp_types import INVALID_REQUEST, CreateMessageResult, ErrorData, TextContent
 
     messages = [{"role": "system", "content": params.system_prompt}] if params.system_prompt else []
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class Wishes:
-    """Those of one server. Outside of its calls it has none to be fulfilled."""
+    """Requests of one server. Refused outside of its calls."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Wishes:
 
     @contextmanager
     def during(self, call: Ongoing) -> Iterator[None]:
-        """What comes meanwhile belongs to this call, unless it says otherwise itself."""
+        """Attribute requests to this call, unless they name their own."""
         self._calls.append(call)
         try:
             yield
@@ -87,7 +87,7 @@ class Wishes:
             self._calls.remove(call)
 
     async def elicit(self, context: object, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002
-        """Ask the user; declined where that makes no sense."""
+        """Declined outside of a call."""
         from mcp_types import ElicitResult
 
         from .elicitation import elicit
@@ -103,7 +103,7 @@ class Wishes:
         context: object,  # noqa: ARG002
         params: CreateMessageRequestParams,
     ) -> CreateMessageResult | ErrorData:
-        """Ask the model, if the user has said that this server may."""
+        """Only if the user has allowed it for this server."""
         from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, ErrorData
 
         from .server_requests import sample

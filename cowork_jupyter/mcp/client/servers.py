@@ -1,4 +1,4 @@
-"""All servers of a service: their tools as one mapping, and the way to add, stop and see them."""
+"""All servers of a service: their tools as one mapping, and their management."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class McpServers:
-    """The servers that are configured now. What is written down anew is followed at once."""
+    """The currently configured servers. Changes of settings take effect at once."""
 
     def __init__(
         self, configured: ConfiguredServers, known: KnownTools, pins: Pins, around: McpEnvironment
@@ -45,15 +45,15 @@ class McpServers:
     # For agents
 
     def tools(self) -> Mapping[str, Tool]:
-        """Every tool that is known, by name; starts nothing."""
+        """Every known tool, by name; starts nothing."""
         self._follow()
         if self._tools is None:
             self._tools = self._collect()
         return self._tools
 
     async def prepare(self, role: AgentRole) -> None:
-        """Get to know servers that never ran, as far as the role could use their tools. One
-        that takes long is not waited for twice.
+        """Start servers that never ran, as far as the role could use their tools. A slow one is
+        not waited for twice.
         """
         await self._follow_up()
         unknown = [
@@ -78,7 +78,7 @@ class McpServers:
     # For the user
 
     def connection(self, name: str) -> McpConnection:
-        """A server that is in use."""
+        """Raises NotFound if it is not in use."""
         self._follow()
         found = self._connections.get(name)
         if found is None:
@@ -88,11 +88,9 @@ class McpServers:
         return found
 
     def names(self) -> list[str]:
-        """Those of the servers that are in use."""
         return [server.name for server in self.configured.all() if server.in_use]
 
     def connection_of(self, server: Configured) -> McpConnection | None:
-        """The connection to a configured server, if it is in use."""
         self._follow()
         return self._connections.get(server.name) if server.in_use else None
 
@@ -102,29 +100,25 @@ class McpServers:
         return self._refused.get((server, tool), "")
 
     async def restart(self, name: str) -> None:
-        """Start a server anew and wait until it runs; the error says why it does not."""
+        """Restart a server and wait until it runs; raises if it does not."""
         await self._follow_up()
         connection = self.connection(name)
         await connection.restart()
         await connection.client()
 
     async def add(self, name: str, raw: dict[str, Any]) -> None:
-        """One more server of the user's own."""
         self.configured.add(name, raw)
         await self._follow_up()
 
     async def remove(self, name: str) -> None:
-        """Forget one of the user's own servers."""
         self.configured.remove(name)
         await self._follow_up()
 
     async def enable(self, name: str, enabled: bool) -> None:
-        """Enable or disable a server."""
         self.configured.enable(name, enabled)
         await self._follow_up()
 
     async def close(self) -> None:
-        """End all that runs."""
         ending = [*self._connections.values(), *self._retired]
         self._connections, self._retired = {}, []
         await asyncio.gather(*(connection.stop() for connection in ending))
@@ -132,7 +126,7 @@ class McpServers:
     # How it follows
 
     def _follow(self) -> None:
-        """Take over what the settings say now. May be called from any thread."""
+        """Apply the current settings. May be called from any thread."""
         servers = self.configured.all()
         if servers is self._seen:
             return
@@ -202,7 +196,7 @@ def servers_of(
     model: Callable[[], LanguageModel],
     observe: Observe = unobserved,
 ) -> McpServers:
-    """The servers of one service. Nothing is started, and nothing of the SDK imported."""
+    """The servers of one service. Starts nothing, and imports nothing of the SDK."""
     return McpServers(
         ConfiguredServers(settings.workspace, settings.user_settings, trust),
         KnownTools(settings.data_dir / "mcp_tools.json"),

@@ -1,5 +1,3 @@
-"""The last that a server wrote beside the protocol, for whoever wonders what is wrong with it."""
-
 from __future__ import annotations
 
 from ...domain.redaction import Mask
@@ -9,27 +7,24 @@ MAX_KEPT = 16_000
 
 
 class Tail:
-    """The end of a text that goes on. What is kept is raw; what is given out has no secrets."""
+    """The end of a server's stderr, for diagnosis. Stored raw; `text` masks secrets."""
 
     def __init__(self) -> None:
         self.mask = Mask()
         self._text = ""
 
     def add(self, text: str) -> None:
-        """Keep what was just written, and forget what is old, line by line."""
+        """Drops old text, line by line."""
         self._text += text[-2 * MAX_KEPT :]
         if len(self._text) > 2 * MAX_KEPT:
             self._text = self._text[-MAX_KEPT:].partition("\n")[2] or self._text[-MAX_KEPT:]
 
     def add_line(self, text: str) -> None:
-        """A line of our own, or of the protocol's."""
         self.add(("" if not self._text or self._text.endswith("\n") else "\n") + text + "\n")
 
     def text(self) -> str:
-        """What can be shown of it."""
         return visible(self.mask(self._text[-MAX_KEPT:]))
 
     def last_line(self) -> str:
-        """The last thing that it said."""
         lines = [line for line in self.text().splitlines() if line.strip()]
         return lines[-1].strip()[:300] if lines else ""

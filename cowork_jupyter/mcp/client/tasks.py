@@ -1,4 +1,4 @@
-"""Long calls of servers that give a handle instead of a result (the tasks extension)."""
+"""Long calls of servers that return a handle instead of a result (the tasks extension)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .. import TASKS
 from .ongoing import current
 
 _PAUSE, _SHORTEST, _LONGEST = 1.0, 0.1, 30.0
-"""Seconds between two questions how far it is, where the server says nothing, or too much."""
+"""Seconds between two polls: the default and the bounds of what the server wants."""
 _LAST_WORDS = 2.0
 """Seconds to tell a server that nobody waits any more."""
 
@@ -35,16 +35,12 @@ Status = Literal["working", "input_required", "completed", "failed", "cancelled"
 
 
 class TaskHandle(Result):
-    """A result that is none yet."""
-
     result_type: Literal["task"] = "task"
     task_id: str
     poll_interval_ms: int | None = None
 
 
 class TaskState(Result):
-    """How far it has got."""
-
     status: Status
     status_message: str | None = None
     poll_interval_ms: int | None = None
@@ -54,44 +50,32 @@ class TaskState(Result):
 
 
 class TaskParams(RequestParams):
-    """Which task."""
-
     task_id: str
 
 
 class TaskAnswers(TaskParams):
-    """Answers to what a task has asked."""
-
     input_responses: InputResponses
 
 
 class GetTask(Request[TaskParams, Literal["tasks/get"]]):
-    """How far is it?"""
-
     method: Literal["tasks/get"] = "tasks/get"
     params: TaskParams
     name_param: ClassVar[str | None] = "taskId"
 
 
 class UpdateTask(Request[TaskAnswers, Literal["tasks/update"]]):
-    """What the user, or the model, has answered."""
-
     method: Literal["tasks/update"] = "tasks/update"
     params: TaskAnswers
     name_param: ClassVar[str | None] = "taskId"
 
 
 class CancelTask(Request[TaskParams, Literal["tasks/cancel"]]):
-    """Nobody waits for it any more."""
-
     method: Literal["tasks/cancel"] = "tasks/cancel"
     params: TaskParams
     name_param: ClassVar[str | None] = "taskId"
 
 
 class Tasks(ClientExtension):
-    """Waits for the results of handles."""
-
     identifier = TASKS
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
@@ -100,7 +84,7 @@ class Tasks(ClientExtension):
 
 
 async def _result_of(handle: TaskHandle, context: ClaimContext) -> CallToolResult:
-    """Ask until there is one. Who stops waiting stops the task."""
+    """Polls until there is a result. Cancelling cancels the task."""
     try:
         return await _followed(handle, context.session)
     except asyncio.CancelledError:
@@ -137,7 +121,7 @@ async def _followed(handle: TaskHandle, session: ClientSession) -> CallToolResul
 
 
 async def _answers(requests: InputRequests, session: ClientSession) -> InputResponses:
-    """One after the other, because one person answers them."""
+    """Sequentially, because one person answers them."""
     responses: InputResponses = {}
     for key, request in requests.items():
         meta = request.params.meta if request.params else None

@@ -17,18 +17,18 @@ from .results import result_of
 from .schema import ForeignParameters, parameters_of
 
 MAX_NAME_LENGTH = 64
-"""More is refused by the APIs of some models."""
+"""The APIs of some models refuse more."""
 MAX_DESCRIPTION_LENGTH = 240
 
 
 class ToolChanged(Conflict):
-    """The tool is not the one any more that was described and decided about."""
+    """The tool is no longer the one that was described and decided about."""
 
     code = "tool_changed"
 
 
 def tool_name(server: str, tool: str) -> str:
-    """`mcp__server__tool`, of letters that every model's API takes."""
+    """`mcp__server__tool`, of letters that every model's API accepts."""
     name = f"mcp__{server}__{re.sub(r'[^A-Za-z0-9_-]', '_', tool)}"
     if len(name) <= MAX_NAME_LENGTH:
         return name
@@ -36,7 +36,7 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def tool_of(connection: McpConnection, facts: McpToolFacts, pins: Pins) -> Tool:
-    """One tool; ValueError says why it cannot be offered."""
+    """Raises ValueError if it cannot be offered."""
     config = connection.config
     if facts.problem:
         raise ValueError(facts.problem)
@@ -80,7 +80,7 @@ def described(server: str, words: str) -> str:
 
 
 def _about(connection: McpConnection, facts: McpToolFacts, name: str, pins: Pins) -> list[str]:
-    """For who has to decide: whose tool it is, what it claims, and what has changed."""
+    """For who has to decide: whose tool it is, its claims, and what has changed."""
     config = connection.config
     lines = [f"Tool {facts.name} of the MCP server '{config.name}' ({config.place})."]
     said = [word if so else f"not {word}" for word, so in facts.hints.items()]

@@ -1,7 +1,7 @@
-"""A call that asks, put to the person in front of the client: a form with one decision.
+"""Approval of a call by the client's user: a form with one decision.
 
-What comes back is the client's word that its user has filled it in. It allows this call once,
-never more, and whatever is not a clear yes is none.
+The answer is the client's word that its user has filled it in. It allows this call once, never
+more, and only by a clear yes.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ FORM: dict[str, Any] = {
 
 
 def can_ask(client: ClientCapabilities | None) -> bool:
-    """Whether the client shows forms; one that only names addresses to open does not."""
+    """Whether the client shows forms; one that only opens URLs does not."""
     modes = client.elicitation if client else None
     return modes is not None and (modes.form is not None or modes.url is None)
 
 
 def request_of(text: str) -> ElicitRequest:
-    """The question as the protocol has it."""
     return ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=FORM))
 
 
 def consent_of(answer: object) -> Consent | None:
-    """What was decided; None where the form was closed, or is no answer to this."""
+    """None if the form was closed, or this is not an answer to it."""
     if not isinstance(answer, ElicitResult) or answer.action == "cancel":
         return None
     content = answer.content or {}

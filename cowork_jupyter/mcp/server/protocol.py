@@ -1,4 +1,4 @@
-"""A tool host as an MCP server: its tools described and called as the protocol has it."""
+"""A tool host as an MCP server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .tool_host import Ask, Consent, GuestCaller, Tell, ToolHost
 logger = logging.getLogger(__name__)
 
 PATIENCE = 5.0
-"""Seconds after which a call becomes a task, for clients that know them."""
+"""Seconds after which a call becomes a task, for clients that support tasks."""
 
 _ONLY_LOOKING = {Permission.READ_FILES}
 _ONLY_ADDING = {Permission.READ_FILES, Permission.CREATE_FILES}
@@ -51,7 +51,6 @@ _INSTRUCTIONS = (
 
 
 def server_for(host: ToolHost) -> Server[Any]:
-    """A server that offers what the host does."""
     calls = OngoingCalls()
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -119,7 +118,7 @@ def _begun(
 
 
 def _taken_up(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall:
-    """The call that a client comes back for, with what its user has answered."""
+    """The call that a client comes back for, with its user's answers."""
     call = calls.find(params.request_state or "")
     if (call.tool, call.arguments) != (params.name, params.arguments or {}):
         raise MCPError(code=INVALID_PARAMS, message="This belongs to another call.")
@@ -163,7 +162,7 @@ def _name_of(session: ServerSession) -> str:
 
 
 def _asker(session: ServerSession, context: Context) -> Ask:
-    """Puts a call to the client's user while the client waits for the call."""
+    """Asks the client's user while the client waits for the call."""
 
     async def ask(text: str) -> Consent | None:
         try:
@@ -177,7 +176,7 @@ def _asker(session: ServerSession, context: Context) -> Ask:
 
 
 def _teller(session: ServerSession) -> Tell:
-    """Progress for who has asked for it; the number only says that time goes on."""
+    """Reports progress; the number only says that time goes on."""
     count = 0
 
     async def tell(text: str) -> None:

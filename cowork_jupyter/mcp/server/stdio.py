@@ -1,5 +1,3 @@
-"""Serving a desk on the standard streams."""
-
 from __future__ import annotations
 
 from mcp.server.stdio import stdio_server
@@ -9,7 +7,7 @@ from .tool_host import ToolHost
 
 
 async def serve(host: ToolHost) -> None:
-    """Until the client closes the stream. What is printed meanwhile goes to stderr."""
+    """Runs until the client closes the stream. Prints go to stderr meanwhile."""
     server = server_for(host)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
