@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.redaction import Mask
 from ...policy.visible import visible
-from .entry import ServerConfig
+from .config import ServerConfig
 
 if TYPE_CHECKING:
     from mcp_types import Tool as SdkTool
@@ -75,7 +75,7 @@ def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
         description=description[:MAX_DESCRIPTION_LENGTH],
         schema={} if problem else mask.everywhere(tool.input_schema),
         title=visible(mask(title))[:MAX_NAME_LENGTH],
-        hints={word: said for word, said in hints.items() if isinstance(said, bool)},
+        hints={word: claim for word, claim in hints.items() if isinstance(claim, bool)},
         problem=problem,
     )
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ...policy.visible import visible
 from .connection import McpConnection
-from .results import Gathered
+from .tools import Gathered
 
 MAX_LISTED = 500
 MAX_PROMPT = 100_000

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from functools import lru_cache
+from itertools import islice
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict, model_validator
@@ -79,14 +80,13 @@ async def get_ready() -> None:
 def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     from referencing.exceptions import Unresolvable
 
+    validator = _validator(json.dumps(wanted, sort_keys=True))
     found: list[str] = []
     try:
-        for error in _validator(wanted).iter_errors(given):
+        for error in islice(validator.iter_errors(given), MAX_PROBLEMS):
             place = ".".join(map(str, error.absolute_path))
-            said = f"'{place}': {error.message}" if place else error.message
-            found.append(said[:MAX_TEXT_LENGTH])
-            if len(found) == MAX_PROBLEMS:
-                break
+            problem = f"'{place}': {error.message}" if place else error.message
+            found.append(problem[:MAX_TEXT_LENGTH])
     except Unresolvable:
         return []  # a part of the schema is elsewhere: the server will say
     except RecursionError:
@@ -94,12 +94,8 @@ def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     return found
 
 
-def _validator(schema: dict[str, Any]) -> Any:
-    return _made(json.dumps(schema, sort_keys=True))
-
-
 @lru_cache(maxsize=256)
-def _made(text: str) -> Any:
+def _validator(text: str) -> Any:
     """Cached, because creating one takes much longer than using it."""
     from jsonschema import Draft202012Validator, SchemaError  # type: ignore[import-untyped]
     from referencing import Registry

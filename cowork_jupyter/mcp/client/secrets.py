@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ...domain.redaction import HIDDEN, MIN_LENGTH
-from .entry import ServerEntry
+from .config import ServerEntry
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
 _WORKSPACE = "workspaceFolder"
@@ -19,7 +19,7 @@ _NO_SECRETS = frozenset(
     {"HOME", "USER", "LOGNAME", "PWD", "PATH", "LANG", "SHELL", "TMPDIR", "TERM", "HOSTNAME"}
     | {_WORKSPACE}
 )
-_TELLING = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie|private", re.I)
+_SUSPICIOUS = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie|private", re.I)
 
 
 class VariableMissing(ValueError):
@@ -52,7 +52,7 @@ def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) 
     secrets: set[str] = set()
     known = {**environment, _WORKSPACE: workspace}
 
-    def filled(text: str, *, secret: bool = False) -> str:
+    def fill(text: str, *, secret: bool = False) -> str:
         def value_of(found: re.Match[str]) -> str:
             name, default = found["name"], found["default"]
             value = known.get(name, default)
@@ -67,18 +67,15 @@ def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) 
             secrets.update({result, *result.split()})  # as in `Bearer abc`
         return result
 
-    url = filled(entry.url)
+    url, env = fill(entry.url), entry.env.items()
     secrets.update(part for part in _credentials(url) if part)
     return Resolved(
-        command=filled(entry.command),
-        args=[filled(arg) for arg in entry.args],
-        env={
-            name: filled(value, secret=bool(_TELLING.search(name)))
-            for name, value in entry.env.items()
-        },
-        cwd=os.path.join(workspace, os.path.expanduser(filled(entry.cwd))),  # noqa: PTH111, PTH118
+        command=fill(entry.command),
+        args=[fill(arg) for arg in entry.args],
+        env={name: fill(value, secret=bool(_SUSPICIOUS.search(name))) for name, value in env},
+        cwd=os.path.join(workspace, os.path.expanduser(fill(entry.cwd))),  # noqa: PTH111, PTH118
         url=url,
-        headers={name: filled(value, secret=True) for name, value in entry.headers.items()},
+        headers={name: fill(value, secret=True) for name, value in entry.headers.items()},
         secrets=frozenset(secret for secret in secrets if len(secret) >= MIN_LENGTH),
     )
 
@@ -88,7 +85,7 @@ def _credentials(url: str) -> Iterable[str]:
     yield parts.password or ""
     for pair in parts.query.split("&"):
         name, _, value = pair.partition("=")
-        if _TELLING.search(name):
+        if _SUSPICIOUS.search(name):
             yield value
 
 
@@ -113,7 +110,7 @@ def _masked_args(args: list[str]) -> list[str]:
     masked, hide = [], False
     for arg in args:
         name, equals, value = arg.partition("=")
-        option = arg.startswith("-") and bool(_TELLING.search(name))
+        option = arg.startswith("-") and bool(_SUSPICIOUS.search(name))
         if hide:
             masked.append(_masked(arg))
         else:

@@ -14,7 +14,7 @@ from ...domain.settings import Settings
 from ...policy.pins import Pins
 from ...policy.trust import Trust
 from ...tools.base import Tool
-from .configured import Configured, ConfiguredServers
+from .config import Configured, ConfiguredServers, ServerConfig
 from .connection import McpConnection
 from .environment import McpEnvironment
 from .facts import KnownTools
@@ -30,12 +30,16 @@ class McpServers:
     """The currently configured servers. Changes of settings take effect at once."""
 
     def __init__(
-        self, configured: ConfiguredServers, known: KnownTools, pins: Pins, around: McpEnvironment
+        self,
+        configured: ConfiguredServers,
+        known: KnownTools,
+        pins: Pins,
+        environment: McpEnvironment,
     ) -> None:
         self.configured = configured
         self._known = known
         self.pins = pins
-        self._around = around
+        self._environment = environment
         self._seen: tuple[Configured, ...] | None = None
         self._connections: dict[str, McpConnection] = {}
         self._retired: list[McpConnection] = []
@@ -59,15 +63,15 @@ class McpServers:
         unknown = [
             connection
             for connection in self._connections.values()
-            if connection.tools is None
-            and not connection.was_awaited
-            and _may_use(role, connection)
+            if connection.tools is None and not connection.was_awaited
+            if _may_use(role, connection)
         ]
         if unknown:
             for connection in unknown:
                 connection.was_awaited = True
             starting = [asyncio.ensure_future(connection.client()) for connection in unknown]
-            done, late = await asyncio.wait(starting, timeout=self._around.patience.first_look)
+            patience = self._environment.patience.first_look
+            done, late = await asyncio.wait(starting, timeout=patience)
             for each in late:
                 each.cancel()  # only the wait: the server goes on starting
             for each in done:
@@ -136,23 +140,18 @@ class McpServers:
             if server.in_use and server.config:
                 held = before.get(server.name)
                 same = held is not None and held.config == server.config
-                now[server.name] = held if held and same else self._connect(server)
-        self._retired += [
-            connection for connection in before.values() if connection not in now.values()
-        ]
+                now[server.name] = held if held and same else self._connect(server.config)
+        self._retired += [each for each in before.values() if each not in now.values()]
         self._connections, self._tools = now, None
 
-    def _connect(self, server: Configured) -> McpConnection:
-        assert server.config
-        config = server.config
-
+    def _connect(self, config: ServerConfig) -> McpConnection:
         def learned() -> None:
             self._tools = None
             used = {each.config.identity for each in self._connections.values()}
             assert connection.known
             self._known.keep(config, connection.known, used)
 
-        connection = McpConnection(config, self._around, learned, self._known.of(config))
+        connection = McpConnection(config, self._environment, learned, self._known.of(config))
         return connection
 
     async def _follow_up(self) -> None:
@@ -176,9 +175,7 @@ class McpServers:
                     self._refused[config.name, facts.name] = str(error)
                 else:
                     found[tool.name] = tool
-        with_resources = [
-            connection for connection in self._connections.values() if connection.has_resources
-        ]
+        with_resources = [each for each in self._connections.values() if each.has_resources]
         found.update((tool.name, tool) for tool in resource_tools(with_resources))
         return MappingProxyType(found)
 

@@ -22,8 +22,8 @@ from mcp.shared.message import SessionMessage
 from ...domain.errors import Unavailable
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.supervised import MAX_LINE_LENGTH, SupervisedProcess
+from .environment import Tail
 from .secrets import Resolved
-from .tail import Tail
 
 MAX_GARBAGE = 20
 """Lines that are not messages: some servers greet, none goes on like that."""

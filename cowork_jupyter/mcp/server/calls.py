@@ -15,10 +15,47 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, ElicitRequest
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    ClientCapabilities,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+)
 
-from .approvals import consent_of, request_of
 from .tool_host import Consent, GuestCaller, Tell
+
+ALLOW, DENY = "allow", "deny"
+
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "decision": {"type": "string", "title": "Allow this call, once?", "enum": [ALLOW, DENY]},
+        "reason": {"type": "string", "title": "Reason, for the agent"},
+    },
+    "required": ["decision"],
+}
+
+
+def can_ask(client: ClientCapabilities | None) -> bool:
+    """Whether the client shows forms; one that only opens URLs does not."""
+    modes = client.elicitation if client else None
+    return modes is not None and (modes.form is not None or modes.url is None)
+
+
+def request_of(text: str) -> ElicitRequest:
+    return ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=FORM))
+
+
+def consent_of(answer: object) -> Consent | None:
+    """None if the form was closed, or this is not an answer to it."""
+    if not isinstance(answer, ElicitResult) or answer.action == "cancel":
+        return None
+    content = answer.content or {}
+    reason = str(content.get("reason") or "")
+    return Consent(answer.action == "accept" and content.get("decision") == ALLOW, reason)
+
 
 MAX_CALLS = 200
 """Open at the same time, or ended and not expired yet, per host."""
@@ -123,7 +160,7 @@ class OngoingCall:
         self.updated = _now()
         self._changed.set()
         if self._running.done() and not self._running.cancelled():
-            self._running.exception()  # heard of, also if nobody comes back for it
+            self._running.exception()  # retrieved, in case nobody comes back for it
 
 
 @dataclass
@@ -132,11 +169,13 @@ class OngoingCalls:
 
     def new(self, tool: str, arguments: dict[str, Any]) -> OngoingCall:
         """A call that has not begun; also drops expired ones."""
-        self._forget(_now() - KEPT)
+        expired = _now() - KEPT
+        for known in [*self._known.values()]:
+            if known.is_over and known.updated < expired:
+                self.drop(known)
         if len(self._known) >= MAX_CALLS:
-            raise MCPError(
-                code=INVALID_PARAMS, message=f"More than {MAX_CALLS} calls wait; answer some first."
-            )
+            message = f"More than {MAX_CALLS} calls wait; answer some first."
+            raise MCPError(code=INVALID_PARAMS, message=message)
         call = OngoingCall(tool, arguments)
         self._known[call.id] = call
         return call
@@ -148,11 +187,6 @@ class OngoingCalls:
 
     def drop(self, call: OngoingCall) -> None:
         self._known.pop(call.id, None)
-
-    def _forget(self, before: datetime) -> None:
-        for call in [*self._known.values()]:
-            if call.is_over and call.updated < before:
-                self.drop(call)
 
 
 def _now() -> datetime:

@@ -51,7 +51,7 @@ def add_tasks(server: Server[Any], calls: OngoingCalls) -> None:
         return calls.find(params.task_id)
 
     async def get(context: Context, params: TaskQuery) -> dict[str, Any]:
-        return detailed(found(context, params))
+        return details(found(context, params))
 
     async def update(context: Context, params: TaskAnswer) -> dict[str, Any]:
         found(context, params).answer(params.input_responses)
@@ -86,7 +86,7 @@ def handle(call: OngoingCall) -> dict[str, Any]:
     return {"resultType": "task", **_facts(call)}
 
 
-def detailed(call: OngoingCall) -> dict[str, Any]:
+def details(call: OngoingCall) -> dict[str, Any]:
     found = {"resultType": "complete", **_facts(call)}
     match call.status:
         case "input_required":
