@@ -1,7 +1,7 @@
-"""A first `AGENTS.md`, from what a workspace is: its data, notebooks, environment and habits.
+"""A first `AGENTS.md`, derived from the workspace: its data, notebooks, environment and habits.
 
-No model writes it. It has names only, never a value of the data, and each name stands in a
-code span, shortened: what somebody called a column is not to be read as an instruction.
+No model writes it. It contains names only, never a value of the data, and each name is in a
+code span, shortened: the name of a column must not be read as an instruction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_NOTEBOOK = 4 * 1024 * 1024
 _TEXT_TABLES = (".csv", ".tsv")
 _OTHER_DATA = (".parquet", ".feather", ".xlsx", ".xls", ".jsonl", ".ndjson", ".duckdb", ".sqlite")
 _VALUE = re.compile(r"[\d\s.,:+\-/%€$]*|.*@.*")
-"""What is no name of a column: a number, a date, an address."""
+"""Not the name of a column: a number, a date, an address."""
 _INTRODUCTION = """\
 # About this workspace
 
@@ -35,7 +35,6 @@ would tell a new colleague."""
 
 
 def first_instructions(workspace: Workspace) -> str:
-    """The text, for the user to edit."""
     files = list(islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES_SEEN))
     notebooks = dict(_notebooks(workspace, files))
     imports = Counter(name for notebook in notebooks.values() for name in notebook.imports)
@@ -112,13 +111,11 @@ def _scripts(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
 
 
 class _SmallFiles:
-    """The beginnings of text files."""
-
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def read(self, path: str) -> str:
-        """Its first part; nothing if it cannot be read."""
+        """Its first part; empty if it cannot be read."""
         try:
             with self._workspace.locate(path) as place:
                 return place.read(_HEAD).decode("utf-8", "replace")
@@ -131,6 +128,6 @@ def _name(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """In one short line, with nothing that Markdown or a reader could take for more."""
+    """One short line, without anything that Markdown or a reader could take for more."""
     words = visible(" ".join(text.replace("`", "'").split()))
     return words if len(words) <= _MAX_NAME else f"{words[: _MAX_NAME - 1]}…"

@@ -1,5 +1,3 @@
-"""How people work in a workspace, as its files show: the environment, tests, libraries, style."""
-
 from __future__ import annotations
 
 import re
@@ -9,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Read = Callable[[str], str]
-"""The beginning of a file; nothing if there is none."""
+"""Returns the beginning of a file; empty if there is none."""
 
 _ENVIRONMENTS = (
     "pyproject.toml",

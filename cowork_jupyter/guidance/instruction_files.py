@@ -1,5 +1,3 @@
-"""Where in a workspace there are instructions: a walk over its folders, cheap to repeat."""
-
 from __future__ import annotations
 
 import time
@@ -14,12 +12,12 @@ FILE_NAME = "AGENTS.md"
 MAX_FOLDERS = 2_000
 MAX_FILES = 100
 _SETTLED_NS = 2_000_000_000
-"""A folder that was changed just now may change again without a newer time."""
+"""A folder changed more recently may change again without a newer mtime."""
 
 
 @dataclass(frozen=True)
 class _Folder:
-    """What was seen in a folder at that time of its."""
+    """The content of a folder at a version of it."""
 
     mark: tuple[int, int]
     has_file: bool
@@ -27,24 +25,22 @@ class _Folder:
 
 
 class InstructionFiles:
-    """The paths of all instructions in folders that searches look at, those above first."""
+    """Finds instruction files in folders that searches look at, parents first; cheap to repeat."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._seen: dict[str, _Folder] = {}
         self.is_cut = False
-        """Whether the last walk has ended before it had seen every folder."""
+        """Whether the last walk ended before it had seen every folder."""
 
     @property
     def limit_text(self) -> str:
-        """What is not looked at in a large workspace."""
         return (
             f"{FILE_NAME} is looked for in the first {MAX_FOLDERS:,} folders, "
             f"and {MAX_FILES} of them are read."
         )
 
     def paths(self) -> list[str]:
-        """As they are now."""
         seen: dict[str, _Folder] = {}
         found: list[str] = []
         todo = deque([""])
@@ -62,7 +58,7 @@ class InstructionFiles:
         return found
 
     def _look(self, path: str) -> _Folder | None:
-        """What is in a folder: what was seen there before, if it has not changed since."""
+        """Returns the cached content if the folder has not changed."""
         try:
             with self._workspace.locate(path or ".", follow=False) as place:
                 facts = place.stat()

@@ -1,7 +1,7 @@
 """Instructions: `AGENTS.md` of the user, of the workspace and of folders in it.
 
-The user's own counts everywhere. A folder's counts for the notebooks in and below it: parents
-add, the nearest comes last and wins. What a workspace brings along is shown, but reaches a
+The user's own apply everywhere. Those of a folder apply to the notebooks in and below it:
+parents add, the nearest comes last and wins. Those of a workspace are displayed, but reach a
 model only once the user trusts exactly that text, because it speaks with the user's voice.
 """
 
@@ -30,7 +30,7 @@ from .instruction_files import FILE_NAME, InstructionFiles
 MAX_SIZE = 64 * 1024
 """Bytes of a file."""
 TOKENS: dict[PromptProfile, int] = {"full": 2_000, "thin": 300}
-"""What all instructions may take of a prompt together."""
+"""Budget of all instructions together in a prompt."""
 _MIN_TOKENS = 60
 """Less than this of a text says nothing."""
 
@@ -48,14 +48,12 @@ class Instructions(BaseModel):
 
 @dataclass
 class InstructionListing:
-    """All instructions, and what is wrong with those that were skipped."""
-
     items: list[Instructions] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 class InstructionFinder:
-    """The instructions as they are on disk now, so that an edit counts from the next message."""
+    """Reads from disk each time, so that an edit applies from the next message."""
 
     def __init__(
         self, user: Path, workspace: Path, trusts: Callable[[Offer], bool] = lambda _offer: False
@@ -73,11 +71,11 @@ class InstructionFinder:
         return listing
 
     def for_notebook(self, notebook: str | None) -> InstructionListing:
-        """Those that count for a notebook, the nearest last; without one, the top folder's."""
+        """Those that apply to a notebook, the nearest last; without one, the top folder's."""
         return self._read(f"{folder}{FILE_NAME}" for folder in self._folders_to(notebook))
 
     def offers(self) -> Iterator[Offer]:
-        """The instructions that the workspace brings along."""
+        """The instructions that came with the workspace."""
         for item in self.listing().items:
             if item.source == "workspace":
                 yield _offer(item.path, item.text)
@@ -104,7 +102,7 @@ class InstructionFinder:
         return reversed(found)
 
     def create(self, text: str) -> Offer:
-        """Write the workspace's first instructions; such that are there stay as they are."""
+        """Write the workspace's first instructions; never overwrites."""
         with self._workspace.locate(FILE_NAME, follow=False) as place:
             if place.exists():
                 raise Conflict(
@@ -151,7 +149,7 @@ class InstructionFinder:
         )
 
     def _folders_to(self, notebook: str | None) -> Iterator[str]:
-        """The top folder and those down to the notebook, up to one that searches pass by."""
+        """The top folder and those down to the notebook, up to one that searches ignore."""
         yield ""
         if notebook is None:
             return

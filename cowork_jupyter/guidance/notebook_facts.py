@@ -1,5 +1,3 @@
-"""What a notebook file tells at a glance: its heading, and what its code imports."""
-
 from __future__ import annotations
 
 import json
@@ -14,14 +12,12 @@ _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NotebookFacts:
-    """What one notebook tells."""
-
     heading: str = ""
     imports: frozenset[str] = frozenset()
 
 
 def notebook_facts(data: bytes) -> NotebookFacts:
-    """Of a notebook's file; a broken one tells nothing."""
+    """Empty for a broken file."""
     try:
         cells = list(_cells(json.loads(data)))
     except (ValueError, RecursionError):

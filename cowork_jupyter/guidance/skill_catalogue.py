@@ -1,5 +1,3 @@
-"""What a prompt says of skills: their names, and when each is of use."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -22,8 +20,6 @@ _LENGTHS: dict[PromptProfile, int] = {"full": 240, "thin": 50}
 
 @dataclass(frozen=True)
 class SkillCatalogue:
-    """Tells agents which skills there are."""
-
     skills: Skills
     count: Count = estimate_tokens
 
@@ -34,10 +30,10 @@ class SkillCatalogue:
         request: str,
         profile: PromptProfile,
     ) -> Iterator[GuidanceText]:
-        """A line for each that has room, what fits the request first to stay.
+        """A line for each that has room, those relevant to the request first.
 
-        They stand in the same order whatever was asked, so that servers find the prompt in their
-        cache. Small models are told of no skill of ours: every line more is one to stumble over.
+        The order does not depend on the request, so that servers find the prompt in their cache.
+        Small models are told of no skill of ours: every line more is one to stumble over.
         """
         skills = [
             candidate

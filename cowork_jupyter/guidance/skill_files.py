@@ -1,7 +1,7 @@
 """A skill's folder: its SKILL.md, and the files that come with it, each by its digest.
 
-Everything is read through `Workspace`, so no link leads out of the folder that holds the skills,
-and links inside a skill's own folder are not followed at all.
+Everything is read through `Workspace`, so no link leads out of the folder that holds the
+skills, and links inside a skill's own folder are not followed at all.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ MAX_FILE_SIZE = 1024 * 1024
 MAX_TOTAL_SIZE = 2 * MAX_FILE_SIZE
 MAX_DEPTH = 4
 _CACHES = "__pycache__"
-"""Python makes them when a script runs, which is no change of the skill."""
+"""Written by Python when a script runs, which is no change of the skill."""
 
 
 @dataclass(frozen=True)
 class SkillFile:
-    """One file beside the SKILL.md."""
-
     path: str
-    """Within the skill's folder."""
+    """Relative to the skill's folder."""
     size: int
     digest: str
     """Of its content; empty for a link, which is listed and not followed."""
@@ -39,13 +37,13 @@ class SkillFile:
 
 @dataclass
 class SkillFiles:
-    """Reads the files of skills below one folder; what has not changed is not read again."""
+    """Reads the files of skills below one folder; caches digests of unchanged files."""
 
     root: Workspace
     _digests: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
 
     def of(self, folder: str) -> list[SkillFile]:
-        """The files of the skill in this folder, by path; too many or too large ones raise."""
+        """Raises InvalidInput if there are too many or too large files."""
         found: list[SkillFile] = []
         room = MAX_TOTAL_SIZE
         for file in self._walk(folder, "", 1):
@@ -58,7 +56,7 @@ class SkillFiles:
         return [file for file in found if file.path != SKILL_FILE]
 
     def read(self, folder: str, file: SkillFile) -> bytes:
-        """The file as it was listed; one that was changed meanwhile is not given out."""
+        """Raises Conflict if the file has changed since it was listed."""
         if not file.digest:
             raise InvalidInput(f"'{file.path}' is a link, which is not followed.")
         with self.root.locate(f"{folder}/{file.path}", follow=False) as place:
@@ -101,7 +99,7 @@ def _digest(data: bytes) -> str:
 
 
 def file_named(files: list[SkillFile], path: str) -> SkillFile:
-    """The listed file of that path: what a caller says is never made into one."""
+    """Only listed files: the path of a caller is never opened as such."""
     wanted = path.removeprefix("./")
     for file in files:
         if file.path == wanted:

@@ -1,4 +1,4 @@
-"""SKILL.md as the Agent Skills convention has it: front matter in YAML, then words for the agent.
+"""SKILL.md by the Agent Skills convention: front matter in YAML, then instructions.
 
     ---
     name: joins
@@ -7,7 +7,7 @@
     ---
     Count before you join …
 
-Fields that are not known here are left alone, as is `metadata`: they are for other programs.
+Unknown fields are ignored, as is `metadata`: they are for other programs.
 """
 
 from __future__ import annotations
@@ -29,22 +29,20 @@ _MAX_DEPTH = 8
 _MAX_WISHES = 100
 _FENCE = "---"
 _WISH = re.compile(r"[^\s,()]+(?:\([^()]*\))?")
-"""`Read`, `Bash(git status:*)`; between them stand spaces or commas."""
+"""`Read`, `Bash(git status:*)`, separated by spaces or commas."""
 
 
 class SkillText(BaseModel):
-    """What a SKILL.md says."""
-
     name: Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     description: Annotated[str, Field(min_length=1, max_length=1024)]
     license: str = ""
     compatibility: Annotated[str, Field(max_length=500)] = ""
-    """What it needs: programs, packages, the network."""
+    """Requirements: programs, packages, the network."""
     allowed_tools: Annotated[
         list[Annotated[str, Field(max_length=500)]],
         Field(alias="allowed-tools", max_length=_MAX_WISHES),
     ] = []
-    """Tools that it would like to use unasked. Shown to the user; it grants nothing."""
+    """Tools that it would like to use without asking. Displayed to the user; it grants nothing."""
     body: Annotated[str, Field(min_length=1)]
 
     @field_validator("description", "license", "compatibility", mode="before")
@@ -60,7 +58,7 @@ class SkillText(BaseModel):
 
 @lru_cache(maxsize=256)
 def parse_skill(data: bytes, folder: str) -> SkillText:
-    """What the SKILL.md in a folder of that name says; `InvalidInput` tells what is wrong."""
+    """Raises InvalidInput if it is malformed, or its name is not the folder's."""
     front_matter, body = _divided(_decoded(data))
     fields = {**_mapping(front_matter), "body": body.strip()}
     try:
@@ -108,7 +106,7 @@ def _mapping(front_matter: str) -> dict[str, Any]:
 
 
 class _PlainLoader(yaml.BaseLoader):  # type: ignore[misc] # PyYAML has no types
-    """Texts, lists and mappings, each once: no types, no references that could grow without end."""
+    """Only strings, lists and mappings: no types, and no references that could grow endlessly."""
 
     _depth = 0
 

@@ -1,5 +1,3 @@
-"""Which skills the user has switched off, kept with their own settings."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,7 +8,7 @@ SECTION = "skills_off"
 
 
 class SkillSwitches:
-    """A skill is on until the user switches it off, by its name."""
+    """Skills that the user has switched off by name, stored in their settings. On by default."""
 
     def __init__(self, user_settings: Path | None = None) -> None:
         self._file = SettingsFile(user_settings) if user_settings else None
@@ -19,12 +17,12 @@ class SkillSwitches:
         return name not in self._off()
 
     def set(self, name: str, *, on: bool) -> None:
-        """Switch it, here and in every other workspace."""
+        """Applies to every workspace."""
         off = [other for other in self._off() if other != name]
         if self._file:
             self._file.set(SECTION, (off if on else [*off, name]) or None)
 
     def _off(self) -> list[str]:
-        """A section that somebody has broken switches nothing off."""
+        """An invalid section switches nothing off."""
         kept = self._file.content().get(SECTION, []) if self._file else []
         return [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []

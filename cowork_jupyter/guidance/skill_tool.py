@@ -54,7 +54,7 @@ def _read_skill(skills: Skills) -> Tool:
 
 
 def body_of(skill: Skill) -> str:
-    """What a skill says, and which files it has."""
+    """The text of a skill, with the list of its files."""
     if not skill.files:
         return skill.about.body
     names = ", ".join(file.path for file in skill.files)

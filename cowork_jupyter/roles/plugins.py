@@ -1,8 +1,3 @@
-"""Roles of other packages, found by their entry points: each loads as the text of a declaration.
-
-Whatever a plug-in does wrong, the others work: it is reported and left out.
-"""
-
 from __future__ import annotations
 
 import logging
@@ -19,7 +14,10 @@ GROUP = "cowork_jupyter.roles"
 
 @cache
 def plugin_roles() -> Declarations:
-    """Those of each installed package, by their names."""
+    """Roles of other packages; each entry point loads as the text of a declaration.
+
+    A broken plug-in is reported and skipped, so that the others work.
+    """
     found = Declarations()
     try:
         points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))

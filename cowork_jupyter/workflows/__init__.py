@@ -1,8 +1,8 @@
 """Actions that the user picks: each is a form, and a well-put request for the agent.
 
 Another package adds its own by pointing an entry point of the group
-`cowork_jupyter.workflows` to a `Workflow`, or to a list of them. Users save plans of theirs
-as templates, which are workflows too.
+`cowork_jupyter.workflows` to a `Workflow`, or to a list of them. Users save their plans as
+templates, which are workflows too.
 """
 
 from .catalog import WorkflowCatalog

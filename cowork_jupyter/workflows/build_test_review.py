@@ -26,7 +26,6 @@ class BuildTestReview(Parameters):
 
 
 def _plan(given: BuildTestReview) -> dict[str, Any]:
-    """Who does what, in which order."""
     test = given.test or "Run the tests that there are, and try the change itself"
     build = {
         "id": "build",

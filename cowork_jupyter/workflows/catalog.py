@@ -11,7 +11,7 @@ from .templates import Templates
 
 
 class WorkflowCatalog:
-    """Ours, those of plug-ins, which are loaded when somebody asks, and the user's templates."""
+    """Ours, those of plug-ins, which are loaded lazily, and the user's templates."""
 
     def __init__(self, templates: Templates) -> None:
         self.templates = templates
@@ -21,9 +21,8 @@ class WorkflowCatalog:
         return load_workflows()
 
     def current(self) -> WorkflowRegistry:
-        """All of them, with the templates there are now."""
         return self._installed.together_with(self.templates.listing())
 
     def known_problems(self) -> list[Problem]:
-        """What is wrong with those that are missing; no plug-in is loaded only to find out."""
+        """What is wrong with those that are missing; does not load plug-ins to find out."""
         return self.current().problems if "_installed" in self.__dict__ else []

@@ -40,7 +40,7 @@ class OfferedParameter(BaseModel):
 
 
 def offered_parameters(plan: Plan) -> list[OfferedParameter]:
-    """All that can be saved as a parameter, what most likely varies first."""
+    """All that can be saved as a parameter, the likeliest to vary first."""
     texts = list(texts_of(plan))
     taken, offers = places(plan), dict[str, OfferedParameter]()
     for nature, value, hint in _found(plan, texts):
@@ -59,7 +59,7 @@ def offered_parameters(plan: Plan) -> list[OfferedParameter]:
 def chosen_parameters(
     words: Iterable[str], offers: Iterable[OfferedParameter]
 ) -> list[dict[str, str]]:
-    """What someone has typed: `name=value` for a value of the plan, or the name of an offer."""
+    """Parse what the user typed: `name=value` for a value of the plan, or the name of an offer."""
     known = {offer.name: offer.value for offer in offers}
     chosen = []
     for word in words:
@@ -73,7 +73,7 @@ def chosen_parameters(
 
 
 def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
-    """Each with a name that its surroundings suggest, if they do."""
+    """Each with a name that its context suggests, if any."""
     for path in (path for step in plan.steps for path in step.files):
         yield "file", path, _file_hint(path)
     for path in (match[0] for text in texts for match in _PATH.finditer(text)):
@@ -92,7 +92,7 @@ def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
 
 
 _NUMBERLESS = re.compile("|".join(pattern.pattern for pattern in (_PATH, _DATE, _CODE, _QUOTED)))
-"""What has numbers in it that are part of something else."""
+"""What contains numbers that are part of something else."""
 
 
 def _file_hint(path: str) -> str:

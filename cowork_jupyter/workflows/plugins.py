@@ -1,6 +1,6 @@
 """Workflows of other packages, found by their entry points.
 
-Whatever a plug-in does wrong, the others work: it is reported and left out.
+A broken plug-in is reported and skipped, so that the others work.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _several(loaded: Any) -> list[Any]:
 
 
 def _checked(candidate: Any) -> Workflow:
-    """A workflow that can be shown; what cannot be would take the whole list with it."""
+    """Ensures that it can be displayed: one that cannot would break the whole list."""
     if not isinstance(candidate, Workflow):
         raise TypeError(f"it is a {type(candidate).__name__}, not a Workflow")
     json.dumps(candidate.schema)

@@ -22,7 +22,7 @@ class Category:
 
 
 class WorkflowRegistry(Mapping[str, Workflow]):
-    """Workflows in the order they are shown in."""
+    """Workflows in display order."""
 
     def __init__(self, workflows: Iterable[Workflow] = ()) -> None:
         self._workflows: dict[str, Workflow] = {}
@@ -41,13 +41,13 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         return len(self._workflows)
 
     def add(self, workflow: Workflow) -> None:
-        """Take in one more. Names are taken once: a plug-in cannot replace what users know."""
+        """Raises ValueError if the name is taken: a plug-in cannot replace what users know."""
         if workflow.name in self._workflows:
             raise ValueError(f"a workflow '{workflow.name}' already exists")
         self._workflows[workflow.name] = workflow
 
     def together_with(self, listing: TemplateListing) -> WorkflowRegistry:
-        """These and the templates there are now, which cannot take a name from these."""
+        """Add the current templates, which cannot take a name from these."""
         whole = WorkflowRegistry(self.values())
         whole.problems = [*self.problems, *listing.problems]
         for template in listing.items:
@@ -59,7 +59,7 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         return whole
 
     def named(self, name: str) -> Workflow:
-        """The workflow, or an error that suggests a similar one."""
+        """Raises NotFound that suggests a similar name."""
         if name in self._workflows:
             return self._workflows[name]
         close = difflib.get_close_matches(name, self._workflows, n=1)
@@ -67,7 +67,7 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         raise NotFound(f"There is no workflow '{name}'.{hint}", code="unknown_workflow")
 
     def categories(self) -> list[Category]:
-        """The workflows in their groups; both in the order in which they were declared."""
+        """Both groups and workflows are in the order of declaration."""
         groups: dict[str, list[Workflow]] = {}
         for workflow in self._workflows.values():
             groups.setdefault(workflow.category, []).append(workflow)

@@ -1,4 +1,4 @@
-"""Making a template of a plan: what is to vary is named, and its values become places."""
+"""Makes a template of a plan: the values to vary become named placeholders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Varying(BaseModel):
     title: str = ""
     description: str = ""
     type: Kind | None = None
-    """If not said, what it looks like: a path, if a step names it among its files."""
+    """If unset, a path if a step names it among its files, otherwise text."""
     default: str | None = None
 
 
@@ -51,7 +51,7 @@ class Draft(BaseModel):
 
 
 def template_of(draft: Draft, plan: Plan) -> Template:
-    """The template, or an error that names the place where it does not add up."""
+    """Raises InvalidInput that names the invalid field."""
     if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME_LENGTH:
         wanted = f"at most {MAX_NAME_LENGTH} lower-case letters, digits and _"
         raise _refusal(f"name: must be {wanted}, and start with a letter")
@@ -76,7 +76,6 @@ class TemplateEdit(BaseModel):
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> TemplateEdit:
-        """As somebody wants it; `InvalidInput` says what cannot be."""
         try:
             return cls.model_validate(given)
         except ValidationError as error:
@@ -84,7 +83,7 @@ class TemplateEdit(BaseModel):
 
 
 def edited(template: Template, edit: TemplateEdit) -> Template:
-    """The template as the user wants it from now on; its steps are those of a plan, and stay."""
+    """Apply an edit; the steps are those of a plan, and stay."""
     before = template.saved
     kept = before.parameters if edit.parameters is None else edit.parameters
     names = {parameter.name for parameter in kept}
@@ -132,7 +131,7 @@ def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
 
 
 def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
-    """The plan with each value replaced, all at once and the longest first."""
+    """Replace all values at once, the longest first."""
     names = {parameter.value: parameter.name for parameter in parameters if parameter.value}
     if not names:
         return with_texts(plan, str)
@@ -153,7 +152,7 @@ def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
 
 
 def as_a_whole(value: str) -> str:
-    """Matches the value, but not `1` in `10`: letters and digits at its ends end there."""
+    """A pattern of the value with word boundaries at its ends, so that `1` is not in `10`."""
     before = r"(?<![A-Za-z0-9])" if re.match("[A-Za-z0-9]", value) else ""
     after = r"(?![A-Za-z0-9])" if re.search("[A-Za-z0-9]$", value) else ""
     return f"{before}{re.escape(value)}{after}"
@@ -171,7 +170,7 @@ def _declared(variation: Varying, placed: Plan) -> dict[str, str | None]:
 
 
 def _kind(variation: Varying, placed: Plan) -> Kind:
-    """A path is what a step has among its files."""
+    """A path if a step has it among its files."""
     if not any(f"{{{variation.name}}}" in step.files for step in placed.steps):
         return "text"
     return "notebook" if (variation.value or "").endswith(".ipynb") else "path"

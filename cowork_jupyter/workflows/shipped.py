@@ -231,4 +231,4 @@ SHIPPED = (
     build_test_review,
     set_up_project,
 )
-"""In the order in which they are shown."""
+"""In display order."""

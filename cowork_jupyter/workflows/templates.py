@@ -1,8 +1,8 @@
-"""Where templates are kept: the user's own, and those that come with a workspace.
+"""Storage of templates: the user's own, and those that come with a workspace.
 
-What comes with a folder is only data until the user has trusted it: it can be looked at, so that
-they know what they would trust, but it is not listed, not run and shown to no model. What is
-trusted is the text that was read, so a file that changes in between gains nothing.
+What comes with a folder is only data until the user has trusted it: it can be looked at, so
+that they know what they would trust, but it is not listed, not run and shown to no model.
+Trust applies to the text that was read, so a file that changes in between gains nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .template import SavedPlan, Source, Template
 MAX_SIZE = 256 * 1024
 """Bytes of a template."""
 MAX_TEMPLATES = 200
-"""Templates that are read of one folder."""
+"""Templates that are read from one folder."""
 WORKSPACE_FOLDER = ".cowork/workflows"
 
 
@@ -35,16 +35,12 @@ def _nothing(_offer: Offer) -> bool:
 
 @dataclass
 class TemplateListing:
-    """Templates, and what is wrong with those left out."""
-
     items: list[Template] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass
 class Templates:
-    """The templates as they are on disk now."""
-
     user: Path | None = None
     """The user's own folder."""
     workspace: Path | None = None
@@ -53,7 +49,7 @@ class Templates:
     """Whether the user trusts something that came with the workspace."""
 
     def listing(self) -> TemplateListing:
-        """All that count now: the user's, then what they trust of the workspace's."""
+        """The user's, then the trusted ones of the workspace."""
         found, brought = self._own(), self._brought()
         own = [template for template, _ in found.templates]
         listing = TemplateListing(own, [*found.problems, *brought.problems])
@@ -70,13 +66,12 @@ class Templates:
         return listing
 
     def offers(self) -> list[Offer]:
-        """What comes with the workspace, trusted or not: for the user to look at."""
+        """What came with the workspace, trusted or not, for the user to look at."""
         mine = {template.name: template for template, _ in self._own().templates}
         brought = self._brought().templates
         return [offer for template, offer in brought if not _is_copy(template, mine)]
 
     def save(self, template: Template, *, replace: bool = False) -> None:
-        """Keep a template among the user's own."""
         data = written(template)
         folder = self._own_folder()
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +84,7 @@ class Templates:
                 raise Conflict(f"The template '{template.name}' already exists.", code="name_taken")
 
     def share(self, template: Template, *, replace: bool = False) -> str:
-        """Put a copy into the workspace, for those who work there too; gives its path."""
+        """Copy a template into the workspace for others who work there; returns its path."""
         if self.workspace is None:
             raise Forbidden("There is no workspace to share it in.")
         path, data = f"{WORKSPACE_FOLDER}/{_file(template.name)}", written(template)
@@ -103,7 +98,6 @@ class Templates:
         return path
 
     def delete(self, template: Template) -> None:
-        """Remove one of the user's own."""
         if template.source != "user":
             where = f"{WORKSPACE_FOLDER}/{_file(template.name)}"
             raise Forbidden(f"It belongs to the workspace. To delete it, remove {where}.")
@@ -123,7 +117,7 @@ class Templates:
 
 
 class _Reading:
-    """What one folder holds: the templates, each with its text, and what is wrong with others."""
+    """The templates of one folder, each with its text, and the problems of others."""
 
     def __init__(self, source: Source, root: Path | None, folder: str) -> None:
         self.templates: list[tuple[Template, Offer]] = []
@@ -174,7 +168,6 @@ def _template(name: str, text: str, source: Source) -> Template:
 
 
 def written(template: Template) -> bytes:
-    """A template as its file holds it."""
     whole = template.saved.model_dump(mode="json", exclude_none=True)
     data = json.dumps(without_surrogates(whole), indent=2, ensure_ascii=False).encode()
     if len(data) > MAX_SIZE:
