@@ -132,27 +132,26 @@ class WorkspaceMemory:
             return
         text = _fitting(known.text, request, TOKENS[profile]) if known.trusted else ""
         if text:
-            about = Guidance(
-                kind="memory", name=MEMORY_FILE, source="workspace", tokens=estimate_tokens(text)
-            )
+            tokens = estimate_tokens(text)
+            about = Guidance(kind="memory", name=MEMORY_FILE, source="workspace", tokens=tokens)
             yield GuidanceText(about, text)
 
 
 def _fitting(text: str, request: str, room: int) -> str:
     """The lines that fit, each below its heading, in the order of the file."""
     lines = [note for note in lines_in(spell_hidden(text)) if note[0] not in ("", TITLE[2:])]
-    whole = _written(lines, set(range(len(lines))))
+    whole = _render(lines, set(range(len(lines))))
     if estimate_tokens(whole) <= room:
         return whole
     scores = fitness([line for _, line in lines], request)
     chosen: set[int] = set()
     for place in sorted(range(len(lines)), key=lambda at: -scores[at]):
-        if estimate_tokens(_written(lines, {*chosen, place})) <= room:
+        if estimate_tokens(_render(lines, {*chosen, place})) <= room:
             chosen.add(place)
-    return _written(lines, chosen)
+    return _render(lines, chosen)
 
 
-def _written(lines: list[tuple[str, str]], chosen: set[int]) -> str:
+def _render(lines: list[tuple[str, str]], chosen: set[int]) -> str:
     written: list[str] = []
     for place, (heading, line) in enumerate(lines):
         if place in chosen:

@@ -17,11 +17,42 @@ from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.guidance import GuidanceSource
 from ..domain.health import Problem
 from ..domain.surrogates import without_surrogates
+from ..policy.settings_file import SettingsFile
 from ..policy.trust import Offer
 from ..workspace import Workspace
-from .skill_files import SKILL_FILE, SkillFile, SkillFiles, file_named
-from .skill_format import MAX_SIZE, SkillText, parse_skill
-from .skill_switches import SkillSwitches
+from .skill_files import (
+    MAX_SIZE,
+    SKILL_FILE,
+    SkillFile,
+    SkillFiles,
+    SkillText,
+    file_named,
+    parse_skill,
+)
+
+SECTION = "skills_off"
+
+
+class SkillSwitches:
+    """Skills that the user has switched off by name, stored in their settings. On by default."""
+
+    def __init__(self, user_settings: Path | None = None) -> None:
+        self._file = SettingsFile(user_settings) if user_settings else None
+
+    def is_on(self, name: str) -> bool:
+        return name not in self._off()
+
+    def set(self, name: str, *, on: bool) -> None:
+        """Applies to every workspace."""
+        off = [other for other in self._off() if other != name]
+        if self._file:
+            self._file.set(SECTION, (off if on else [*off, name]) or None)
+
+    def _off(self) -> list[str]:
+        """An invalid section switches nothing off."""
+        kept = self._file.content().get(SECTION, []) if self._file else []
+        return [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+
 
 WORKSPACE_FOLDERS = (".cowork/skills", ".agents/skills", ".claude/skills")
 SHIPPED = Path(__file__).parent / "shipped"
@@ -111,8 +142,8 @@ class Skills:
                 continue
             for name in names:
                 try:
-                    found = _read(source, root, f"{folder}/{name}".removeprefix("./"), name)
-                    if found:
+                    path = f"{folder}/{name}".removeprefix("./")
+                    if found := _read(source, root, path, name):
                         self._add(found, listing)
                 except CoworkError as error:
                     listing.problems.append(_problem(f"The {source}'s skill '{name}'", error))

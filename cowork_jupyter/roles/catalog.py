@@ -7,10 +7,12 @@ run.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Literal
 
@@ -75,7 +77,7 @@ class RoleCatalog:
 
     def all(self) -> list[AgentRole]:
         """Every role that can be chosen, ours first."""
-        return [*AgentRole, *(self._living(role.spec.name) for role in self._counting().items)]
+        return [*AgentRole, *(self._living(role.spec.name) for role in self._effective().items)]
 
     def named(self, name: str) -> AgentRole | None:
         return next((role for role in self.all() if role.value == name), None)
@@ -99,19 +101,20 @@ class RoleCatalog:
             yield role.offer
 
     def problems(self) -> list[Problem]:
-        return self._counting().problems
+        return self._effective().problems
 
     def _living(self, name: str) -> AgentRole:
         return AgentRole.found_by(name, partial(self._spec_now, name))
 
     def _spec_now(self, name: str) -> RoleSpec | None:
-        specs = (role.spec for role in self._counting().items)
+        specs = (role.spec for role in self._effective().items)
         return next((spec for spec in specs if spec.name == name), None)
 
-    def _counting(self) -> Declarations:
+    def _effective(self) -> Declarations:
         """The user's own, then plug-ins', then the trusted ones of the workspace."""
         found = Declarations()
-        for part in (self._of_user(), self.plugins(), self._in_workspace()):
+        own = self._in_folder("user", self.user, ".")
+        for part in (own, self.plugins(), self._in_workspace()):
             found.problems.extend(part.problems)
             for role in part.items:
                 if role.source == "workspace" and not self.trusts(role.offer):
@@ -121,9 +124,6 @@ class RoleCatalog:
                 else:
                     found.items.append(role)
         return found
-
-    def _of_user(self) -> Declarations:
-        return self._in_folder("user", self.user, ".")
 
     def _in_workspace(self) -> Declarations:
         return self._in_folder("workspace", self.workspace, WORKSPACE_FOLDER)
@@ -149,11 +149,8 @@ def _read(source: Source, root: Path, folder: str) -> Declarations:
     except CoworkError as error:
         found.skip(folder, source, error.message)
         return found
-    names = [
-        name.removesuffix(".toml")
-        for name in files
-        if name.endswith(".toml") and not name.startswith(".")
-    ]
+    visible = (name for name in files if name.endswith(".toml") and not name.startswith("."))
+    names = [name.removesuffix(".toml") for name in visible]
     for name in names[:MAX_ROLES]:
         found.add(name, source, partial(_text, root, f"{folder}/{name}.toml"))
     for name in names[MAX_ROLES:]:
@@ -189,3 +186,37 @@ def _spec(name: str, text: str) -> RoleSpec:
     if declaration.name != name:
         raise InvalidInput(f"name: must be '{name}', as its file is called.")
     return declaration.spec()
+
+
+logger = logging.getLogger(__name__)
+
+GROUP = "cowork_jupyter.roles"
+
+
+@cache
+def plugin_roles() -> Declarations:
+    """Roles of other packages; each entry point loads as the text of a declaration.
+
+    A broken plug-in is reported and skipped, so that the others work.
+    """
+    found = Declarations()
+    try:
+        points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    except Exception as error:
+        found.skip(GROUP, "plugin", f"Cannot read the list of plug-ins: {error}")
+        points = []
+    for point in points:
+        found.add(point.name, "plugin", partial(_load, point))
+    return found
+
+
+def _load(point: EntryPoint) -> str:
+    try:
+        loaded = point.load()
+    except (Exception, SystemExit) as error:
+        logger.warning("The role plug-in '%s' cannot be loaded", point.name, exc_info=error)
+        raise InvalidInput(f"It cannot be loaded: {type(error).__name__}: {error}") from None
+    if not isinstance(loaded, str):
+        kind = type(loaded).__name__
+        raise InvalidInput(f"It is a {kind}, not the text of a declaration in TOML.")
+    return loaded

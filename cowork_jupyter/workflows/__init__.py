@@ -5,12 +5,18 @@ Another package adds its own by pointing an entry point of the group
 templates, which are workflows too.
 """
 
-from .catalog import WorkflowCatalog
+from .catalog import Category, WorkflowCatalog, WorkflowRegistry, load_workflows
 from .fields import FilePath, Line, NotebookPath
-from .offered import OfferedParameter, chosen_parameters, offered_parameters
-from .plugins import load_workflows
-from .registry import Category, WorkflowRegistry
-from .saving import Draft, TemplateEdit, Varying, edited, template_of
+from .saving import (
+    Draft,
+    OfferedParameter,
+    TemplateEdit,
+    Varying,
+    chosen_parameters,
+    edited,
+    offered_parameters,
+    template_of,
+)
 from .template import Template, TemplateParameter
 from .templates import Templates, written
 from .workflow import Parameters, Workflow

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -12,6 +12,7 @@ from ..domain.errors import InvalidInput
 from ..domain.plan import Plan
 from ..domain.validation import field_problems
 from .template import (
+    MAX_PARAMETERS,
     Kind,
     SavedPlan,
     Template,
@@ -19,9 +20,10 @@ from .template import (
     filled,
     places,
     shortened,
+    texts_of,
     with_texts,
 )
-from .workflow import NAME
+from .workflow import NAME, Parameters
 
 MAX_NAME_LENGTH = 50
 
@@ -58,7 +60,7 @@ def template_of(draft: Draft, plan: Plan) -> Template:
     _check_values(draft.parameters, plan)
     placed = _with_places(plan, draft.parameters)
     saved = {
-        "title": draft.title or _as_title(draft.name),
+        "title": draft.title or draft.name.replace("_", " ").strip().capitalize(),
         "description": draft.description or shortened(placed.goal),
         "parameters": [_declared(parameter, placed) for parameter in draft.parameters],
         "plan": placed.model_dump(),
@@ -87,11 +89,7 @@ def edited(template: Template, edit: TemplateEdit) -> Template:
     before = template.saved
     kept = before.parameters if edit.parameters is None else edit.parameters
     names = {parameter.name for parameter in kept}
-    fixed = {
-        parameter.name: _standard(parameter)
-        for parameter in before.parameters
-        if parameter.name not in names
-    }
+    fixed = {each.name: _fixed_value(each) for each in before.parameters if each.name not in names}
     saved = {
         "title": before.title if edit.title is None else edit.title,
         "description": before.description if edit.description is None else edit.description,
@@ -101,7 +99,7 @@ def edited(template: Template, edit: TemplateEdit) -> Template:
     return _template(template.name, saved)
 
 
-def _standard(parameter: TemplateParameter) -> str:
+def _fixed_value(parameter: TemplateParameter) -> str:
     value = parameter.example if parameter.default is None else parameter.default
     if value is None:
         why = f"'{parameter.name}' has no value to be fixed at; give it a default first"
@@ -176,9 +174,102 @@ def _kind(variation: Varying, placed: Plan) -> Kind:
     return "notebook" if (variation.value or "").endswith(".ipynb") else "path"
 
 
-def _as_title(name: str) -> str:
-    return name.replace("_", " ").strip().capitalize()
-
-
 def _refusal(why: str) -> InvalidInput:
     return InvalidInput(why, code="invalid_template")
+
+
+Nature = Literal["file", "date", "column", "text", "number"]
+
+_ENDINGS = (
+    "csv|tsv|parquet|feather|jsonl?|xlsx?|ods|txt|md|html|pdf|png|svg|jpg|py|ipynb|sql|sqlite|db|"
+    "duckdb|ya?ml|toml|pkl|np[yz]|zip|gz"
+)
+_PATH = re.compile(rf"(?<![\w./-])(?:[\w-]+/)*[\w-][\w.-]*\.(?:{_ENDINGS})(?![\w/])")
+_DATE = re.compile(
+    r"(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-])|(?<![\w.])\d{1,2}\.\d{1,2}\.\d{4}(?!\w)"
+)
+_CODE = re.compile(r"`([^`\n]{1,80})`")
+_QUOTED = re.compile(r'"([^"\n]{1,80})"|“([^”\n]{1,80})”|(?<!\w)\'([^\'\n]{1,80})\'(?!\w)')
+_NUMBER = re.compile(r"(?:\b([A-Za-z]{3,20})[ =]+)?(?<![\w.,-])(-?\d+(?:[.,]\d+)*)(?![\w.]*\w|-\d)")
+_NOT_NAMES = {"the", "and", "for", "from", "with", "into", "than"}
+
+
+class OfferedParameter(BaseModel):
+    """A value that stands in a plan, with a name it could have."""
+
+    name: str
+    value: str
+    type: Kind
+    nature: Nature
+
+
+def offered_parameters(plan: Plan) -> list[OfferedParameter]:
+    """All that can be saved as a parameter, the likeliest to vary first."""
+    texts = list(texts_of(plan))
+    taken, offers = places(plan), dict[str, OfferedParameter]()
+    for nature, value, hint in _found(plan, texts):
+        value = value.strip()
+        if not value or value in offers or not _stands_in(value, texts):
+            continue
+        name = _free(hint or nature, taken)
+        taken.add(name)
+        kind: Kind = "text"
+        if nature == "file":
+            kind = "notebook" if value.endswith(".ipynb") else "path"
+        offers[value] = OfferedParameter(name=name, value=value, type=kind, nature=nature)
+    return list(offers.values())[:MAX_PARAMETERS]
+
+
+def chosen_parameters(
+    words: Iterable[str], offers: Iterable[OfferedParameter]
+) -> list[dict[str, str]]:
+    """Parse what the user typed: `name=value` for a value of the plan, or the name of an offer."""
+    known = {offer.name: offer.value for offer in offers}
+    chosen = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals and name not in known:
+            could = f" It could be: {', '.join(known)}." if known else ""
+            why = f"Write parameters as name=value, not '{word}'.{could}"
+            raise InvalidInput(why, code="bad_parameters")
+        chosen.append({"name": name, "value": value if equals else known[name]})
+    return chosen
+
+
+def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
+    """Each with a name that its context suggests, if any."""
+    for path in (path for step in plan.steps for path in step.files):
+        yield "file", path, _file_hint(path)
+    for path in (match[0] for text in texts for match in _PATH.finditer(text)):
+        yield "file", path, _file_hint(path)
+    yield from (("date", match[0], "") for text in texts for match in _DATE.finditer(text))
+    for expectation in (expected for step in plan.steps for expected in step.expects):
+        yield "column", expectation.column or "", ""
+    yield from (("column", match[1], "") for text in texts for match in _CODE.finditer(text))
+    for match in (match for text in texts for match in _QUOTED.finditer(text)):
+        yield "text", next(filter(None, match.groups())), ""
+    bare = (_NUMBERLESS.sub(" ", text) for text in texts)
+    for match in (match for text in bare for match in _NUMBER.finditer(text)):
+        word = (match[1] or "").lower()
+        if word not in ("step", "steps"):
+            yield "number", match[2], "" if word in _NOT_NAMES else word
+
+
+_NUMBERLESS = re.compile("|".join(pattern.pattern for pattern in (_PATH, _DATE, _CODE, _QUOTED)))
+"""What contains numbers that are part of something else."""
+
+
+def _file_hint(path: str) -> str:
+    return "notebook" if path.endswith(".ipynb") else ""
+
+
+def _stands_in(value: str, texts: list[str]) -> bool:
+    """Whether it would be found when it is to be replaced."""
+    return any(re.search(as_a_whole(value), text) for text in texts)
+
+
+def _free(hint: str, taken: set[str]) -> str:
+    base = hint if NAME.fullmatch(hint) and len(hint) < MAX_NAME_LENGTH else "value"
+    base = f"{base}_value" if hasattr(Parameters, base) else base
+    candidates = (base if n == 1 else f"{base}_{n}" for n in range(1, len(taken) + 2))
+    return next(name for name in candidates if name not in taken)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -167,9 +168,8 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
 
 
 def filled(plan: Plan, values: Mapping[str, str]) -> Plan:
-    return with_texts(
-        plan, lambda text: PLACE.sub(lambda place: values.get(place[1], place[0]), text)
-    )
+    fill = partial(PLACE.sub, lambda place: values.get(place[1], place[0]))
+    return with_texts(plan, fill)
 
 
 def _expected(expectation: Expectation, change: Callable[[str], str]) -> Expectation:

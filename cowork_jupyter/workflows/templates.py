@@ -29,10 +29,6 @@ MAX_TEMPLATES = 200
 WORKSPACE_FOLDER = ".cowork/workflows"
 
 
-def _nothing(_offer: Offer) -> bool:
-    return False
-
-
 @dataclass
 class TemplateListing:
     items: list[Template] = field(default_factory=list)
@@ -45,7 +41,7 @@ class Templates:
     """The user's own folder."""
     workspace: Path | None = None
     """The workspace's top folder."""
-    trusts: Callable[[Offer], bool] = _nothing
+    trusts: Callable[[Offer], bool] = lambda _offer: False
     """Whether the user trusts something that came with the workspace."""
 
     def listing(self) -> TemplateListing:
@@ -58,9 +54,8 @@ class Templates:
             if not self.trusts(offer) or _is_copy(template, mine):
                 continue
             if template.name in mine:
-                listing.problems.append(
-                    _problem(template.name, "You already have a template of that name.")
-                )
+                why = "You already have a template of that name."
+                listing.problems.append(_problem(template.name, why))
             else:
                 listing.items.append(template)
         return listing
@@ -75,26 +70,15 @@ class Templates:
         data = written(template)
         folder = self._own_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        with Workspace(folder).locate(_file(template.name)) as place:
-            if not place.exists():
-                place.create(data)
-            elif replace:
-                place.replace(data)
-            else:
-                raise Conflict(f"The template '{template.name}' already exists.", code="name_taken")
+        what = f"The template '{template.name}'"
+        _write(folder, _file(template.name), data, what, replace=replace)
 
     def share(self, template: Template, *, replace: bool = False) -> str:
         """Copy a template into the workspace for others who work there; returns its path."""
         if self.workspace is None:
             raise Forbidden("There is no workspace to share it in.")
         path, data = f"{WORKSPACE_FOLDER}/{_file(template.name)}", written(template)
-        with Workspace(self.workspace).locate(path) as place:
-            if not place.exists():
-                place.create(data)
-            elif replace:
-                place.replace(data)
-            else:
-                raise Conflict(f"{path} already exists.", code="name_taken")
+        _write(self.workspace, path, data, path, replace=replace)
         return path
 
     def delete(self, template: Template) -> None:
@@ -143,14 +127,21 @@ class _Reading:
             self.problems.append(_problem(names[MAX_TEMPLATES], why))
 
 
+def _write(root: Path, path: str, data: bytes, what: str, *, replace: bool) -> None:
+    with Workspace(root).locate(path) as place:
+        if not place.exists():
+            place.create(data)
+        elif replace:
+            place.replace(data)
+        else:
+            raise Conflict(f"{what} already exists.", code="name_taken")
+
+
 def _names(root: Path, folder: str) -> list[str]:
     with Workspace(root).locate(folder) as place:
         names = [entry.name for entry in place.entries()]
-    return [
-        name.removesuffix(".json")
-        for name in names
-        if name.endswith(".json") and not name.startswith(".")
-    ]
+    visible = (name for name in names if name.endswith(".json") and not name.startswith("."))
+    return [name.removesuffix(".json") for name in visible]
 
 
 def _text(root: Path, path: str) -> str:

@@ -2752,7 +2752,7 @@ export interface components {
         };
         /**
          * Prompt
-         * @description A message that the server can write.
+         * @description A prompt of an MCP server.
          */
         Prompt: {
             /** @default [] */
@@ -2763,7 +2763,7 @@ export interface components {
         };
         /**
          * PromptArgument
-         * @description A value that a prompt takes.
+         * @description An argument of a prompt.
          */
         PromptArgument: {
             /** @default  */
@@ -3112,7 +3112,7 @@ export interface components {
         };
         /**
          * Resource
-         * @description Something that can be read.
+         * @description A resource of an MCP server.
          */
         Resource: {
             /** @default  */
