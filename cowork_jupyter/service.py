@@ -42,8 +42,7 @@ from .domain.roles import AgentRole, RoleView
 from .domain.settings import Settings
 from .domain.suggestions import SuggestionEvent, SuggestionRequest
 from .guidance.first_instructions import first_instructions
-from .guidance.instruction_files import FILE_NAME
-from .guidance.instructions import InstructionFinder
+from .guidance.instructions import FILE_NAME, InstructionFinder
 from .guidance.memory import WorkspaceMemory
 from .guidance.skills import Skills
 from .health import describe

@@ -45,10 +45,8 @@ from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
 from .guidance.instructions import InstructionFinder
 from .guidance.memory import WorkspaceMemory
-from .guidance.skill_catalogue import SkillCatalogue
-from .guidance.skill_switches import SkillSwitches
-from .guidance.skill_tool import SkillTools
-from .guidance.skills import Skills
+from .guidance.skill_tool import SkillCatalogue, SkillTools
+from .guidance.skills import Skills, SkillSwitches
 from .llm.base_prompts import BasePrompts
 from .llm.conversation import VisionSupport
 from .llm.frames import Frames
@@ -68,7 +66,7 @@ from .record.changes import compare
 from .record.memory import MemoryProposals
 from .retention import Retention
 from .roles import RoleCatalog
-from .roles.plugins import plugin_roles
+from .roles.catalog import plugin_roles
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels

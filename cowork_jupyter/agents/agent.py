@@ -17,8 +17,7 @@ from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
 from ..domain.settings import Settings, ToolProtocol
-from ..guidance.skill_catalogue import guidance_of
-from ..guidance.skill_tool import body_of
+from ..guidance.skill_tool import body_of, guidance_of
 from ..guidance.skills import Skills
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel

@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 
 from ..domain.roles import Permission
 from ..mcp.client import offers
-from ..mcp.client.configured import Configured
+from ..mcp.client.config import Configured
 from ..mcp.client.connection import McpConnection
 from ..mcp.client.facts import McpToolFacts
 from ..mcp.client.secrets import masked_entry
 from ..mcp.client.servers import McpServers
-from ..mcp.client.tools import described, tool_name
+from ..mcp.client.tools import describe, tool_name
 from .calls import Call
 from .models import Name, RequestBody, Text
 from .routes import table
@@ -214,7 +214,7 @@ def _tool(servers: McpServers, connection: McpConnection, facts: McpToolFacts) -
     return McpTool(
         name=facts.name,
         tool=name,
-        description=described(config.slug, facts.description or facts.title),
+        description=describe(config.slug, facts.description or facts.title),
         hints=facts.hints,
         permissions=sorted(config.permissions_for(facts.name)),
         pinned=servers.pins.look_up(name, facts.fingerprint(config)).state,

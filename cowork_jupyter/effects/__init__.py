@@ -1,1 +1,1 @@
-"""Data effects: what code did to tables, and warnings about it. Without a model, and bounded."""
+"""Data effects: what code did to tables, and warnings about it. Bounded, and without a model."""

@@ -1,4 +1,4 @@
-"""Expectations in words, and held against what was measured. Pure."""
+"""Expectations as text, and compared with what was measured. Pure."""
 
 from __future__ import annotations
 
@@ -26,39 +26,32 @@ _FAMILIES = {
     "boolean": ("bool",),
     "category": ("category", "categorical", "enum", "dictionary"),
 }
-"""What people call a type, and how the libraries' names for it begin."""
+"""Common names of types, and the prefixes of the libraries' names for them."""
 _ROUNDING = 1e-9
-"""By how much, as a share, sums of the same floats in another order may differ."""
+"""Relative difference allowed between sums of the same floats in another order."""
 
 
 @dataclass(frozen=True)
 class CheckedExpectation:
-    """One expectation, and whether it is met."""
-
     expectation: Expectation
     measured: Measured
     found: str = ""
-    """What is the case instead, if it is not met; else why nobody can say."""
+    """What is the case instead if it is not met, or why it could not be checked."""
     met: bool | None = True
     """None if it could not be checked."""
 
     @property
     def broken(self) -> BrokenExpectation | None:
-        """As it is told, if it is."""
         if self.met is not False:
             return None
         return BrokenExpectation(expectation=self.expectation, found=self.found)
 
     @property
     def updated(self) -> Expectation | None:
-        """What would be expected if what is there now is right; None where that is not simple."""
+        """The expectation that the current value would meet; None where that is not simple."""
         expectation, value = self.expectation, self.measured.value
-        simple = (
-            expectation.op == "="
-            and expectation.check in ("rows", "columns", "sum")
-            and not self.measured.problem
-        )
-        if self.met is not False or not simple:
+        is_simple = expectation.op == "=" and expectation.check in ("rows", "columns", "sum")
+        if self.met is not False or not is_simple or self.measured.problem:
             return None
         if expectation.check == "columns" and not isinstance(expectation.value, list):
             value = len(value) if isinstance(value, list) else None
@@ -66,7 +59,7 @@ class CheckedExpectation:
 
 
 def in_words(expectation: Expectation) -> str:
-    """What is expected, without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
+    """Without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
     sign, value, column = _SIGNS[expectation.op], expectation.value, expectation.column or ""
     within = f" within {_plain(expectation.tolerance * 100)} %" if expectation.tolerance else ""
     match expectation.check:
@@ -98,7 +91,7 @@ def in_words(expectation: Expectation) -> str:
 
 
 def broken_in_words(broken: BrokenExpectation) -> str:
-    """All of it: `orders: expected rows = 12,431 — it is 12,612`."""
+    """With the table: `orders: expected rows = 12,431 — it is 12,612`."""
     expectation = broken.expectation
     return f"{expectation.of.removeprefix(FILE)}: expected {in_words(expectation)} — {broken.found}"
 
@@ -106,23 +99,20 @@ def broken_in_words(broken: BrokenExpectation) -> str:
 def check(
     expectation: Expectation, measured: Measured, *, must_exist: bool = False
 ) -> CheckedExpectation:
-    """Hold an expectation against the facts.
-
-    A table that is not there (yet) breaks nothing, unless it must be there by now.
-    """
+    """A table that does not exist (yet) breaks nothing unless `must_exist`."""
     if measured.problem == "no_table":
-        said = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
-        return CheckedExpectation(expectation, measured, said, False if must_exist else None)
-    if measured.problem == "unchecked":
-        return CheckedExpectation(
-            expectation, measured, f"could not be checked: {measured.why}", None
-        )
-    found = _difference(expectation, measured)
-    return CheckedExpectation(expectation, measured, found, not found)
+        found = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
+        met = False if must_exist else None
+    elif measured.problem == "unchecked":
+        found, met = f"could not be checked: {measured.why}", None
+    else:
+        found = _difference(expectation, measured)
+        met = not found
+    return CheckedExpectation(expectation, measured, found, met)
 
 
 def _difference(expectation: Expectation, measured: Measured) -> str:
-    """What is the case instead; empty if it is as expected."""
+    """What is the case instead; empty if the expectation is met."""
     value, wrong = measured.value, measured.wrong
     if measured.problem == "no_column":
         return f"it has no column {measured.why}"
@@ -139,6 +129,7 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
     if not wrong:
         return ""
     rows = f"{wrong:,} of {measured.rows:,} row{'' if measured.rows == 1 else 's'}"
+    examples = f": {', '.join(measured.examples)}" if measured.examples else ""
     match expectation.check:
         case "unique":
             return f"{rows} repeat{'s' if wrong == 1 else ''} an earlier one"
@@ -149,21 +140,17 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
             ends = f"; it goes from {value_text(measured.low)} to {value_text(measured.high)}"
             return f"{rows} {'is' if wrong == 1 else 'are'} not{ends if known else ''}"
         case "matched":
-            return (
-                f"{rows} {'has' if wrong == 1 else 'have'} no partner{_such_as(measured.examples)}"
-            )
-    return f"{rows} {'is' if wrong == 1 else 'are'} not{_such_as(measured.examples)}"
+            return f"{rows} {'has' if wrong == 1 else 'have'} no partner{examples}"
+    return f"{rows} {'is' if wrong == 1 else 'are'} not{examples}"
 
 
 def _holds(value: JsonValue, expectation: Expectation) -> bool:
-    """Compare numbers; what is off by less than the tolerance is as good as equal."""
+    """Compare numbers; a difference within the tolerance counts as equal."""
     if not isinstance(value, (int, float)) or not isinstance(expectation.value, (int, float)):
         return False
     exact = isinstance(value, int) and isinstance(expectation.value, int)
-    allowed = abs(expectation.value) * max(
-        expectation.tolerance or 0.0, 0.0 if exact else _ROUNDING
-    )
-    off = value - expectation.value
+    tolerance = max(expectation.tolerance or 0.0, 0.0 if exact else _ROUNDING)
+    allowed, off = abs(expectation.value) * tolerance, value - expectation.value
     match expectation.op:
         case "=":
             return abs(off) <= allowed
@@ -181,14 +168,13 @@ def _holds(value: JsonValue, expectation: Expectation) -> bool:
 def _other_columns(names: Sequence[JsonValue], expectation: Expectation) -> str:
     if not isinstance(expectation.value, list):
         return "" if _holds(len(names), expectation) else f"it has {len(names):,}"
-    lacking = [name for name in expectation.value if name not in names]
-    more = (
-        [name for name in names if name not in expectation.value] if expectation.op == "=" else []
-    )
-    said = [f"it lacks {_listed(lacking)}"] if lacking else []
+    wanted = expectation.value
+    lacking = [name for name in wanted if name not in names]
+    more = [name for name in names if name not in wanted] if expectation.op == "=" else []
+    differences = [f"it lacks {_listed(lacking)}"] if lacking else []
     if more:
-        said.append(f"it also has {_listed(more)}")
-    return " and ".join(said)
+        differences.append(f"it also has {_listed(more)}")
+    return " and ".join(differences)
 
 
 def _is_of_type(found: str, wanted: str) -> bool:
@@ -197,10 +183,7 @@ def _is_of_type(found: str, wanted: str) -> bool:
 
 
 def value_text(value: JsonValue) -> str:
-    """A number as people read it; a text in quotes."""
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _plain(value)
     return str(value)
 
@@ -215,7 +198,3 @@ def _plain(number: float) -> str:
 def _listed(values: Sequence[JsonValue], most: int = 5) -> str:
     more = f" and {len(values) - most} more" if len(values) > most else ""
     return ", ".join(map(value_text, values[:most])) + more
-
-
-def _such_as(examples: Sequence[str]) -> str:
-    return f": {', '.join(examples)}" if examples else ""

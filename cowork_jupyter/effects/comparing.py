@@ -1,23 +1,23 @@
 """Two states of a table in one line: `orders: 12,431 → 12,217 rows (−214), +1 column month`.
 
-What matters most comes first; what there is no room for is counted.
+The most important changes come first; what does not fit is counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..domain.effects import FieldState, TableState
 
 MAX_LINE = 200
 MAX_NAMES = 3
-"""Columns or categories that are named; the rest is counted."""
+"""Columns or categories listed by name; the rest is counted."""
 MAX_NAME = 40
 _OF_A_SAMPLE = " (of a sample)"
 
 
 def difference(name: str, before: TableState | None, after: TableState | None) -> str:
-    """What became of the table, with its name; empty if nothing is known to differ."""
+    """Empty if nothing is known to differ."""
     if after is None:
         return f"{_short(name)}: removed" if before else ""
     if before is None:
@@ -27,12 +27,10 @@ def difference(name: str, before: TableState | None, after: TableState | None) -
 
 
 def shape_text(state: TableState) -> str:
-    """How large it is: `12,431 rows, 6 columns`."""
     return f"{counted(state.rows, 'row')}, {counted(state.columns, 'column')}"
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, as people write it."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -52,8 +50,6 @@ def _changes(before: TableState, after: TableState) -> Iterator[str]:
 
 
 class _Fields:
-    """The columns of both states, and which of them are the same."""
-
     def __init__(self, before: TableState, after: TableState) -> None:
         self._before, self._after = before, after
         old = {field.name: field for field in before.fields}
@@ -65,8 +61,9 @@ class _Fields:
         gone = [field for name, field in old.items() if name not in new]
         came = [field for name, field in new.items() if name not in old]
         self._renamed = list(_renamed(gone, came))
-        self._gone = _without(gone, (field for field, _ in self._renamed))
-        self._came = _without(came, (field for _, field in self._renamed))
+        renamed = {field.name for pair in self._renamed for field in pair}
+        self._gone = [field for field in gone if field.name not in renamed]
+        self._came = [field for field in came if field.name not in renamed]
         self._both = [(old[name], new[name]) for name in old if name in new]
         # Samples of tables of different sizes have different rows.
         self._are_comparable = before.sampled == after.sampled and (
@@ -74,7 +71,6 @@ class _Fields:
         )
 
     def columns(self) -> Iterator[str]:
-        """Those that came, went, or are called otherwise."""
         if not self._are_all_known:  # of a wide table only the first are known
             more = self._after.columns - self._before.columns
             if more:
@@ -88,7 +84,6 @@ class _Fields:
             yield f"{_short(old.name)} renamed {_short(new.name)}"
 
     def types(self) -> Iterator[str]:
-        """Types and time zones that are others."""
         for old, new in self._both:
             if old.zone != new.zone and (old.zone or new.zone):
                 yield f"{_short(old.name)} time zone {old.zone or 'none'} → {new.zone or 'none'}"
@@ -96,7 +91,6 @@ class _Fields:
                 yield f"{_short(old.name)} {old.type} → {new.type}"
 
     def missing(self) -> Iterator[str]:
-        """How many values are missing."""
         for old, new in self._both:
             counts = _missing(old), _missing(new)
             if None in counts or counts[0] == counts[1]:
@@ -105,7 +99,7 @@ class _Fields:
                 yield f"{_short(old.name)} missing {counts[0]:,} → {counts[1]:,}"
 
     def values(self) -> Iterator[str]:
-        """Categories that came or went; else sums, where no row did."""
+        """Categories that were added or removed; else sums, if the number of rows is unchanged."""
         if not self._are_comparable:
             return
         for old, new in self._both:
@@ -139,7 +133,7 @@ def _missing(field: FieldState) -> int | None:
 def _renamed(
     gone: list[FieldState], came: list[FieldState]
 ) -> Iterator[tuple[FieldState, FieldState]]:
-    """Columns with the same facts and other names, if there is no doubt which is which."""
+    """Pair columns that differ only in name, where the match is unambiguous."""
     for old in gone:
         same = [new for new in came if _facts(new) == _facts(old)]
         others = [field for field in gone if _facts(field) == _facts(old)]
@@ -151,13 +145,8 @@ def _facts(field: FieldState) -> FieldState:
     return field.model_copy(update={"name": ""})
 
 
-def _without(fields: list[FieldState], others: Iterable[FieldState]) -> list[FieldState]:
-    names = {other.name for other in others}
-    return [field for field in fields if field.name not in names]
-
-
 def _fitting(changes: list[str], room: int) -> str:
-    """As many as there is room for, at least one."""
+    """Join as many as fit, at least one."""
     kept = changes[:1]
     for change in changes[1:]:
         if len(", ".join([*kept, change])) > room:
@@ -182,12 +171,5 @@ def _signed(number: int) -> str:
 
 
 def _number(value: float) -> str:
-    """With as many digits as anybody reads."""
-    text = (
-        f"{value:,.0f}"
-        if value == int(value)
-        else f"{value:,.4g}"
-        if abs(value) < 1
-        else f"{value:,.2f}"
-    )
-    return text.replace("-", "−")
+    form = ",.0f" if value == int(value) else ",.4g" if abs(value) < 1 else ",.2f"
+    return f"{value:{form}}".replace("-", "−")

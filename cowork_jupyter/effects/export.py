@@ -32,7 +32,7 @@ _TYPES = {
 
 
 def as_asserts(expectations: Sequence[Expectation]) -> str:
-    """Code for a cell that fails where one of them is broken; it needs only pandas."""
+    """Code for a cell that fails where an expectation is broken; it needs only pandas."""
     lines = [*_imports(expectations), *_reading(expectations)]
     for expectation in expectations:
         said = f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"
@@ -41,36 +41,27 @@ def as_asserts(expectations: Sequence[Expectation]) -> str:
 
 
 def as_pandera(expectations: Sequence[Expectation]) -> str:
-    """The source of a schema for each table, and code that validates the tables."""
     lines = [*_imports(expectations, "import pandera.pandas as pa"), *_reading(expectations)]
     for of in dict.fromkeys(expectation.of for expectation in expectations):
-        lines += [
-            "",
-            *_schema(
-                _name(of), [expectation for expectation in expectations if expectation.of == of]
-            ),
-        ]
+        lines += ["", *_schema(_name(of), [each for each in expectations if each.of == of])]
     return "\n".join(lines) + "\n"
 
 
 def _schema(table: str, expectations: Sequence[Expectation]) -> list[str]:
-    columns = dict.fromkeys(
-        expectation.column for expectation in expectations if expectation.column
-    )
+    columns = dict.fromkeys(each.column for each in expectations if each.column)
     lines = [f"{table}_schema = pa.DataFrameSchema("]
     if columns:
         lines.append("    columns={")
         for column in columns:
-            about = [expectation for expectation in expectations if expectation.column == column]
+            about = [each for each in expectations if each.column == column]
             lines.append(f"        {column!r}: {_pandera_column(about)},")
         lines.append("    },")
-    whole = [expectation for expectation in expectations if not expectation.column]
+    whole = [each for each in expectations if not each.column]
     if whole:
         lines.append("    checks=[")
         lines += [
-            f"        pa.Check(lambda df: {_condition(expectation, 'df')}, "
-            f"error={in_words(expectation)!r}),"
-            for expectation in whole
+            f"        pa.Check(lambda df: {_condition(each, 'df')}, error={in_words(each)!r}),"
+            for each in whole
         ]
         lines.append("    ],")
     return [*lines, ")", f"{table}_schema.validate({table})"]
@@ -82,22 +73,16 @@ def _pandera_column(expectations: Sequence[Expectation]) -> str:
     if "unique" in checks:
         parts.append("unique=True")
     others = [
-        expectation
-        for expectation in expectations
-        if expectation.check not in ("no_missing", "unique")
+        f"pa.Check(lambda s: {_of_column(other, 's')}, error={in_words(other)!r}, ignore_na=False)"
+        for other in expectations
+        if other.check not in ("no_missing", "unique")
     ]
     if others:
-        each = [
-            f"pa.Check(lambda s: {_of_column(other, 's')}, error={in_words(other)!r}, "
-            "ignore_na=False)"
-            for other in others
-        ]
-        parts.append(f"checks=[{', '.join(each)}]")
+        parts.append(f"checks=[{', '.join(others)}]")
     return f"pa.Column({', '.join(parts)})"
 
 
 def _condition(expectation: Expectation, table: str) -> str:
-    """What must be true, as an expression of pandas."""
     value, compared = expectation.value, _COMPARED[expectation.op]
     match expectation.check:
         case "rows":
@@ -154,21 +139,19 @@ def _is_of_type(column: str, kind: str) -> str:
 
 def _imports(expectations: Sequence[Expectation], more: str = "") -> list[str]:
     code = " ".join(_condition(expectation, "t") for expectation in expectations)
-    files = any(
-        table.startswith(FILE) for expectation in expectations for table in tables_of(expectation)
-    )
     lines = ["import math\n"] if "math." in code else []
-    if files or "pd." in code:
+    if "pd." in code or _reading(expectations):
         lines.append("import pandas as pd")
     return [*lines, *([more] if more else []), *([""] if lines or more else [])]
 
 
 def _reading(expectations: Sequence[Expectation]) -> list[str]:
-    tables = dict.fromkeys(
-        table for expectation in expectations for table in sorted(tables_of(expectation))
-    )
-    files = [table for table in tables if table.startswith(FILE)]
-    return [f"{_name(file)} = {_reader(file.removeprefix(FILE))}" for file in files]
+    tables = dict.fromkeys(table for each in expectations for table in sorted(tables_of(each)))
+    return [
+        f"{_name(table)} = {_reader(table.removeprefix(FILE))}"
+        for table in tables
+        if table.startswith(FILE)
+    ]
 
 
 def _reader(path: str) -> str:
@@ -177,7 +160,6 @@ def _reader(path: str) -> str:
 
 
 def _name(of: str) -> str:
-    """A variable for a table; a file's is made of its name."""
     if not of.startswith(FILE):
         return of
     name = re.sub(r"\W+", "_", of.rpartition("/")[2].removeprefix(FILE)).strip("_")

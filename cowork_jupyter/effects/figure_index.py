@@ -1,8 +1,8 @@
-"""Looks figures up by value in what code has put out.
+"""Looks figures up by value in the outputs of code.
 
-A figure is found where rounding a number of an output to the figure's precision gives the figure:
-as it stands, as a share of what is told in percent, or in thousands and millions. Nothing is
-computed: a difference or a ratio that no output has is not found.
+A figure is found where rounding a number of an output to the figure's precision gives the
+figure: as is, as a fraction for a percentage, or in thousands and millions. Nothing is computed:
+a difference or ratio that no output contains is not found.
 """
 
 from __future__ import annotations
@@ -15,33 +15,29 @@ from functools import cached_property
 
 from ..domain.effects import DataEffect, TableState
 from ..domain.figures import Figure, FigureSource
-from .figures import WrittenFigure, find_figures
-from .numerals import Reading, readings_of
+from .figures import WrittenFigure, find_figures, readings_of
 
 MAX_OUTPUT_HEAD, MAX_OUTPUT_TAIL = 200_000, 50_000
 """Characters of an output that are read: more than any model reads of it."""
 
 _TOKEN = re.compile(r"(?<![\w.,])[-−]?\d[\d.,_'’\u202f]*(?:[eE][-+]?\d+)?(?:\s?%)?")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _TALKS_OF_PERCENT = re.compile(r"%|percent|pct|prozent|share|anteil|rate|ratio", re.IGNORECASE)
 _MIN_DIGITS = 2
-"""Digits that a figure with a scale must have to be found without it: `1.92 M` as `1.92`."""
+"""Digits a scaled figure needs to be found without its scale: `1.92 M` as `1.92`."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What code, or a look at tables, has put out."""
-
     text: str
     source: FigureSource | None = None
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The numbers in it, read once."""
         return Numbers.of(self.text)
 
     @classmethod
     def of_effect(cls, effect: DataEffect) -> Output:
-        """What was seen of a table around a run."""
         facts = [effect.line, *map(_facts_of, filter(None, (effect.before, effect.after)))]
         call_id = None if effect.cell_id else effect.call_id
         return cls(" ".join(facts), FigureSource(cell_id=effect.cell_id, call_id=call_id))
@@ -49,18 +45,15 @@ class Output:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of a text, in order."""
-
     whole: list[float] = field(default_factory=list)
     decimal: list[float] = field(default_factory=list)
     percent: list[float] = field(default_factory=list)
-    """Those with a sign that says so; they stand among the decimal ones, too."""
+    """Those with a percent sign; they are also in `decimal`."""
     talks_of_percent: bool = False
-    """Whether a whole number in it may be one."""
+    """Whether a whole number in the text may be a percentage."""
 
     @classmethod
     def of(cls, text: str) -> Numbers:
-        """Read them; of a long text its beginning and its end."""
         if len(text) > MAX_OUTPUT_HEAD + MAX_OUTPUT_TAIL:
             text = f"{text[:MAX_OUTPUT_HEAD]}\n{text[-MAX_OUTPUT_TAIL:]}"
         whole: set[float] = set()
@@ -83,19 +76,17 @@ class Numbers:
         return cls(sorted(whole), sorted(decimal), sorted(percent), talks)
 
     def have(self, figure: WrittenFigure) -> bool:
-        """Whether one of them, rounded, is the figure."""
-        return any(self._have(*span) for span in _spans(figure, self))
-
-    def _have(self, numbers: list[float], value: float, reach: float) -> bool:
-        place = bisect_left(numbers, value - reach)
-        return place < len(numbers) and numbers[place] <= value + reach
+        for numbers, value, reach in _spans(figure, self):
+            place = bisect_left(numbers, value - reach)
+            if place < len(numbers) and numbers[place] <= value + reach:
+                return True
+        return False
 
 
 def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) -> list[Figure]:
-    """The figures of a text, each once, with the first output that has it.
+    """The distinct figures of a text, each with the first output that contains it.
 
-    Outputs come with the best first. What is in `known`, such as the user's own words, is nobody's
-    finding and is left out.
+    Outputs are ordered best first. Numbers in `known`, such as the user's own words, are left out.
     """
     found: dict[str, Figure] = {}
     in_order, never_listed = list(outputs), list(known)
@@ -109,12 +100,11 @@ def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) 
 
 
 def without_source(figures: Iterable[Figure]) -> list[str]:
-    """Figures that are in no output, as they are written."""
     return [figure.text for figure in figures if figure.source is None]
 
 
 Span = tuple[list[float], float, float]
-"""Some numbers, and what to find among them within which reach."""
+"""Sorted numbers, the value to find among them, and the tolerance."""
 
 
 def _spans(figure: WrittenFigure, numbers: Numbers) -> Iterator[Span]:
@@ -144,25 +134,21 @@ def _wanted(figure: WrittenFigure, numbers: Numbers) -> Iterator[Span]:
 
 
 def _values_of(token: str) -> Iterator[tuple[float, bool]]:
-    """The values of a token that is not plainly a number, each with whether it is whole."""
+    """The values of a token that `float` does not accept, each with whether it is whole."""
     digits = token.rstrip("%").strip()
     sign = -1 if digits[0] in "-−" else 1
     digits, _, power = re.sub(r"^[-−]", "", digits).rstrip(".,'’_").replace("E", "e").partition("e")
     # A program's `1,234` may be either: it is no text in one language.
     readings = readings_of(digits, german=True) if digits else []
     if not readings:  # `1,2,3` is a list
-        readings = [reading for part in re.split(r"[,_'’]", digits) for reading in _plain(part)]
+        parts = (part for part in re.split(r"[,_'’]", digits) if _PLAIN.fullmatch(part))
+        readings = [reading for part in parts for reading in readings_of(part)]
     for reading in readings:
         factor = 10.0 ** int(power) if power and abs(int(power)) < 300 else 1.0
         yield sign * reading.value * factor, reading.step == 1 and not power
 
 
-def _plain(part: str) -> Iterator[Reading]:
-    yield from readings_of(part) if re.fullmatch(r"\d+(?:\.\d+)?", part) else ()
-
-
 def _facts_of(table: TableState) -> str:
-    """The numbers of a table in words of a program."""
     facts: list[object] = [table.rows, table.columns, table.duplicates]
     for column in table.fields:
         facts += [column.missing, column.distinct, column.low, column.high, column.total]

@@ -1,11 +1,11 @@
 """The figures in a Markdown text: what it claims in numbers, each with its precision.
 
-What is a figure: whole numbers with or without separators (English, German, Swiss), decimals,
+Figures are whole numbers with or without separators (English, German, Swiss), decimals,
 percentages, amounts with a currency, a unit or a scale (`1.9 M`, `3 Mio`), also in ranges and
-tables. What is none: what names or counts rather than measures. That is code, file names, links,
-dates, times, years, versions, ids, ordinals, numbers of lists, headings, cells and steps, windows
-(`last 30 days`, `5-fold`), levels (`95 % confidence`), bounds (`< 5 %`), ratios (`1:4`), and whole
-numbers up to 12 that have neither a sign nor `%`, a scale or a currency, unless the text says that
+tables. Numbers that name or count rather than measure are not: code, file names, links, dates,
+times, years, versions, ids, ordinals, numbers of lists, headings, cells and steps, windows
+(`last 30 days`, `5-fold`), levels (`95 % confidence`), bounds (`< 5 %`), ratios (`1:4`), and
+whole numbers up to 12 without a sign, `%`, scale or currency, unless the text says that
 something *is* that number.
 """
 
@@ -14,14 +14,68 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from .numerals import Reading, is_german, readings_of
+from ..domain.figures import MAX_ASSUMPTIONS, Assumption
+
+_GERMAN = re.compile(
+    r"\d\.\d{3},\d|\b(?:der|das|und|ist|sind|wurden?|mit|für|nicht|eine?r?|zum|beträgt|Prozent|Zeilen"
+    r"|Spalten|Umsatz|Werte?|Mittelwert|Durchschnitt|Anteil|Summe|Mio|Mrd|Tsd|Tausend|Millionen)\b"
+)
+_SPACES = re.compile(r"[\s'’_\u202f\u00a0\u2009]")
+_TIE = 1e-9
+"""Relative slack around a half, which may be rounded in either direction."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    value: float
+    step: float
+    """What a unit of its last digit stands for: 0.1 for `61.4`."""
+
+    @property
+    def reach(self) -> float:
+        """Maximum distance of a number that rounds to it. Halves go both ways."""
+        return self.step / 2 * (1 + _TIE) + abs(self.value) * 1e-12
+
+    def times(self, factor: float, widths: float = 1.0) -> Reading:
+        """The same in another unit, with `widths` times the step."""
+        return Reading(self.value * factor, self.step * abs(factor) * widths)
+
+
+def is_german(text: str) -> bool:
+    """Whether a text reads as German, where a comma is the decimal mark."""
+    return _GERMAN.search(text) is not None
+
+
+def readings_of(written: str, *, german: bool = False) -> list[Reading]:
+    """Possible meanings of digits with separators, likeliest first; empty if it is not a number."""
+    digits = _SPACES.sub("", written)
+    marks = [char for char in digits if char in ".,"]
+    if not marks:
+        return [_reading(digits)]
+    last = marks[-1]
+    whole, _, rest = digits.rpartition(last)
+    if len(set(marks)) == 2:
+        other = "." if last == "," else ","
+        return [_reading(whole.replace(other, ""), rest)] if last not in whole else []
+    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)
+    thousands = [_reading(digits.replace(last, ""))] if grouped else []
+    decimal = [_reading(whole, rest)] if len(marks) == 1 else []
+    if not (thousands and decimal):
+        return thousands or decimal
+    # In English it is clear which is meant; who writes German may still write numbers in English.
+    english = [*thousands, *decimal] if last == "," else [*decimal, *thousands]
+    return english[::-1] if german else english[:1]
+
+
+def _reading(whole: str, decimals: str = "") -> Reading:
+    return Reading(float(f"{whole or 0}.{decimals or 0}"), 10.0 ** -len(decimals))
+
 
 MAX_TEXT = 20_000
-"""Characters of a text that are looked at."""
 _NO_WORDS = re.compile(r"\S{100,}|[^\S\n]{20,}|\n{3,}")
 """Runs that nobody reads, and that would cost the patterns below more than all the rest."""
 _SMALL = 12
@@ -80,7 +134,7 @@ _NO_FIGURES = [
     )
 ]
 _FORMULA = re.compile(r"\$(?=\S)([^$\n]{0,200}[=\\^_][^$\n]{0,200})(?<=\S)\$(?!\d)")
-"""Its dollars are no money."""
+"""Dollars around a formula are not a currency."""
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "tsd": 1e3, "tausend": 1e3,
     "m": 1e6, "mn": 1e6, "mm": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6,
@@ -93,7 +147,7 @@ _NUMBER = (
     r"\d{1,3}(?:[,.'’\u202f\u00a0\u2009\x20]\d{3}){1,6}(?![\d])(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+"
 )
 _GAP = r"[\x20\u00a0\u202f\u2009]"
-"""Between a number and its unit; a line does not end there."""
+"""Between a number and its unit; never a line break."""
 _FIGURE = re.compile(
     rf"""(?<![\w#/\\.,^])(?<![A-Za-z][-–])
     (?P<sign>(?<![\w)%])(?:[-−–+]|±{_GAP}?)(?=[$€£¥.\d]))?
@@ -136,15 +190,12 @@ _RANGE = re.compile(r"\s?(?:[-–—]|to|bis)\s?")
 
 @dataclass(frozen=True)
 class WrittenFigure:
-    """A number that a text claims."""
-
     text: str
-    """As it is written, with currency, sign and unit."""
+    """As written, with currency, sign and unit."""
     readings: tuple[Reading, ...]
-    """What it may mean, the likeliest first: `1,234` is another number in German."""
+    """Possible meanings, likeliest first: `1,234` is another number in German."""
     is_percent: bool = False
     scale: float = 1.0
-    """What the number is multiplied by: `1.9 M` has a million."""
     may_be_loss: bool = False
     """Whether words around it may say that the number it comes from is negative."""
     start: int = 0
@@ -152,18 +203,17 @@ class WrittenFigure:
 
     @property
     def value(self) -> float:
-        """The likeliest; of a percentage, what stands before the sign."""
+        """The likeliest; of a percentage, the number before the sign."""
         return self.readings[0].value * self.scale
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """All that its scale may mean: computers count bytes in two ways."""
+        """All that its scale may mean: bytes are counted in powers of 10 and of 2."""
         return (self.scale, *(two for key, two in _OF_BYTES.items() if _SCALES[key] == self.scale))
 
 
 @lru_cache(maxsize=32)  # whoever looks for any of them soon wants them all
 def find_figures(text: str) -> tuple[WrittenFigure, ...]:
-    """The figures of a text, in its order."""
     text = _NO_WORDS.sub(lambda run: "\n\n" if run[0][0] == "\n" else " ", text[:MAX_TEXT])
     plain = _without_names(text)
     german, losses = is_german(text), [match.span() for match in _LOSS.finditer(plain)]
@@ -176,7 +226,7 @@ def find_figures(text: str) -> tuple[WrittenFigure, ...]:
 
 
 def _without_names(text: str) -> str:
-    """The text with blanks where something stands in which no number is a figure."""
+    """Blank out everything in which no number is a figure."""
     text = _FORMULA.sub(r" \1 ", text)
     for pattern in _NO_FIGURES:
         text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
@@ -222,7 +272,7 @@ def _is_near(losses: list[tuple[int, int]], match: re.Match[str]) -> bool:
 
 
 def _is_no_figure(number: int, match: re.Match[str], text: str, before: str) -> bool:
-    """Whether a whole number without any mark counts, or names a year."""
+    """Whether an unmarked whole number merely counts, or names a year."""
     if number <= _SMALL:
         return number < 2 or not _SAYS_IT_IS.search(before)
     is_year = len(match["number"]) == 4 and 1900 <= number < 2100
@@ -230,7 +280,7 @@ def _is_no_figure(number: int, match: re.Match[str], text: str, before: str) -> 
 
 
 def _scale_of(word: str, is_money: bool) -> float:
-    """A lone `m` or `b` is a scale only of money; else they are metres, or nothing."""
+    """A lone `m` or `b` is a scale only of money; otherwise metres, or nothing."""
     if word in ("m", "b", "mm") and not is_money:
         return 1.0
     return _SCALES.get(word.lower(), 1.0)
@@ -245,7 +295,7 @@ def _power_of(written: str) -> float:
 
 
 def _trailing_unit(number: str) -> float:
-    """Of a number that is rounded by words: what its last digit that is not zero stands for."""
+    """What the last nonzero digit of a number rounded by words stands for."""
     digits = re.sub(r"\D", "", number)
     if number[-1:] != "0" or re.search(r"[.,]\d{1,2}$", number):
         return 1.0
@@ -256,7 +306,7 @@ def _trailing_unit(number: str) -> float:
 
 
 def _is_in_percent_column(text: str, place: int) -> bool:
-    """Whether it stands in a table, in a column whose head says that all of it is in percent."""
+    """Whether it is in a table column whose header contains `%`."""
     begin = text.rfind("\n", 0, place) + 1
     if not text[begin:place].lstrip().startswith("|"):
         return False
@@ -267,14 +317,47 @@ def _is_in_percent_column(text: str, place: int) -> bool:
 
 
 def _with_common_unit(figures: list[WrittenFigure], text: str) -> Iterator[WrittenFigure]:
-    """In `10–20 %` and `1.2 to 1.4 million` what stands behind the second is of both."""
+    """In `10–20 %` and `1.2 to 1.4 million` the unit after the second applies to both."""
     for figure, following in pairwise(figures):
         is_range = _RANGE.fullmatch(text, figure.end, following.start) is not None
         if is_range and not figure.is_percent and figure.scale == 1:
-            yield WrittenFigure(
-                figure.text, figure.readings, following.is_percent, following.scale,
-                figure.may_be_loss, figure.start, figure.end,
-            )  # fmt: skip
+            yield replace(figure, is_percent=following.is_percent, scale=following.scale)
         else:
             yield figure
     yield from figures[-1:]
+
+
+_HEADING = re.compile(
+    r"(?:#{1,6} )?(?:\*\*|__)? ?(?:(?:My|Key|Meine|Die) )?(?:Assumptions?|Annahmen?)"
+    r"(?: (?:made|I made|used|getroffen))? ?:? ?(?:\*\*|__)? ?:?",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^[ \t>]*(?:[-*+•]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$")
+_NONE = re.compile(r"(?:none|no assumptions|keine?)\b.{0,20}", re.IGNORECASE)
+
+
+def assumptions_in(text: str) -> list[Assumption]:
+    """Parse the list under the last `Assumptions` heading, in any language of the interface.
+
+    The heading may be Markdown, bold, or a line with a colon. Indented lines continue an item; the
+    list ends at any other text.
+    """
+    lines = text.splitlines()
+    headings = [at for at, line in enumerate(lines) if _is_heading(line)]
+    if not headings:
+        return []
+    items: list[str] = []
+    for line in lines[headings[-1] + 1 :]:
+        if item := _ITEM.match(line):
+            items.append(item[1])
+        elif items and line[:1] in (" ", "\t") and line.strip():
+            items[-1] += f" {line.strip()}"
+        elif line.strip():
+            break
+    stated = [item.strip()[:2000] for item in items if not _NONE.fullmatch(item.strip())]
+    return [Assumption.model_validate(item) for item in stated[:MAX_ASSUMPTIONS]]
+
+
+def _is_heading(line: str) -> bool:
+    words = " ".join(line.strip(" \t>").split())
+    return len(line) < 200 and _HEADING.fullmatch(words) is not None

@@ -1,7 +1,7 @@
-"""The state of a table in a file, by cheap means: its first bytes, or what its format says of it.
+"""The state of a table in a file, by cheap means: its first bytes, or its format's metadata.
 
-Nothing is imported that could take long, so no library that reads tables. What is no table, or is
-one of a kind that would have to be read whole, has no state.
+Imports no library that reads tables, since that could take long. Files that are not tables, or
+would have to be read whole, have no state.
 """
 
 from __future__ import annotations
@@ -9,17 +9,164 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from ..domain.effects import FieldState, TableState
 from ..tools.kernel.inside.plain import is_secret_name
 from ..tools.table_facts import MAX_COLUMNS, MAX_VALUES, TableColumn, table_facts
-from .parquet import parquet_shape
+
+MAX_FOOTER = 4 * 1024 * 1024
+_MAGIC = b"PAR1"
+_TAIL = 8
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+_SCHEMA, _ROWS = 2, 3
+"""Field ids of the file metadata."""
+_NAME, _CHILDREN = 4, 5
+"""Field ids of a schema element."""
+
+
+def parquet_shape(file: BinaryIO, size: int) -> tuple[int, list[str]]:
+    """Row count and column names. Raises ValueError if it is not a Parquet file.
+
+    Reads only the footer, and decodes only these two facts, so it takes no library and no time.
+    """
+    if size < _TAIL + len(_MAGIC):
+        raise ValueError("too short")
+    file.seek(size - _TAIL)
+    tail = file.read(_TAIL)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or length > min(MAX_FOOTER, size - _TAIL):
+        raise ValueError("no Parquet file")
+    file.seek(size - _TAIL - length)
+    reader = _Compact(file.read(length))
+    schema: list[tuple[str, int]] = []
+    for field, kind in reader.fields():
+        if field == _SCHEMA and kind == _LIST:
+            schema = [_element(reader) for _ in range(reader.list_head()[0])]
+        elif field == _ROWS and kind == _I64:
+            return reader.number(), _top_names(schema)
+        else:
+            reader.skip(kind)
+    raise ValueError("it does not say how many rows it has")
+
+
+def _element(reader: _Compact) -> tuple[str, int]:
+    """Name and number of direct children of a schema element."""
+    name, children = "", 0
+    for field, kind in reader.fields():
+        if field == _NAME and kind == _BINARY:
+            name = reader.binary().decode("utf-8", "replace")
+        elif field == _CHILDREN and kind == _I32:
+            children = reader.number()
+        else:
+            reader.skip(kind)
+    return name, children
+
+
+def _top_names(schema: list[tuple[str, int]]) -> list[str]:
+    """Names of the root's children: the schema is a tree in depth-first order."""
+    names: list[str] = []
+    inside = 0
+    for name, children in schema[1:]:
+        if inside:
+            inside -= 1
+        else:
+            names.append(name)
+        inside += children
+    return names
+
+
+class _Compact:
+    """Thrift's compact protocol, as far as a footer needs it."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def fields(self) -> Iterator[tuple[int, int]]:
+        """The fields of a struct; the caller must read or skip each value."""
+        field = 0
+        while head := self._byte():
+            step, kind = head >> 4, head & 15
+            field = field + step if step else self.number()
+            yield field, kind
+
+    def number(self) -> int:
+        """A zigzag-encoded integer."""
+        value = self._unsigned()
+        return (value >> 1) ^ -(value & 1)
+
+    def binary(self) -> bytes:
+        return self._take(self._unsigned())
+
+    def list_head(self) -> tuple[int, int]:
+        """Size and element kind."""
+        head = self._byte()
+        size = head >> 4
+        return (self._unsigned() if size == 15 else size), head & 15
+
+    def skip(self, kind: int) -> None:
+        if kind in (_TRUE, _FALSE):
+            return
+        if kind == _BYTE:
+            self._take(1)
+        elif kind in (_I16, _I32, _I64):
+            self._unsigned()
+        elif kind == _DOUBLE:
+            self._take(8)
+        elif kind == _BINARY:
+            self.binary()
+        elif kind in (_LIST, _SET):
+            size, inner = self.list_head()
+            for _ in range(size):
+                self._skip_in_list(inner)
+        elif kind == _MAP:
+            self._skip_map()
+        elif kind == _STRUCT:
+            for _, inner in self.fields():
+                self.skip(inner)
+        else:
+            raise ValueError("unknown kind of value")
+
+    def _skip_in_list(self, kind: int) -> None:
+        if kind in (_TRUE, _FALSE):
+            self._take(1)  # here, unlike in a struct, it has a byte of its own
+        else:
+            self.skip(kind)
+
+    def _skip_map(self) -> None:
+        size = self._unsigned()
+        kinds = self._byte() if size else 0
+        for _ in range(size):
+            self._skip_in_list(kinds >> 4)
+            self._skip_in_list(kinds & 15)
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise ValueError("number too long")
+
+    def _byte(self) -> int:
+        return self._take(1)[0]
+
+    def _take(self, length: int) -> bytes:
+        start, self._at = self._at, self._at + length
+        if self._at > len(self._data):
+            raise ValueError("cut off")
+        return self._data[start : self._at]
+
 
 MAX_HEAD = 128 * 1024
-"""Bytes of a text file whose columns are looked at."""
+"""Bytes of a text file whose columns are examined."""
 MAX_COUNTED = 64 * 1024 * 1024
 """Bytes in which rows are counted; of a larger file their number is an estimate."""
 MAX_JSON = 1024 * 1024
@@ -30,7 +177,7 @@ _DIMENSION = re.compile(rb'<dimension ref="[A-Z]+(\d+):([A-Z]+)(\d+)"')
 
 
 def file_state(path: str, file: BinaryIO, size: int) -> TableState | None:
-    """The table in this open file; None if there is none that can be told at once."""
+    """None if there is no table, or none whose shape is known cheaply."""
     read = _READERS.get(PurePosixPath(path).suffix.lower())
     try:
         return read(file, size) if read else None
@@ -54,7 +201,7 @@ def _text(file: BinaryIO, size: int) -> TableState | None:
 
 
 def _rows(head: bytes, file: BinaryIO, size: int) -> int:
-    """Lines behind the header; of a very large file, as many as its beginning lets expect."""
+    """Lines after the header; of a very large file, extrapolated from its beginning."""
     lines, seen, last = head.count(b"\n"), len(head), head[-1:]
     while seen < MAX_COUNTED and (piece := file.read(_PIECE)):
         lines, seen, last = lines + piece.count(b"\n"), seen + len(piece), piece[-1:]
@@ -95,13 +242,12 @@ def _json(file: BinaryIO, size: int) -> TableState | None:
     return TableState(rows=len(found), columns=len(columns), kind="file", fields=_named(columns))
 
 
-def _named(columns: object) -> list[FieldState]:
-    names = [str(name) for name in columns] if isinstance(columns, list | dict) else []
-    return [FieldState(name=name, type="") for name in names[:MAX_COLUMNS]]
+def _named(columns: Iterable[str]) -> list[FieldState]:
+    return [FieldState(name=name, type="") for name in islice(columns, MAX_COLUMNS)]
 
 
 def _sheet(file: BinaryIO, _size: int) -> TableState | None:
-    """The first sheet, as it says of itself; the first row is the header."""
+    """The first sheet, by its declared dimension; the first row is the header."""
     with zipfile.ZipFile(file) as book, book.open(_FIRST_SHEET) as sheet:
         found = _DIMENSION.search(sheet.read(_SHEET_HEAD))
     if found is None:
@@ -115,8 +261,7 @@ def _sheet(file: BinaryIO, _size: int) -> TableState | None:
 
 def _parquet(file: BinaryIO, size: int) -> TableState | None:
     rows, names = parquet_shape(file, size)
-    fields = [FieldState(name=name, type="") for name in names[:MAX_COLUMNS]]
-    return TableState(rows=rows, columns=len(names), kind="file", fields=fields)
+    return TableState(rows=rows, columns=len(names), kind="file", fields=_named(names))
 
 
 _READERS: dict[str, Callable[[BinaryIO, int], TableState | None]] = {

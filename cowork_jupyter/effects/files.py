@@ -1,8 +1,8 @@
-"""Data files of the workspace around a run of code: which it made, changed or removed.
+"""Data files of the workspace around a run of code: which it created, changed or removed.
 
-All of them are known by name, size and time; what is in them is read of those that the code names,
-and of those that turn out to be others afterwards. Both within a moment, and only as far as the
-call may look: the workspace is the one that it was given.
+All are tracked by name, size and time; contents are read only of those that the code names and
+of those that changed. Both are bounded in time, and use the workspace the call was given, so
+they see no more than it may.
 """
 
 from __future__ import annotations
@@ -23,20 +23,17 @@ from .file_states import DATA_SUFFIXES, file_state
 SCAN_SECONDS = READ_SECONDS = 0.05
 MAX_FILES = 2_000
 MAX_READ = 8
-"""Files that are read at once."""
-_OTHERS_PLACES = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
+_NOT_THE_USERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
 _NAMED = re.compile(
     rf"[^\s\"'`,;:()\[\]<>|*?={{}}]+(?:{'|'.join(map(re.escape, DATA_SUFFIXES))})\b", re.IGNORECASE
 )
 
 Mark = tuple[float, int]
-"""When a file was changed, and how large it is."""
+"""Modification time and size."""
 
 
 @dataclass(frozen=True)
 class FileChange:
-    """One data file that is not any more as it was."""
-
     path: str
     before: TableState | None
     after: TableState | None
@@ -45,27 +42,23 @@ class FileChange:
 
 @dataclass
 class FileWatch:
-    """The data files of a workspace, before and after."""
-
     workspace: Workspace
     code: str
     """Code or a command, which may name files."""
     folder: str = "."
-    """Where it runs."""
+    """Working directory of the code."""
     _marks: dict[str, Mark] = field(default_factory=dict)
     _states: dict[str, TableState | None] = field(default_factory=dict)
     _is_whole: bool = True
     """Whether all data files were found in time."""
 
     def begin(self) -> FileWatch:
-        """Before the run."""
         self._marks, self._is_whole = self._scan()
         named = [path for path in self._named() if path in self._marks]
         self._states = dict(self._read(named))
         return self
 
     def end(self) -> list[FileChange]:
-        """After the run: what is different."""
         marks, is_whole = self._scan()
         # What was not found may be there all the same, if not everything could be looked at.
         new = [path for path in marks if path not in self._marks] if self._is_whole else []
@@ -89,7 +82,7 @@ class FileWatch:
         return FileChange(path, before, after, line)
 
     def _named(self) -> Iterator[str]:
-        """Where the names in the code lead, in its folder and in the workspace."""
+        """Resolve the names in the code, against its folder and the workspace."""
         for name in dict.fromkeys(_NAMED.findall(self.code)):
             for path in (f"{self.folder}/{name}", name):
                 with suppress(CoworkError), self.workspace.locate(path) as place:
@@ -104,8 +97,9 @@ class FileWatch:
             with suppress(CoworkError), self.workspace.locate(folder) as place:
                 for entry in place.entries():
                     path = entry.name if folder == "." else f"{folder}/{entry.name}"
-                    if entry.kind == "folder" and _is_users(entry.name):
-                        folders.append(path)
+                    if entry.kind == "folder":
+                        if not entry.name.startswith(".") and entry.name not in _NOT_THE_USERS:
+                            folders.append(path)
                     elif entry.kind == "file" and entry.name.lower().endswith(DATA_SUFFIXES):
                         found[path] = (entry.modified, entry.size)
         return found, True
@@ -116,7 +110,7 @@ class FileWatch:
         return False
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[str, TableState | None]]:
-        """States of files that may be read; what there is no time for is left out."""
+        """States of readable files; stops when time is up."""
         end = time.monotonic() + READ_SECONDS
         for path in list(dict.fromkeys(paths))[:MAX_READ]:
             if time.monotonic() > end:
@@ -125,10 +119,5 @@ class FileWatch:
                 yield path, file_state(path, file, place.stat().st_size)
 
 
-def _is_users(folder: str) -> bool:
-    return not folder.startswith(".") and folder not in _OTHERS_PLACES
-
-
 def folder_of(notebook: str | None) -> str:
-    """Where the code of a notebook runs."""
     return str(PurePosixPath(notebook or "").parent)

@@ -1,5 +1,3 @@
-"""The effects of a run, from what was seen before and after it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +8,7 @@ from .comparing import difference
 from .files import FileChange
 from .silenced import Silenced, without_silenced
 from .warnings import warnings_for
-from .watched import WatchedRun
+from .warnings.case import WatchedRun
 
 MAX_EFFECTS = 12
 MAX_WARNINGS = 12
@@ -24,7 +22,6 @@ NOTHING_SILENCED = Silenced()
 def watched_run(
     code: str, before: KernelTables, after: KernelTables, earlier: Sequence[str] = ()
 ) -> WatchedRun:
-    """The run as warnings are found from it."""
     return WatchedRun(
         code=code,
         earlier=earlier or before.history,
@@ -40,14 +37,14 @@ def watched_run(
 
 
 def open_looks(looks: Iterable[Look], before: KernelTables) -> list[Look]:
-    """Those to be asked after the run: they had no answer before, and can still have one."""
+    """Looks to ask after the run: unanswered before it, and still answerable."""
     return [look for look in looks if look not in before.answers and not look.before]
 
 
 def effects_of(
     run: WatchedRun, files: Iterable[FileChange] = (), silenced: Silenced = NOTHING_SILENCED
 ) -> list[DataEffect]:
-    """What it did to each table and file, with warnings; those about no table come last."""
+    """Effects on each table and file with their warnings; warnings about no table come last."""
     warnings = _by_table(run, silenced)
     effects = [
         _effect(name, run.before.get(name), run.after.get(name), line, warnings.pop(name, []))
@@ -64,13 +61,13 @@ def effects_of(
 
 
 def text_for_model(effects: Iterable[DataEffect]) -> str:
-    """The same for a model, in a few lines; empty if there is nothing to tell."""
+    """Empty if there is nothing to tell."""
     all_effects = list(effects)
     lines = [f"[data] {effect.line}" for effect in all_effects if effect.line]
     warnings = [
-        f"[{_where(warning)}] {in_words(warning)}"
-        for each in all_effects
-        for warning in each.warnings
+        f"[warning{f', line {warning.line}' if warning.line else ''}] {in_words(warning)}"
+        for effect in all_effects
+        for warning in effect.warnings
     ]
     # What may be wrong is worth more than what happened.
     text = "\n".join(
@@ -80,16 +77,11 @@ def text_for_model(effects: Iterable[DataEffect]) -> str:
 
 
 def in_words(warning: DataWarning) -> str:
-    """What is the matter, and what to do about it."""
     return f"{warning.message} {warning.advice}".strip()
 
 
-def _where(warning: DataWarning) -> str:
-    return f"warning, line {warning.line}" if warning.line else "warning"
-
-
 def _changed(run: WatchedRun) -> list[tuple[str, str]]:
-    """Tables that came, went or became others, those that the code names first; each in a line."""
+    """Tables that were added, removed or changed, those named in the code first; each in a line."""
     names = list(dict.fromkeys([*run.before, *run.after]))
     both = run.before.keys() & run.after.keys()
     lines = {

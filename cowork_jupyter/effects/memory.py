@@ -1,4 +1,7 @@
-"""What was seen last in each kernel, and the code without a cell that ran there. In memory only."""
+"""Remembers the last seen tables of each kernel, and code without a cell that ran there.
+
+In memory only.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +14,32 @@ from ..tools.kernel.state import KernelTables
 MAX_KERNELS = 32
 MAX_CODES = 50
 MAX_CODE = 20_000
-"""Characters of a piece of code that is remembered."""
 
 
 @dataclass
 class _Remembered:
     tables: KernelTables | None = None
     codes: list[tuple[int, str]] = field(default_factory=list)
-    """Code that no history has, each with how many cells had run before it."""
+    """Code that is in no history, each with how many cells had run before it."""
     running: int = 0
-    """Runs that go on now."""
     begun: int = 0
-    """Runs that ever began."""
 
 
 @dataclass
 class KernelMemory:
-    """By the notebooks whose kernels they are; those that nobody has used longest are forgotten."""
+    """Keyed by notebook; evicts the least recently used."""
 
     _kernels: dict[str, _Remembered] = field(default_factory=dict)
 
     def tables(self, notebook: str) -> KernelTables | None:
-        """What was seen there last."""
         found = self._kernels.get(notebook)
         return found.tables if found else None
 
     @contextmanager
     def running(self, notebook: str) -> Iterator[Callable[[], bool]]:
-        """Around a run there; gives what says whether no other has been there at the same time.
+        """Wrap a run; yields a predicate that says whether no other run has overlapped it.
 
-        Steps of a plan may run side by side: what each of them did can then not be told apart.
+        Steps of a plan may run side by side: then their effects cannot be told apart.
         """
         kernel = self._of(notebook)
         kernel.running, kernel.begun = kernel.running + 1, kernel.begun + 1
@@ -51,24 +50,22 @@ class KernelMemory:
             kernel.running -= 1
 
     def keep(self, notebook: str, tables: KernelTables) -> None:
-        """Remember what was seen there now."""
         kernel = self._of(notebook)
         if kernel.tables and is_restarted(kernel.tables, tables):
             kernel.codes.clear()
         kernel.tables = tables
 
     def forget(self, notebook: str) -> None:
-        """What was seen there is no more what there is."""
         self._of(notebook).tables = None
 
     def ran(self, notebook: str, code: str) -> None:
-        """Code that stands in no cell has run there, after what was seen last."""
+        """Record code that is in no cell, after what was seen last."""
         kernel = self._of(notebook)
         place = len(kernel.tables.history) if kernel.tables else 0
         kernel.codes = [*kernel.codes[1 - MAX_CODES :], (place, code[:MAX_CODE])]
 
     def earlier(self, notebook: str, history: Sequence[str]) -> list[str]:
-        """All code that ran there so far, in its order: cells, and what stands in none."""
+        """All code that ran there so far in order: cells, and code that is in none."""
         kernel, whole = self._kernels.get(notebook), list(history)
         for place, code in reversed(kernel.codes if kernel else []):
             whole.insert(place, code)
@@ -83,7 +80,7 @@ class KernelMemory:
 
 
 def is_restarted(before: KernelTables, after: KernelTables) -> bool:
-    """Whether the kernel began anew in between: what it had run is forgotten."""
+    """Whether the kernel restarted in between: its history got shorter."""
     return len(after.history) < len(before.history)
 
 

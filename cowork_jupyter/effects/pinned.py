@@ -1,4 +1,4 @@
-"""Pinned expectations: kept with the notebook, in its metadata, or beside the work without one.
+"""Pinned expectations: kept in the notebook's metadata, or in a file of the workspace.
 
 Only the user's own requests come here. No tool writes them, and tools that write these files ask.
 """
@@ -19,26 +19,25 @@ from ..workspace import Workspace
 
 KEY = "expectations"
 FILE = ".cowork/expectations.json"
-"""Those of conversations without a notebook."""
+"""For conversations without a notebook."""
 MAX_PINNED = 500
 _MAX_SIZE = 4 * 1024 * 1024
 
 
 @dataclass
 class PinnedExpectations:
-    """Reads and changes them. What was written there by hand and makes no sense is left alone."""
+    """Reads and changes them. Invalid entries, written by hand, are left alone."""
 
     notebooks: Notebooks
     workspace: Workspace
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def all(self, notebook: str | None) -> list[Expectation]:
-        """Those that hold in a notebook; without one, those of the workspace."""
         found = map(_as_expectation, await self._read(notebook))
         return [expectation for expectation in found if expectation is not None]
 
     async def pin(self, notebook: str | None, expectation: Expectation) -> Expectation:
-        """Add one, or put it in the place of that with the same id."""
+        """Add one, or replace the one with the same id."""
         problem = expectation_problem(expectation)
         if problem:
             raise InvalidInput(f"{problem}.", code="invalid_expectation")
@@ -56,7 +55,6 @@ class PinnedExpectations:
         return expectation
 
     async def remove(self, notebook: str | None, expectation_id: str) -> None:
-        """It does not hold any more."""
         async with self._one_at_a_time:
             kept = await self._read(notebook)
             rest = [raw for raw in kept if _id(raw) != expectation_id]
@@ -80,7 +78,7 @@ class PinnedExpectations:
             await self.notebooks.change(self.workspace, notebook, edit)
 
     def _has_file(self) -> bool:
-        """Most workspaces have none, and are not worth a thread."""
+        """Most workspaces have none, so do not spend a thread on it."""
         with self.workspace.locate(FILE) as place:
             return place.exists()
 
@@ -99,7 +97,6 @@ class PinnedExpectations:
 
 
 def as_written(expectation: Expectation) -> dict[str, Any]:
-    """As it stands in the file: only what says something."""
     written: dict[str, Any] = expectation.model_dump(mode="json", exclude_none=True)
     if expectation.check in ("unique", "no_missing", "matched"):
         written.pop("op")

@@ -1,5 +1,5 @@
-"""Warnings that nobody wants to see: by their code for a cell, a notebook or everywhere, which is
-kept with the user's own settings, or by a comment in the code.
+"""Silenced warnings: by code for a cell, a notebook or everywhere, which is stored in the user's
+settings, or by a comment in the code.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ _COMMENT = re.compile(r"#\s*cowork:\s*ignore(?:\[([\w\s,]*)\])?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Silenced:
-    """Codes of warnings, by how far the silence reaches."""
-
     cell: Collection[str] = ()
     notebook: Collection[str] = ()
     everywhere: Collection[str] = ()
 
     def covers(self, code: str) -> bool:
-        """Whether warnings of this code are not to be shown."""
         return code in self.cell or code in self.notebook or code in self.everywhere
 
 
@@ -42,21 +39,21 @@ def without_silenced(
     """
     lines = code.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    kept_warnings = []
-    for warning in warnings:
+
+    def is_shown(warning: DataWarning) -> bool:
         place = warning.line or 0
         own = lines[place - 1] if 0 < place <= len(lines) else ""
-        ignored = _is_ignored(first, warning.code) or _is_ignored(own, warning.code)
-        if not ignored and not silenced.covers(warning.code):
-            kept_warnings.append(warning)
-    return kept_warnings
+        is_ignored = _is_ignored(first, warning.code) or _is_ignored(own, warning.code)
+        return not is_ignored and not silenced.covers(warning.code)
+
+    return list(filter(is_shown, warnings))
 
 
 def _is_ignored(line: str, code: str) -> bool:
     found = _COMMENT.search(line)
     if found is None:
         return False
-    return found[1] is None or code in (part.strip() for part in found[1].split(","))
+    return found[1] is None or code in map(str.strip, found[1].split(","))
 
 
 SECTION = "silenced_warnings"
@@ -64,26 +61,21 @@ SilenceScope = Literal["cell", "notebook", "everywhere"]
 
 
 class _Kept(BaseModel):
-    """The section of the settings."""
-
     everywhere: list[str] = []
     notebooks: dict[str, list[str]] = {}
     cells: dict[str, list[str]] = {}
 
 
 def place_of(workspace: Workspace, notebook: str | None) -> str:
-    """What stands for a notebook: two workspaces may have one of the same name."""
+    """Key of a notebook: two workspaces may have one of the same name."""
     return str(workspace.root / notebook) if notebook else ""
 
 
 class SilencedWarnings:
-    """The codes of warnings that are not shown, and the way to add and remove them."""
-
     def __init__(self, user_settings: Path | None) -> None:
         self._file = SettingsFile(user_settings) if user_settings else None
 
     def of(self, workspace: Workspace, notebook: str | None, cell_id: str | None) -> Silenced:
-        """What is silenced for a cell of a notebook."""
         kept = self._kept()
         return Silenced(
             cell=kept.cells.get(cell_id or "", ()),
@@ -94,7 +86,7 @@ class SilencedWarnings:
     def set(
         self, code: str, scope: SilenceScope, place: str | None, *, silenced: bool = True
     ) -> None:
-        """Silence a kind of warning, or hear of it again; `place` is the cell or the notebook."""
+        """`place` is the cell or the notebook."""
         kept = self._kept().model_copy(deep=True)
         of_scope = {"cell": kept.cells, "notebook": kept.notebooks}.get(scope)
         codes = kept.everywhere if of_scope is None else of_scope.setdefault(place or "", [])
@@ -108,7 +100,7 @@ class SilencedWarnings:
             self._file.set(SECTION, kept.model_dump(exclude_defaults=True) or None)
 
     def _kept(self) -> _Kept:
-        """A section that somebody has broken silences nothing."""
+        """An invalid section silences nothing."""
         try:
             return _Kept.model_validate(self._file.content().get(SECTION, {}) if self._file else {})
         except ValidationError:

@@ -1,1 +1,1 @@
-"""What users and workspaces tell agents of how they work: instructions, skills, memory."""
+"""Guidance of users and workspaces for agents: instructions, skills, memory."""

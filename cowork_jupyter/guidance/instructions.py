@@ -1,12 +1,14 @@
 """Instructions: `AGENTS.md` of the user, of the workspace and of folders in it.
 
-The user's own counts everywhere. A folder's counts for the notebooks in and below it: parents
-add, the nearest comes last and wins. What a workspace brings along is shown, but reaches a
+The user's own apply everywhere. Those of a folder apply to the notebooks in and below it:
+parents add, the nearest comes last and wins. Those of a workspace are displayed, but reach a
 model only once the user trusts exactly that text, because it speaks with the user's voice.
 """
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -25,12 +27,82 @@ from ..llm.tokens import cut_middle, estimate_tokens
 from ..policy.trust import Offer
 from ..policy.visible import spell_hidden
 from ..workspace import IgnoreRules, Workspace
-from .instruction_files import FILE_NAME, InstructionFiles
+
+FILE_NAME = "AGENTS.md"
+MAX_FOLDERS = 2_000
+MAX_FILES = 100
+_SETTLED_NS = 2_000_000_000
+"""A folder changed more recently may change again without a newer mtime."""
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """The content of a folder at a version of it."""
+
+    mark: tuple[int, int]
+    has_file: bool
+    folders: tuple[str, ...]
+
+
+class InstructionFiles:
+    """Finds instruction files in folders that searches look at, parents first; cheap to repeat."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._seen: dict[str, _Folder] = {}
+        self.is_cut = False
+        """Whether the last walk ended before it had seen every folder."""
+
+    @property
+    def limit_text(self) -> str:
+        return (
+            f"{FILE_NAME} is looked for in the first {MAX_FOLDERS:,} folders, "
+            f"and {MAX_FILES} of them are read."
+        )
+
+    def paths(self) -> list[str]:
+        seen: dict[str, _Folder] = {}
+        found: list[str] = []
+        todo = deque([""])
+        rules = IgnoreRules(self._workspace)
+        while todo and len(seen) < MAX_FOLDERS and len(found) < MAX_FILES:
+            path = todo.popleft()
+            folder = self._look(path)
+            if folder is None:
+                continue
+            seen[path] = folder
+            if folder.has_file:
+                found.append(f"{path}{FILE_NAME}")
+            below = (f"{path}{name}" for name in folder.folders)
+            todo.extend(f"{each}/" for each in below if not rules.hides(each, is_folder=True))
+        self._seen, self.is_cut = seen, bool(todo)
+        return found
+
+    def _look(self, path: str) -> _Folder | None:
+        """Returns the cached content if the folder has not changed."""
+        try:
+            with self._workspace.locate(path or ".", follow=False) as place:
+                facts = place.stat()
+                mark = (facts.st_ino, facts.st_mtime_ns)
+                known = self._seen.get(path)
+                if known and known.mark == mark:
+                    return known
+                entries = place.entries()
+        except CoworkError:  # gone, or closed to us
+            return None
+        if time.time_ns() - facts.st_mtime_ns < _SETTLED_NS:
+            mark = (0, 0)
+        return _Folder(
+            mark,
+            has_file=any(entry.name == FILE_NAME and entry.kind != "folder" for entry in entries),
+            folders=tuple(entry.name for entry in entries if entry.kind == "folder"),
+        )
+
 
 MAX_SIZE = 64 * 1024
 """Bytes of a file."""
 TOKENS: dict[PromptProfile, int] = {"full": 2_000, "thin": 300}
-"""What all instructions may take of a prompt together."""
+"""Budget of all instructions together in a prompt."""
 _MIN_TOKENS = 60
 """Less than this of a text says nothing."""
 
@@ -48,20 +120,15 @@ class Instructions(BaseModel):
 
 @dataclass
 class InstructionListing:
-    """All instructions, and what is wrong with those that were skipped."""
-
     items: list[Instructions] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 class InstructionFinder:
-    """The instructions as they are on disk now, so that an edit counts from the next message."""
+    """Reads from disk each time, so that an edit applies from the next message."""
 
     def __init__(
-        self,
-        user: Path,
-        workspace: Path,
-        trusts: Callable[[Offer], bool] = lambda _offer: False,
+        self, user: Path, workspace: Path, trusts: Callable[[Offer], bool] = lambda _offer: False
     ) -> None:
         self._user = Workspace(user)
         self._workspace = Workspace(workspace)
@@ -76,11 +143,11 @@ class InstructionFinder:
         return listing
 
     def for_notebook(self, notebook: str | None) -> InstructionListing:
-        """Those that count for a notebook, the nearest last; without one, the top folder's."""
+        """Those that apply to a notebook, the nearest last; without one, the top folder's."""
         return self._read(f"{folder}{FILE_NAME}" for folder in self._folders_to(notebook))
 
     def offers(self) -> Iterator[Offer]:
-        """The instructions that the workspace brings along."""
+        """The instructions that came with the workspace."""
         for item in self.listing().items:
             if item.source == "workspace":
                 yield _offer(item.path, item.text)
@@ -107,7 +174,7 @@ class InstructionFinder:
         return reversed(found)
 
     def create(self, text: str) -> Offer:
-        """Write the workspace's first instructions; such that are there stay as they are."""
+        """Write the workspace's first instructions; never overwrites."""
         with self._workspace.locate(FILE_NAME, follow=False) as place:
             if place.exists():
                 raise Conflict(
@@ -154,7 +221,7 @@ class InstructionFinder:
         )
 
     def _folders_to(self, notebook: str | None) -> Iterator[str]:
-        """The top folder and those down to the notebook, up to one that searches pass by."""
+        """The top folder and those down to the notebook, up to one that searches ignore."""
         yield ""
         if notebook is None:
             return

@@ -1,7 +1,7 @@
 """The memory of a workspace: one Markdown file in it, which the user reads, changes and deletes.
 
-It is followed as long as its text is what the user has kept or trusted; what somebody else wrote
-into it does nothing, like all that comes with a folder.
+It is used as long as its text is what the user has kept or trusted; like everything that comes
+with a folder, other text has no effect.
 """
 
 from __future__ import annotations
@@ -28,33 +28,27 @@ MEMORY_FILE = ".cowork/memory.md"
 MAX_SIZE = 32 * 1024
 """Bytes of the file."""
 TOKENS: dict[PromptProfile, int] = {"full": 800, "thin": 200}
-"""What it may take of a prompt."""
+"""Budget in a prompt."""
 
 
 @dataclass(frozen=True)
 class MemoryText:
-    """The file as it is now."""
-
     text: str
-    """Empty if there is none."""
+    """Empty if there is no file."""
     trusted: bool
 
     @property
     def fingerprint(self) -> str:
-        """Stands for exactly this text."""
         return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class WorkspaceMemory:
-    """Reads, writes and tells it."""
-
     root: Path
     trust: Trust
     is_on: bool = True
 
     def read(self) -> MemoryText:
-        """What it says, whoever wrote it."""
         try:
             with self._place() as place:
                 data = place.read(MAX_SIZE + 1)
@@ -64,7 +58,7 @@ class WorkspaceMemory:
         return MemoryText(text, trusted=self.trust.is_trusted(_offer(text)))
 
     def write(self, text: str, fingerprint: str) -> MemoryText:
-        """Replace it at the user's word, who has seen what the fingerprint stands for."""
+        """Replace it at the user's request, who has seen the text of the fingerprint."""
         self.refuse_unless(fingerprint)
         text = without_surrogates(text).strip()
         if not text or text == TITLE:
@@ -86,7 +80,7 @@ class WorkspaceMemory:
         return self.read()
 
     def forget(self, words: str = "") -> None:
-        """Delete the file; with words, only the lines that have them."""
+        """Delete the file; with words, only the lines that contain them."""
         if words:
             known = self.read()
             self.refuse_unless_trusted(known)
@@ -113,7 +107,7 @@ class WorkspaceMemory:
             )
 
     def _place(self) -> Place:
-        """A link is not followed: it would let a folder name any file as ours to change."""
+        """Does not follow links: a folder could make any file ours to change."""
         return Workspace(self.root).locate(MEMORY_FILE, follow=False)
 
     def offers(self) -> Iterator[Offer]:
@@ -128,9 +122,9 @@ class WorkspaceMemory:
     def texts(
         self, _role: AgentRole, _context: Context, request: str, profile: PromptProfile
     ) -> Iterator[GuidanceText]:
-        """What of it fits into a prompt: where not all of it does, what has to do with the request.
+        """What fits into a prompt: if not all, the lines relevant to the request.
 
-        Where it cannot be read, or is not trusted, nothing.
+        Nothing if it cannot be read, or is not trusted.
         """
         try:
             known = self.read() if self.is_on else MemoryText("", trusted=False)
@@ -138,27 +132,26 @@ class WorkspaceMemory:
             return
         text = _fitting(known.text, request, TOKENS[profile]) if known.trusted else ""
         if text:
-            about = Guidance(
-                kind="memory", name=MEMORY_FILE, source="workspace", tokens=estimate_tokens(text)
-            )
+            tokens = estimate_tokens(text)
+            about = Guidance(kind="memory", name=MEMORY_FILE, source="workspace", tokens=tokens)
             yield GuidanceText(about, text)
 
 
 def _fitting(text: str, request: str, room: int) -> str:
     """The lines that fit, each below its heading, in the order of the file."""
     lines = [note for note in lines_in(spell_hidden(text)) if note[0] not in ("", TITLE[2:])]
-    whole = _written(lines, set(range(len(lines))))
+    whole = _render(lines, set(range(len(lines))))
     if estimate_tokens(whole) <= room:
         return whole
     scores = fitness([line for _, line in lines], request)
     chosen: set[int] = set()
     for place in sorted(range(len(lines)), key=lambda at: -scores[at]):
-        if estimate_tokens(_written(lines, {*chosen, place})) <= room:
+        if estimate_tokens(_render(lines, {*chosen, place})) <= room:
             chosen.add(place)
-    return _written(lines, chosen)
+    return _render(lines, chosen)
 
 
-def _written(lines: list[tuple[str, str]], chosen: set[int]) -> str:
+def _render(lines: list[tuple[str, str]], chosen: set[int]) -> str:
     written: list[str] = []
     for place, (heading, line) in enumerate(lines):
         if place in chosen:

@@ -2,16 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
-from ..domain.roles import Permission
-from ..llm.tokens import estimate_tokens
+from ..domain.contexts import Context
+from ..domain.guidance import Guidance, GuidanceText
+from ..domain.roles import AgentRole, Permission
+from ..domain.settings import PromptProfile
+from ..llm.relevance import fitness
+from ..llm.tokens import Count, estimate_tokens
+from ..policy.visible import visible
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
-from .skill_catalogue import guidance_of
 from .skills import Skill, Skills
+
+BUDGETS: dict[PromptProfile, int] = {"full": 600, "thin": 150}
+"""Tokens for all of them."""
+_LENGTHS: dict[PromptProfile, int] = {"full": 240, "thin": 50}
+"""Characters of a description."""
+
+
+@dataclass(frozen=True)
+class SkillCatalogue:
+    skills: Skills
+    count: Count = estimate_tokens
+
+    def texts(
+        self,
+        role: AgentRole,  # noqa: ARG002 (all roles are told the same)
+        context: Context,  # noqa: ARG002
+        request: str,
+        profile: PromptProfile,
+    ) -> Iterator[GuidanceText]:
+        """A line for each that has room, those relevant to the request first.
+
+        The order does not depend on the request, so that servers find the prompt in their cache.
+        Small models are told of no skill of ours: every line more is one to stumble over.
+        """
+        usable = self.skills.usable()
+        skills = [each for each in usable if profile == "full" or each.source != "package"]
+        lines = [(each, _line(each, _LENGTHS[profile])) for each in skills]
+        fits = fitness([f"{each.name} {each.about.description}" for each in skills], request)
+        room, chosen = BUDGETS[profile], set[int]()
+        for place in sorted(range(len(lines)), key=lambda at: (-fits[at], at)):
+            cost = self.count(f"{lines[place][1]}\n")
+            if cost <= room:
+                chosen.add(place)
+                room -= cost
+        for place in sorted(chosen):
+            skill, line = lines[place]
+            yield GuidanceText(guidance_of(skill, self.count(line)), line)
+
+
+def guidance_of(skill: Skill, tokens: int) -> Guidance:
+    """The skill as runs record it."""
+    return Guidance(kind="skill", name=skill.name, source=skill.source, tokens=tokens)
+
+
+def _line(skill: Skill, length: int) -> str:
+    text = visible(skill.about.description)
+    if len(text) > length:
+        text = f"{text[: length - 1].rsplit(' ', 1)[0].rstrip(' ,;:.-')}…"
+    return f"- {skill.name}: {text}"
+
 
 READ_SKILL = "read_skill"
 _NOTHING: Mapping[str, Tool] = {}
@@ -22,8 +77,7 @@ class ReadSkill(ToolParameters):
 
     name: Annotated[str, Field(min_length=1, max_length=64, description="The skill's name.")]
     file: Annotated[
-        str,
-        Field(max_length=400, description="One of its files; empty for the skill itself."),
+        str, Field(max_length=400, description="One of its files; empty for the skill itself.")
     ] = ""
 
 
@@ -55,7 +109,7 @@ def _read_skill(skills: Skills) -> Tool:
 
 
 def body_of(skill: Skill) -> str:
-    """What a skill says, and which files it has."""
+    """The text of a skill, with the list of its files."""
     if not skill.files:
         return skill.about.body
     names = ", ".join(file.path for file in skill.files)

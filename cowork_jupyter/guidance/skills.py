@@ -1,8 +1,8 @@
 """Agent Skills: how-tos for kinds of work, each a folder with a SKILL.md.
 
-A model is told what there is, and opens what fits. Skills come with a workspace, from the user's
-own folder, and with the package. A workspace's are shown, but reach a model only once the user
-trusts them, with all their files: they speak with the user's voice.
+A model is told what there is, and opens what fits. Skills come with a workspace, from the
+user's own folder, and with the package. A workspace's are displayed, but reach a model only
+once the user trusts them, with all their files: they speak with the user's voice.
 """
 
 from __future__ import annotations
@@ -16,12 +16,43 @@ from pathlib import Path
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.guidance import GuidanceSource
 from ..domain.health import Problem
-from ..domain.redaction import without_surrogates
+from ..domain.surrogates import without_surrogates
+from ..policy.settings_file import SettingsFile
 from ..policy.trust import Offer
 from ..workspace import Workspace
-from .skill_files import SKILL_FILE, SkillFile, SkillFiles, file_named
-from .skill_format import MAX_SIZE, SkillText, parse_skill
-from .skill_switches import SkillSwitches
+from .skill_files import (
+    MAX_SIZE,
+    SKILL_FILE,
+    SkillFile,
+    SkillFiles,
+    SkillText,
+    file_named,
+    parse_skill,
+)
+
+SECTION = "skills_off"
+
+
+class SkillSwitches:
+    """Skills that the user has switched off by name, stored in their settings. On by default."""
+
+    def __init__(self, user_settings: Path | None = None) -> None:
+        self._file = SettingsFile(user_settings) if user_settings else None
+
+    def is_on(self, name: str) -> bool:
+        return name not in self._off()
+
+    def set(self, name: str, *, on: bool) -> None:
+        """Applies to every workspace."""
+        off = [other for other in self._off() if other != name]
+        if self._file:
+            self._file.set(SECTION, (off if on else [*off, name]) or None)
+
+    def _off(self) -> list[str]:
+        """An invalid section switches nothing off."""
+        kept = self._file.content().get(SECTION, []) if self._file else []
+        return [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+
 
 WORKSPACE_FOLDERS = (".cowork/skills", ".agents/skills", ".claude/skills")
 SHIPPED = Path(__file__).parent / "shipped"
@@ -31,8 +62,6 @@ MAX_SKILLS = 50
 
 @dataclass(frozen=True)
 class Skill:
-    """One skill as it is on disk."""
-
     about: SkillText
     source: GuidanceSource
     place: str
@@ -44,7 +73,6 @@ class Skill:
     trusted: bool = True
     """Whether a model gets to see it."""
     enabled: bool = True
-    """Whether the user has it on."""
 
     @property
     def name(self) -> str:
@@ -56,17 +84,16 @@ class Skill:
 
     @property
     def path(self) -> str:
-        """Where people find it: relative to the workspace if it came with that."""
+        """For display: relative to the workspace if it came with that."""
         root = self.root.root.root
         return self.place if self.source == "workspace" else str(root / self.place)
 
     @property
     def offer(self) -> Offer:
-        """All of it, so that a changed script asks again."""
+        """Includes the files, so that a changed script asks again."""
         return Offer("skill", self.place, "\n".join([self.text, *map(str, self.files)]))
 
     def read(self, file: str) -> str:
-        """The text of one of its files."""
         data = self.root.read(self.place, file_named(self.files, file))
         try:
             return data.decode("utf-8-sig")
@@ -76,13 +103,11 @@ class Skill:
 
 @dataclass
 class SkillListing:
-    """All skills, and what is wrong with those that were skipped."""
-
     items: list[Skill] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def has(self, name: str, source: GuidanceSource) -> bool:
-        """Whether the name is taken. What is not trusted takes a name from its own kind only."""
+        """An untrusted skill takes a name only from its own source."""
         return any(
             skill.name == name and (skill.trusted or skill.source == source) for skill in self.items
         )
@@ -90,7 +115,7 @@ class SkillListing:
 
 @dataclass
 class Skills:
-    """The skills as they are on disk now, so that an edit counts from the next message.
+    """Reads from disk each time, so that an edit applies from the next message.
 
     Only the package's own are read once: nobody edits those.
     """
@@ -100,11 +125,11 @@ class Skills:
     user: Path | None = None
     """The user's own folder of skills."""
     trusts: Callable[[Offer], bool] = lambda _offer: False
-    """Whether the user trusts what a workspace brings along."""
+    """Whether the user trusts what came with the workspace."""
     switches: SkillSwitches = field(default_factory=SkillSwitches)
 
     def listing(self) -> SkillListing:
-        """The workspace's first, then the user's, then ours; a name is taken once."""
+        """The workspace's first, then the user's, then ours; the first with a name wins."""
         listing = SkillListing()
         for source, root, folder in self._folders:
             try:
@@ -117,8 +142,8 @@ class Skills:
                 continue
             for name in names:
                 try:
-                    found = _read(source, root, f"{folder}/{name}".removeprefix("./"), name)
-                    if found:
+                    path = f"{folder}/{name}".removeprefix("./")
+                    if found := _read(source, root, path, name):
                         self._add(found, listing)
                 except CoworkError as error:
                     listing.problems.append(_problem(f"The {source}'s skill '{name}'", error))
@@ -139,15 +164,14 @@ class Skills:
         listing.items.append(replace(skill, trusted=trusted, enabled=enabled))
 
     def usable(self) -> list[Skill]:
-        """Those that are trusted and on."""
         return [skill for skill in self.listing().items if skill.is_usable]
 
     def has_usable(self) -> bool:
-        """Whether there are any; asked often, so what comes with the package is asked first."""
+        """Called often, so checks the cached skills of the package first."""
         return any(self.switches.is_on(skill.name) for skill in _shipped()) or bool(self.usable())
 
     def open(self, name: str) -> Skill:
-        """The skill that an agent may follow; else why there is none."""
+        """Raises NotFound with the reason if an agent may not follow it."""
         items = self.listing().items
         found = [skill for skill in items if skill.name == name]
         for skill in found:
@@ -164,13 +188,12 @@ class Skills:
         raise NotFound(f"There is no skill '{name}'.{choose}", code="no_skill")
 
     def switch(self, name: str, *, on: bool) -> None:
-        """Have agents told of it, or not."""
         if not any(skill.name == name for skill in self.listing().items):
             raise NotFound(f"There is no skill '{name}'.", code="no_skill")
         self.switches.set(name, on=on)
 
     def offers(self) -> Iterator[Offer]:
-        """The skills that the workspace brings along."""
+        """The skills that came with the workspace."""
         for item in self.listing().items:
             if item.source == "workspace":
                 yield item.offer
@@ -187,7 +210,7 @@ class Skills:
 
 
 def _read(source: GuidanceSource, root: SkillFiles, folder: str, name: str) -> Skill | None:
-    """The skill in a folder, if there is one; the folder may be a link within its root."""
+    """None if the folder has no SKILL.md; the folder may be a link within its root."""
     try:
         with root.root.locate(f"{folder}/{SKILL_FILE}") as place:
             data, found = place.read(MAX_SIZE + 1), place.path
@@ -200,7 +223,6 @@ def _read(source: GuidanceSource, root: SkillFiles, folder: str, name: str) -> S
 
 @cache
 def _shipped() -> tuple[Skill, ...]:
-    """The package's own, which stay as they are."""
     root = SkillFiles(Workspace(SHIPPED))
     found = [_read("package", root, name, name) for name in _names(root, ".")]
     return tuple(skill for skill in found if skill)

@@ -1,6 +1,6 @@
-"""The Model Context Protocol. `client`: tools of other people's servers for our agents.
-`server`: our tools for agents of others.
+"""The Model Context Protocol. `client`: tools of foreign servers for our agents. `server`: our
+tools for foreign agents.
 """
 
 TASKS = "io.modelcontextprotocol/tasks"
-"""The extension for calls that take long."""
+"""The extension for long-running calls."""

@@ -1,4 +1,4 @@
-"""The record of a conversation: held against its plan, and taken along as a file.
+"""The record of a conversation: compared with its plan, and exported as a file.
 
 Both are views of the log. Nothing here stores anything.
 """
@@ -8,13 +8,4 @@ from .export import Export, ExportFormat, export
 from .facts import Facts, facts_of
 from .redactor import Redactor
 
-__all__ = [
-    "Audit",
-    "Export",
-    "ExportFormat",
-    "Facts",
-    "Redactor",
-    "audit",
-    "export",
-    "facts_of",
-]
+__all__ = ["Audit", "Export", "ExportFormat", "Facts", "Redactor", "audit", "export", "facts_of"]

@@ -1,6 +1,6 @@
-"""What a user's agents did, for whoever answers for a machine: facts and ids, no words.
+"""Activity of a user's agents for an administrator: facts and ids, no content.
 
-Each model lists what may be told, so that nothing is told because somebody stored it later:
+Each model is an allowlist, so that nothing is disclosed because somebody stored it later:
 no request, no parameters, no output, no names of files.
 """
 
@@ -20,8 +20,6 @@ _REFUSED = ("denied", "denied_by_user", "denied_headless", "not_permitted")
 
 
 class ToolActivity(BaseModel):
-    """One call of a tool."""
-
     call_id: str
     tool: str
     task_id: str | None
@@ -32,30 +30,24 @@ class ToolActivity(BaseModel):
 
 
 class ApprovalActivity(BaseModel):
-    """One request for permission."""
-
     id: str
     call_id: str
     tool: str
     status: str
     by: str
-    """Whose decision it was: the owner of the conversation; empty if nobody decided."""
+    """The owner of the conversation; empty if nobody decided."""
     scope: str = ""
     asked_at: str
     decided_at: str | None
 
 
 class CheckpointActivity(BaseModel):
-    """One checkpoint."""
-
     id: str
     task_id: str | None
     at: str
 
 
 class JobActivity(BaseModel):
-    """One job with all that it did."""
-
     id: str
     context_id: str
     user: str
@@ -83,7 +75,7 @@ class JobActivity(BaseModel):
 def activity(
     store: Store, since: str = "", until: str = "", user: str | None = None
 ) -> list[JobActivity]:
-    """The jobs that began in that time, oldest first; with a user, only those of their own."""
+    """The jobs that began in that time, oldest first; optionally only those of a user."""
     jobs = [
         _job(store, job, owner, store.checkpoints(context.id))
         for context in _contexts(store)
@@ -176,5 +168,5 @@ def _approval(inquiry: Inquiry, owner: str) -> ApprovalActivity:
 
 
 def _name(tool: str) -> str:
-    """A model can call whatever it likes, also a sentence."""
+    """A model can call whatever it likes, even a sentence."""
     return tool if _NAME.fullmatch(tool) else "unknown"

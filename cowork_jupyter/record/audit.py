@@ -1,6 +1,6 @@
 """Plan versus actual: what every step was meant to do, beside what the log says it did.
 
-Computed anew each time from what is stored, so that it can never disagree with the log.
+Computed from the store on each request, so that it can never disagree with the log.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from ..domain.effects import DataEffect
 from ..domain.figures import Assumption
 from ..domain.message_data import TaskResultData, TextData, ToolResultData
 from ..domain.messages import Message
-from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..effects.figure_index import without_source
 from ..tools.base import Tool
 from .card_model import EffectSummary
 from .deviations import Deviation, DeviationFinder, StepGraph, only_looks
 from .facts import Facts
-from .steps import Trace, traces_of
-from .trail import LoggedUse, seconds_in, tool_uses, work_by_task
+from .trail import LoggedUse, Trace, seconds_in, tool_uses, traces_of, work_by_task
 
 EffectsByCall = Mapping[str | None, Sequence[EffectSummary]]
 
@@ -46,7 +44,6 @@ class Planned(BaseModel):
     depends_on: list[str]
     time: str
     role: AgentRole = DEFAULT_ROLE
-    """Who was to do it."""
     rounds: int = 0
     """How often it could send back the work before it."""
 
@@ -56,22 +53,20 @@ class ToolWork(BaseModel):
 
     tools: list[ToolCount]
     files: list[str]
-    """Files that were changed, as far as the tools tell; a command does not."""
+    """Files that were changed, as far as the tools report it; a command does not."""
     files_read: list[str]
-    """Files that were only looked at."""
     effects: list[EffectSummary] = []
-    """What code did to data."""
 
 
 class Actual(ToolWork):
-    """What the log says of a step."""
+    """What a step did according to the log."""
 
     order: int | None
-    """Its place among the steps by when they were begun; None if it was not."""
+    """Its place among the steps by start time; None if it was not started."""
     started_at: str | None
     ended_at: str | None
     seconds: float
-    """Time spent on it, waits for the user left out."""
+    """Time spent on it, excluding waits for the user."""
     attempts: int
     rounds: int = 0
     """How often a review sent it back, or it sent back the work before it."""
@@ -100,7 +95,7 @@ class Outside(ToolWork):
 
 
 class UnseenFigure(BaseModel):
-    """A number that an agent wrote and that no output has."""
+    """A number that an agent wrote and that is in no output."""
 
     text: str
     message_id: str
@@ -108,14 +103,14 @@ class UnseenFigure(BaseModel):
 
 
 class StatedAssumption(Assumption):
-    """What a plan or an answer takes for granted, and what the user says of it."""
+    """An assumption of a plan or an answer, with the user's verdict."""
 
     message_id: str | None = None
     """The answer that states it; None if the plan does."""
 
 
 class Totals(BaseModel):
-    """The whole in numbers."""
+    """Totals of an audit."""
 
     steps: int = 0
     completed: int = 0
@@ -135,7 +130,7 @@ class Audit(BaseModel):
     goal: str = ""
     made_at: str | None = None
     executed_by: Initiator | None = None
-    """Who had this revision executed: a person, who approved it, or who else; None if nobody."""
+    """Who had this revision executed; None if nobody. Only a person approves."""
     planned_time: str = ""
     steps: list[StepAudit] = []
     outside: list[Outside] = []
@@ -146,14 +141,15 @@ class Audit(BaseModel):
 
 
 def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
-    """Hold the plan that was carried out last against the log. `tools` says what each may do."""
+    """Compare the plan that was executed last with the log. `tools` says what each may do."""
     uses = tool_uses(facts.messages, facts.moves)
     traces = traces_of(facts, uses, work_by_task(facts.events))
-    judge = DeviationFinder(facts, tools, StepGraph(traces))
-    order = _order_of_start(traces)
+    finder = DeviationFinder(facts, tools, StepGraph(traces))
+    started = [(trace.started.seq, key) for key, trace in traces.items() if trace.started]
+    order = {key: place for place, (_, key) in enumerate(sorted(started), start=1)}
     effects = _effects_by_call(facts)
     steps = [
-        _step_audit(trace, place, order.get(trace.step.id), judge, effects)
+        _step_audit(trace, place, order.get(trace.step.id), finder, effects)
         for place, trace in enumerate(traces.values(), start=1)
     ]
     inside = {id(use) for trace in traces.values() for use in trace.uses}
@@ -184,22 +180,30 @@ def _effects_by_call(facts: Facts) -> EffectsByCall:
     found: dict[str | None, list[EffectSummary]] = {}
     for event in facts.events:
         if isinstance(event.data, DataEffect):
-            found.setdefault(event.data.call_id, []).append(EffectSummary.from_effect(event.data))
+            found.setdefault(event.data.call_id, []).append(EffectSummary.from_model(event.data))
     return found
 
 
 def _step_audit(
-    trace: Trace, place: int, order: int | None, judge: DeviationFinder, effects: EffectsByCall
+    trace: Trace, place: int, order: int | None, finder: DeviationFinder, effects: EffectsByCall
 ) -> StepAudit:
-    step, changed = trace.step, judge.changed(trace)
+    step, changed = trace.step, finder.changed(trace)
     return StepAudit(
         id=step.id,
         number=step.step_number,
         action=step.action,
         status=step.status,
-        planned=_planned(step, place),
+        planned=Planned(
+            tools=step.tools_needed,
+            files=step.files,
+            order=place,
+            depends_on=step.depends_on,
+            time=step.estimated_time,
+            role=step.runs_as,
+            rounds=step.rounds,
+        ),
         actual=Actual(
-            **dict(_work(trace.uses, judge.tools, effects, changed)),
+            **dict(_work(trace.uses, finder.tools, effects, changed)),
             order=order,
             started_at=trace.started.created_at if trace.started else None,
             ended_at=trace.ended.created_at if trace.ended else None,
@@ -207,26 +211,9 @@ def _step_audit(
             attempts=trace.attempts,
             rounds=max((task.round for task in trace.tasks), default=0),
         ),
-        deviations=list(judge.deviations(trace, changed)),
-        checkpoint_ids=[checkpoint.id for checkpoint in judge.checkpoints(trace)],
+        deviations=list(finder.deviations(trace, changed)),
+        checkpoint_ids=[checkpoint.id for checkpoint in finder.checkpoints(trace)],
     )
-
-
-def _planned(step: PlanStep, place: int) -> Planned:
-    return Planned(
-        tools=step.tools_needed,
-        files=step.files,
-        order=place,
-        depends_on=step.depends_on,
-        time=step.estimated_time,
-        role=step.runs_as,
-        rounds=step.rounds,
-    )
-
-
-def _order_of_start(traces: Mapping[str, Trace]) -> dict[str, int]:
-    begun = [(trace.started.seq, key) for key, trace in traces.items() if trace.started]
-    return {key: place for place, (_, key) in enumerate(sorted(begun), start=1)}
 
 
 def _outside(
@@ -276,7 +263,7 @@ def _work(
     effects: EffectsByCall,
     found: Iterable[str] = (),
 ) -> ToolWork:
-    """What was done; `found` are changed files that no tool may have named."""
+    """`found` are changed files that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
     changed = [path for use in uses if not only_looks(use, tools) for path in use.paths]

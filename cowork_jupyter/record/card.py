@@ -1,7 +1,7 @@
-"""The card of a run, as a notebook keeps it: data to draw it again, and Markdown to read it.
+"""The card of a run, as a notebook stores it: data to draw it again, and Markdown to read it.
 
-Both are small, whatever the run was, and both can be given to others: no keys, and no
-paths that tell where somebody's home is.
+Both are small, whatever the run was, and both can be shared: no keys, and no paths that
+reveal somebody's home.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
 from .card_model import CardJob, CardTask, EffectSummary, RunCardData
-from .decided import asked_by, decisions
 from .redactor import Redactor
-from .run import RecordedRun
+from .run import RecordedRun, asked_by, decisions
 
 VERSION = 1
 MAX_CARD = 13_000
-"""Bytes of the data in a saved notebook, where every value stands in a line of its own."""
+"""Bytes of the data in a saved notebook, where every value is on a line of its own."""
 _INDENT = 6
 
 _KEPT = {
@@ -43,11 +42,11 @@ _KEPT = {
         "mentions",
     ),
 }
-"""What of a message's data draws its card; of the others, all."""
+"""The fields of a message's data that its card needs; of other types, all."""
 _TEXTLESS = (
     MessageType.TOOL_RESULT,
     MessageType.PLAN,
-    MessageType.TASK_ASSIGNMENT,  # what we tell an agent is nobody's words
+    MessageType.TASK_ASSIGNMENT,  # our own prompt to an agent
 )
 _BRIEF_STEP = {"id", "step_number", "action", "status", "role", "agent", "rounds"}
 _MAX_SAVED_DEPTH = 6
@@ -56,16 +55,16 @@ _MAX_SECRET_LENGTH = 500
 
 @dataclass(frozen=True)
 class Allowance:
-    """How much of everything a card may hold."""
+    """Limits of the content of a card."""
 
     messages: int
     text: int
     """Characters of a message or of the goal."""
     steps: int
     words: int
-    """Characters of a step's action, and of every text inside data."""
+    """Characters of a step's action, and of every string inside data."""
     items: int
-    """Entries of a list or of an object inside data, and requests that wait."""
+    """Entries of a list or of an object inside data, and pending requests."""
     whole_steps: bool = False
 
 
@@ -78,13 +77,11 @@ _ALLOWANCES = (
     Allowance(messages=1, text=120, steps=25, words=40, items=3),
     Allowance(messages=0, text=80, steps=8, words=30, items=2),
 )
-"""From what everybody has room for to what always fits."""
+"""From generous to what always fits."""
 
 
 @dataclass(frozen=True)
 class RunCard:
-    """What a notebook keeps of a run."""
-
     card: RunCardData
     markdown: str
     text: str
@@ -94,7 +91,7 @@ class RunCard:
 def run_card(
     run: RecordedRun, *, host: str, model: str | None, stale: list[str], redactor: Redactor
 ) -> RunCard:
-    """The card of a run as it stands now. `host` says who can be asked for more."""
+    """`host` says who can be asked for more."""
     maker = _Maker(run, host, model, stale, redactor)
     fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MAX_CARD)
     card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
@@ -162,8 +159,8 @@ class _Maker:
 
     def _message(self, message: Message, allowed: Allowance) -> dict[str, Any]:
         kind = message.message_type
-        said = message.data.model_dump(mode="json")
-        data = {key: said[key] for key in _KEPT.get(kind, said) if key in said}
+        whole = message.data.model_dump(mode="json")
+        data = {key: whole[key] for key in _KEPT.get(kind, whole) if key in whole}
         text = "" if kind in _TEXTLESS else message.text
         facts = message.model_dump(mode="json", exclude={"content", "data", "context_id"})
         return {
@@ -198,24 +195,22 @@ class _Maker:
         }
 
     def _job(self, job: Job) -> dict[str, Any]:
-        facts = CardJob.of(job).model_dump(mode="json")
+        facts = CardJob.from_model(job).model_dump(mode="json")
         return {**facts, "error": self._cut(job.error, 200) if job.error else None}
 
     def _tasks(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
-        """What became of the steps; a task that has nothing to tell is told by its step."""
+        """Without whole steps, the steps themselves carry the status."""
         if allowed.whole_steps:
             for task in self.run.tasks:
-                facts = CardTask.of(task).model_dump(mode="json")
+                facts = CardTask.from_model(task).model_dump(mode="json")
                 yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _effects(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
-        """A line each; numbers and advice of a warning are for whoever asks the server."""
+        """A line each; evidence and advice of a warning are left to the server."""
         for effect in self.run.effects[-2 * allowed.items :]:
-            facts = EffectSummary.from_effect(effect).model_dump(mode="json")
-            facts["warnings"] = [
-                warning.model_dump(include={"code", "message", "line"})
-                for warning in effect.warnings
-            ]
+            facts = EffectSummary.from_model(effect).model_dump(mode="json")
+            kept = {"code", "message", "line"}
+            facts["warnings"] = [warning.model_dump(include=kept) for warning in effect.warnings]
             yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _guidance(self, allowed: Allowance) -> dict[str, Any]:
@@ -223,14 +218,12 @@ class _Maker:
         return {"guidance": self._trimmed(used, allowed.words, allowed.items)} if used else {}
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
-        """What waits for the user. A request that was cut is not one to decide on."""
+        """Pending requests. One that was cut is not complete enough to decide on."""
         waiting = [inquiry for inquiry in asked if inquiry.status == PENDING]
         items = []
         for inquiry in waiting[: allowed.items]:
-            item = {
-                **inquiry.data,
-                **inquiry.model_dump(include={"id", "job_id", "task_id", "status"}),
-            }
+            ids = inquiry.model_dump(include={"id", "job_id", "task_id", "status"})
+            item = {**inquiry.data, **ids}
             trimmed = self._each_trimmed(item, allowed.text, allowed.items)
             preview = item.get("shown")
             if isinstance(preview, dict) and trimmed["shown"].get("text") != preview.get("text"):
@@ -239,16 +232,15 @@ class _Maker:
         return items
 
     def _cut(self, text: str, most: int) -> str:
-        """Cleaned before it is cut: half a key is no key to a pattern."""
+        """Redacts before it cuts: no pattern matches half a key."""
         cleaned = self.redactor.clean(text[: most + _MAX_SECRET_LENGTH])
         return cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…"
 
     def _each_trimmed(self, fields: dict[str, Any], most: int, items: int) -> dict[str, Any]:
-        """All fields of ours, each trimmed."""
         return {key: self._trimmed(value, most, items) for key, value in fields.items()}
 
     def _trimmed(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
-        """The same value with shorter texts and fewer entries."""
+        """The same value with shorter strings and fewer entries."""
         if isinstance(value, str):
             return self._cut(value, most)
         if isinstance(value, dict | list) and not room:

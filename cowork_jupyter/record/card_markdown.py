@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..domain.contexts import StepStatus
-from ..domain.figures import Assumption
 from ..domain.guidance import guidance_line
 from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
@@ -17,11 +16,10 @@ from ..domain.team import agent_of, rights_of
 from ..effects.figure_index import without_source
 from ..store import Inquiry
 from ..store.records import PENDING
-from .decided import EXECUTED, asked_by
+from .export import duration
 from .markdown import code, line, quote
 from .redactor import Redactor
-from .report import duration
-from .run import RecordedRun
+from .run import EXECUTED, RecordedRun, asked_by
 from .trail import moment, tool_uses
 
 MAX_MARKDOWN, MAX_TEXT = 4_000, 1_000
@@ -44,7 +42,6 @@ _ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
 
 
 def card_markdown(run: RecordedRun, model: str | None, redactor: Redactor) -> str:
-    """The run as it stands now."""
     writer = _Writer(run, model, redactor)
     for steps, words, answer in _ROOM:
         text = "\n\n".join(part for part in writer.parts(steps, words, answer) if part)
@@ -55,7 +52,6 @@ def card_markdown(run: RecordedRun, model: str | None, redactor: Redactor) -> st
 
 
 def brief(markdown: str) -> str:
-    """The beginning of it: who, what, and how it stands."""
     return markdown if _saved_size(markdown) <= MAX_TEXT else _cut(markdown, MAX_TEXT)
 
 
@@ -68,7 +64,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _saved_size(text: str) -> int:
-    """Each line stands in quotes in a line of its own."""
+    """Each line is a quoted string on a line of its own."""
     quoted = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
     return len(quoted) + _PER_LINE * (text.count("\n") + 1)
 
@@ -80,7 +76,6 @@ class _Writer:
         self._redactor = redactor
 
     def parts(self, steps: int, words: int, answer: int) -> Iterator[str]:
-        """The pieces, in the order in which one wants to know them."""
         run = self._run
         yield f"**{run.role.spec.label}** · {self._line(run.title, answer) or 'Cowork'}"
         yield f"*{self._state()}*  \n*{self._origin()}*"
@@ -92,15 +87,13 @@ class _Writer:
         yield self._answer(answer)
         yield from self._afterwards(answer)
         if error := run.present.error:
-            is_line = "\n" not in error
-            yield (
-                "**Error:**"
-                + (" " if is_line else "\n\n")
-                + (self._line(error, answer) if is_line else self._quote(error, answer))
-            )
+            if "\n" in error:
+                yield f"**Error:**\n\n{self._quote(error, answer)}"
+            else:
+                yield f"**Error:** {self._line(error, answer)}"
 
     def _state(self) -> str:
-        """How it stands: `completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
+        """`completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
         job, usage = self._run.present, self._run.usage
         began, ended = moment(job.created_at), moment(job.completed_at or "")
         parts = [
@@ -133,29 +126,26 @@ class _Writer:
             yield f"Plan: {self._line(plan.goal, words)}"
         steps = [self._step(number, step, words) for number, step in enumerate(plan.steps, start=1)]
         if len(steps) > most:
-            omitted = len(steps) - most
-            steps = [*steps[:most], f"\n… and {omitted} more steps"]
+            steps = [*steps[:most], f"\n… and {len(steps) - most} more steps"]
         yield "\n".join(steps)
         if self._run.is_plan_ready and (rights := rights_of(plan)):
             yield self._line(rights, words * 4)
         for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
             if texts:
                 yield f"{title}: {self._line('; '.join(texts), words * 2)}"
-        yield from self._assumptions(plan.assumptions, words)
-
-    def _assumptions(self, stated: list[Assumption], words: int) -> Iterator[str]:
-        if stated:
-            said = "; ".join(
-                f"{assumption.text} ({assumption.correction or assumption.status})"
-                if assumption.status != "open"
-                else assumption.text
-                for assumption in stated
-            )
-            yield f"Assumes: {self._line(said, words * 3)}"
+        assumed = [
+            f"{each.text} ({each.correction or each.status})"
+            if each.status != "open"
+            else each.text
+            for each in plan.assumptions
+        ]
+        if assumed:
+            yield f"Assumes: {self._line('; '.join(assumed), words * 3)}"
 
     def _step(self, number: int, step: PlanStep, words: int) -> str:
         mark = _MARKS.get(step.status)
-        who = f"*{by}:* " if (by := _who(step)) else ""
+        by = line(agent_of(step) or (step.role.spec.label if step.role else ""))
+        who = f"*{by}:* " if by else ""
         text = who + self._line(step.action, words)
         files = " ".join(code(file[:60]) for file in step.files[:3]) if words > 60 else ""
         why = self._error_of(step, words)
@@ -168,7 +158,7 @@ class _Writer:
         return self._line(errors[-1], words) if failed and errors else ""
 
     def _asked(self, words: int) -> Iterator[str]:
-        lines = [*(self._question(question, words) for question in self._run.questions[-6:])]
+        lines = [self._question(question, words) for question in self._run.questions[-6:]]
         known = {question.id for question in self._run.questions}
         lines += [
             f"- Asked: {self._line(message.text, words)} *(nobody could answer)*"
@@ -181,13 +171,18 @@ class _Writer:
 
     def _question(self, asked: Inquiry, words: int) -> str:
         value = (asked.answer or {}).get("value")
+        options = asked.data.get("options")
         labels = {
             str(option.get("value")): option.get("label")
-            for option in _objects(asked.data, "options")
+            for option in (options if isinstance(options, list) else [])
+            if isinstance(option, dict)
         }
-        said = self._line(str(labels.get(str(value)) or value), words)
-        came = f"**{said}**" if value is not None else f"*{_unanswered(asked)}*"
-        return f"- Asked: {self._line(str(asked.data.get('question', '')), words)} → {came}"
+        if value is not None:
+            outcome = f"**{self._line(str(labels.get(str(value)) or value), words)}**"
+        else:
+            pending = asked.status == PENDING
+            outcome = f"*{'waits for your answer' if pending else 'not answered'}*"
+        return f"- Asked: {self._line(str(asked.data.get('question', '')), words)} → {outcome}"
 
     def _permission(self, asked: Inquiry, words: int) -> str:
         about = str(asked.data.get("resource") or "")[:words]
@@ -195,11 +190,12 @@ class _Writer:
         what = " ".join(map(code, named))
         answer = asked.answer or {}
         scope, why = answer.get("scope"), answer.get("feedback")
-        came = f"{line(asked.status)}" + (f", {line(str(scope))}" if scope else "")
-        return f"- Permission: {what} → *{came}*" + (f": {self._line(why, words)}" if why else "")
+        outcome = line(asked.status) + (f", {line(str(scope))}" if scope else "")
+        reason = f": {self._line(why, words)}" if why else ""
+        return f"- Permission: {what} → *{outcome}*{reason}"
 
     def _done(self, words: int) -> str:
-        """What the tools did, in one line; what was refused or failed, in a line each."""
+        """Used tools in one line; each refused or failed call in a line of its own."""
         uses = tool_uses(self._run.messages)
         calls = Counter(use.tool for use in uses)
         paths = dict.fromkeys(path for use in uses for path in use.paths)
@@ -214,25 +210,26 @@ class _Writer:
         return "\n\n".join([head, "\n".join(lines)]) if lines else head
 
     def _data(self, words: int) -> str:
-        """What the newest runs of code did to tables."""
         lines = []
         for effect in self._run.effects[-_MAX_EFFECTS:]:
-            said = [effect.line, *(f"⚠ {warning.message}" for warning in effect.warnings)]
-            lines += [f"- {self._line(sentence, words)}" for sentence in said if sentence]
+            parts = [effect.line, *(f"⚠ {warning.message}" for warning in effect.warnings)]
+            lines += [f"- {self._line(part, words)}" for part in parts if part]
         return "\n".join(lines)
 
     def _afterwards(self, most: int) -> Iterator[str]:
-        """Whether the notebook still runs, if that was tried, and whether all was taken back."""
-        for tells in (_is_trial, _is_rollback):
-            notes = [message for message in self._run.messages if tells(message)]
-            yield self._line(notes[-1].text, most) if notes else ""
+        """Whether the notebook still runs, if that was tried, and whether all was rolled back."""
+        for field in ("reproduction", "rollback"):
+            notes = [
+                message.text
+                for message in self._run.messages
+                if isinstance(message.data, TextData) and getattr(message.data, field) is not None
+            ]
+            yield self._line(notes[-1], most) if notes else ""
 
     def _answer(self, most: int) -> str:
-        """The last that was said."""
-        said = [message for message in self._run.messages if _is_said(message)]
-        if not said:
+        last = next(filter(_is_answer, reversed(self._run.messages)), None)
+        if last is None:
             return ""
-        last = said[-1]
         if isinstance(last.data, ReviewData):
             verdict = last.data.verdict.replace("_", " ")
             return f"Review: **{line(verdict)}**\n\n" + self._quote(last.data.summary, most)
@@ -249,28 +246,6 @@ class _Writer:
         return line(cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…")
 
 
-def _who(step: PlanStep) -> str:
-    """Who does a step, where the plan says so."""
-    return line(agent_of(step) or (step.role.spec.label if step.role else ""))
-
-
-def _is_said(message: Message) -> bool:
+def _is_answer(message: Message) -> bool:
     kinds = (MessageType.TEXT, MessageType.REVIEW, MessageType.TASK_RESULT)
     return message.role == "assistant" and message.message_type in kinds
-
-
-def _is_trial(message: Message) -> bool:
-    return isinstance(message.data, TextData) and message.data.reproduction is not None
-
-
-def _is_rollback(message: Message) -> bool:
-    return isinstance(message.data, TextData) and message.data.rollback is not None
-
-
-def _unanswered(asked: Inquiry) -> str:
-    return "waits for your answer" if asked.status == PENDING else "not answered"
-
-
-def _objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = data.get(key)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""What a saved card holds. Shortened to fit: of whatever was left out, nothing is said."""
+"""The data of a saved card, shortened to fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
 from ..domain.data import Data
-from ..domain.effects import DataEffect, DataWarning
+from ..domain.effects import DataWarning
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
@@ -26,17 +26,16 @@ class CardMessage(Data):
     message_type: MessageType
     text: str
     cut: bool = False
-    """Whether there was more."""
+    """Whether there was more text."""
     data: dict[str, Any]
     created_at: str
 
 
 class Excerpt(Data):
-    """Some fields of a model that has more."""
+    """Some fields of a larger model."""
 
     @classmethod
-    def of(cls, whole: BaseModel) -> Self:
-        """The fields that both have."""
+    def from_model(cls, whole: BaseModel) -> Self:
         return cls.model_validate(whole.model_dump(include=set(cls.model_fields)))
 
 
@@ -120,7 +119,7 @@ class UserDecision(Data):
     at: str
 
 
-class EffectSummary(Data):
+class EffectSummary(Excerpt):
     """What a run of code did to a table, without the states that it was found from."""
 
     of: str
@@ -131,17 +130,12 @@ class EffectSummary(Data):
     sampled: bool = False
     warnings: list[DataWarning] = []
 
-    @classmethod
-    def from_effect(cls, effect: DataEffect) -> Self:
-        """The fields that both have."""
-        return cls.model_validate(effect.model_dump(include=set(cls.model_fields)))
-
 
 class RunSnapshot(Data):
     """The state of a run when its card was saved."""
 
     seq: int
-    """All events up to here are in it."""
+    """All events up to here are included."""
     status: JobStatus
     error: str | None
     role: AgentRole
@@ -168,7 +162,7 @@ class RunSnapshot(Data):
     decisions: list[UserDecision]
     """The newest calls that they have allowed or denied, oldest first."""
     effects: list[EffectSummary] = []
-    """The newest of what it did to data, oldest first."""
+    """The newest effects on data, oldest first."""
     guidance: list[Guidance] = []
     """The instructions, skills and the like that its agents were given."""
     started_at: str
@@ -186,7 +180,7 @@ class RunCardData(Data):
     job_id: str
     role: AgentRole
     roles: list[RoleLook] = []
-    """How those who took part look, for where nobody can be asked."""
+    """The looks of the roles that took part, for where no server can be asked."""
     title: str
     snapshot: RunSnapshot
     saved_at: str

@@ -1,32 +1,39 @@
-"""What happened to a file, for people: as text, cell by cell, or in a few facts."""
+"""Describes changes of files: as text, cell by cell, or in a few facts."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
 
-from ..checkpoints import Change, FileDiff, FileEntry, Side
-from ..checkpoints.views import DiffKind, Read
+from ..checkpoints import CellDiff, Change, FileDiff, FileEntry, Side
+from ..checkpoints.views import CellStatus, DiffKind, Read
 from ..domain.errors import CoworkError
-from ..effects.parquet import parquet_shape
+from ..effects.file_states import parquet_shape
 from ..tools.diff import Diff, diff
-from ..tools.documents import is_notebook
-from ..tools.text_files import HEAD, decode, is_binary, size_text
-from .notebook_changes import compare_notebooks
+from ..tools.encoding import HEAD, decode, is_binary
+from ..tools.notebooks import cells_of, is_notebook
+from ..tools.sizes import size_text
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _MAX_COLUMNS = 200
 
 
 def is_table(path: str) -> bool:
-    """Whether the name is that of a table we can look into."""
     return path.lower().endswith((*_SEPARATORS, ".parquet"))
 
 
 def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None]:
-    """The names of the columns and the number of rows, or None where that is not known."""
+    """Column names and number of rows; None where unknown."""
     if path.lower().endswith(".parquet"):
-        return _parquet(content)
+        try:
+            rows, names = parquet_shape(io.BytesIO(content), len(content))
+        except (ValueError, EOFError):  # not a Parquet file; the rest can still be shown
+            return None, None
+        return names[:_MAX_COLUMNS], rows
     separator = _SEPARATORS[path.lower()[-4:]]
     lines = csv.reader(io.StringIO(content.decode("utf-8-sig", "replace")), delimiter=separator)
     try:
@@ -37,14 +44,6 @@ def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None
     return (columns[:_MAX_COLUMNS], rows) if columns is not None else (None, None)
 
 
-def _parquet(content: bytes) -> tuple[list[str] | None, int | None]:
-    try:
-        rows, columns = parquet_shape(io.BytesIO(content), len(content))
-    except (ValueError, EOFError):  # it is not what its name says; the rest can still be shown
-        return None, None
-    return columns[:_MAX_COLUMNS], rows
-
-
 MAX_TEXT_SIZE = 1024 * 1024
 MAX_TABLE_SIZE = 32 * 1024 * 1024
 MAX_DIFF = 100_000
@@ -52,40 +51,26 @@ MAX_DIFF = 100_000
 
 
 def compare(change: Change, read: Read) -> FileDiff:
-    """What a change did, as far as it can be shown."""
     before, after = _side(change.path, change.before, read), _side(change.path, change.after, read)
-    result = FileDiff(
-        path=change.path,
-        status=change.kind,
-        kind=_kind(change),
-        before=before,
-        after=after,
-    )
+    kinds = {entry.kind for entry in (change.before, change.after) if entry}
+    # Files are binary until their content has been examined.
+    kind: DiffKind = "binary" if "file" in kinds else "link" if "link" in kinds else "folder"
+    result = FileDiff(path=change.path, status=change.kind, kind=kind, before=before, after=after)
     if result.kind == "binary":
         _compare_contents(change, read, result)
     if result.diff is None:
-        result.why = _in_words(before, after)
+        result.why = " → ".join(_describe(side) for side in (before, after) if side)
     return result
 
 
-def _in_words(before: Side | None, after: Side | None) -> str:
-    """What there is to say where no text can be shown: `2.1 MB, sha256 0f3a… → 2.2 MB, …`."""
-    return " → ".join(_described(side) for side in (before, after) if side)
-
-
-def _described(side: Side) -> str:
+def _describe(side: Side) -> str:
+    """For what cannot be shown as text: `2.1 MB, sha256 0f3a…, 0644`."""
     if side.target is not None:
         return f"a link to {side.target}"
     if side.sha256 is None:
         return f"not kept ({side.not_kept})" if side.not_kept else f"a folder, {side.mode}"
     table = f", {side.rows:,} rows of {len(side.columns or [])} columns" if side.rows else ""
     return f"{size_text(side.size)}{table}, sha256 {side.sha256[:12]}…, {side.mode}"
-
-
-def _kind(change: Change) -> DiffKind:
-    """Of a file, `binary` until a look at its content tells more."""
-    kinds = {entry.kind for entry in (change.before, change.after) if entry}
-    return "binary" if "file" in kinds else "link" if "link" in kinds else "folder"
 
 
 def _side(path: str, entry: FileEntry | None, read: Read) -> Side | None:
@@ -126,7 +111,7 @@ def _compare_contents(change: Change, read: Read, result: FileDiff) -> None:
 
 
 def _content(entry: FileEntry | None, read: Read) -> bytes | None:
-    """The bytes to compare; nothing there is no bytes, what cannot be read is None."""
+    """Empty if there is no file, None if it cannot be read."""
     if entry is None or entry.kind != "file":
         return b""
     return read(entry.digest, MAX_TEXT_SIZE) if entry.digest else None
@@ -135,3 +120,109 @@ def _content(entry: FileEntry | None, read: Read) -> bytes | None:
 def _put(result: FileDiff, found: Diff) -> None:
     result.added, result.removed = found.added, found.removed
     result.diff, result.cut = found.text[:MAX_DIFF], len(found.text) > MAX_DIFF
+
+
+MAX_CELLS = 200
+MAX_SOURCE = 20_000
+
+
+@dataclass(frozen=True)
+class _Cell:
+    id: str
+    index: int
+    kind: str
+    source: str
+    outputs: str
+
+
+def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | None:
+    """The changed cells, and all changes as one diff; None if one is not a notebook."""
+    try:
+        before, after = _cells(old), _cells(new)
+    except ValueError:
+        return None
+    ids = [*after, *(cell_id for cell_id in before if cell_id not in after)]
+    moved = _moved(list(before), list(after))
+    found = (_compare(before.get(key), after.get(key), key in moved) for key in ids)
+    changed = [each for each in found if each is not None]
+    whole = Diff(
+        text="".join(change.text for _, change in changed),
+        added=sum(change.added for _, change in changed),
+        removed=sum(change.removed for _, change in changed),
+    )
+    return [cell for cell, _ in changed[:MAX_CELLS]], whole
+
+
+def _cells(data: bytes) -> dict[str, _Cell]:
+    """Keyed by id, or by place where the id is missing or taken."""
+    if not data.strip():
+        return {}
+    found: dict[str, _Cell] = {}
+    cells, outputs = cells_of(data), _outputs(data)
+    for cell in cells:
+        name = cell.id if cell.id and cell.id not in found else f"#{cell.index}"
+        found[name] = _Cell(name, cell.index, cell.kind, cell.source, outputs.get(cell.index, ""))
+    return found
+
+
+def _outputs(data: bytes) -> dict[int, str]:
+    document = json.loads(data)
+    cells = document.get("cells") if isinstance(document, dict) else None
+    return {
+        index: _summarize(cell.get("outputs"))
+        for index, cell in enumerate(cells if isinstance(cells, list) else [])
+        if isinstance(cell, dict)
+    }
+
+
+def _summarize(outputs: Any) -> str:
+    """`2 outputs (image/png, stream), 1,024 characters`; empty if there are none."""
+    if not isinstance(outputs, list) or not outputs:
+        return ""
+    kinds = Counter(_kind_of(output) for output in outputs if isinstance(output, dict))
+    size = len(json.dumps(outputs))
+    plural = "" if len(outputs) == 1 else "s"
+    return f"{len(outputs)} output{plural} ({', '.join(sorted(kinds))}), {size:,} characters"
+
+
+def _kind_of(output: dict[str, Any]) -> str:
+    data = output.get("data")
+    if isinstance(data, dict) and data:
+        return next((kind for kind in data if kind != "text/plain"), "text/plain")
+    return str(output.get("output_type", "unknown"))
+
+
+def _moved(before: list[str], after: list[str]) -> set[str]:
+    """Cells whose order changed among those that both have."""
+    old = [cell_id for cell_id in before if cell_id in set(after)]
+    new = [cell_id for cell_id in after if cell_id in set(before)]
+    return {cell_id for cell_id, other in zip(old, new, strict=True) if cell_id != other}
+
+
+def _compare(
+    before: _Cell | None, after: _Cell | None, moved: bool
+) -> tuple[CellDiff, Diff] | None:
+    there = after or before
+    assert there  # the id is from one of the two
+    change = diff(f"cell {there.index + 1}", _text(before), _text(after))
+    old, new = before.outputs if before else "", after.outputs if after else ""
+    if before and after and not change.text and old == new and not moved:
+        return None
+    kind: CellStatus = "added" if before is None else "removed" if after is None else "changed"
+    if kind == "changed" and not change.text and old == new:
+        kind = "moved"
+    cell = CellDiff(
+        id=there.id,
+        number=there.index + 1,
+        status=kind,
+        cell_type=there.kind,
+        diff=change.text[:MAX_SOURCE],
+        outputs="" if old == new else f"{old or 'none'} → {new or 'none'}",
+    )
+    return cell, change
+
+
+def _text(cell: _Cell | None) -> str:
+    if cell is None:
+        return ""
+    return cell.source if cell.source.endswith("\n") or not cell.source else f"{cell.source}\n"

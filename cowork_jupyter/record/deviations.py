@@ -1,7 +1,7 @@
-"""Where a step's course differs from its plan, and what shows it.
+"""Finds where the execution of a step differs from its plan, with evidence.
 
-What counts as planned is decided where calls are (`policy/grant.py`), so that an audit and
-the notices given at the time agree.
+`policy/grant.py` decides what counts as planned, so that an audit agrees with the notices given
+at the time.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from ..policy.grant import Grant
 from ..store import CheckpointRecord
 from ..tools.base import Tool
 from .facts import Facts
-from .steps import Trace
-from .trail import LoggedUse, texts
+from .trail import LoggedUse, Trace, texts
 
 Changed = dict[str, list[LoggedUse]]
-"""Files, each with the calls that can have changed it."""
+"""Files, each with the calls that may have changed it."""
 
 _MADE_FOR_EACH_RUN = "find_tools"
-"""The one tool that no shared registry holds."""
+"""The only tool that is in no shared registry."""
 
 
 class DeviationKind(StrEnum):
@@ -59,21 +58,18 @@ class Deviation(BaseModel):
 
 
 def only_looks(use: LoggedUse, tools: Mapping[str, Tool]) -> bool:
-    """Whether the tool changes nothing. Of one that is gone by now, nobody can say so."""
+    """Whether the tool changes nothing. False for a tool that no longer exists."""
     if use.tool == _MADE_FOR_EACH_RUN:
         return True
-    tool = _called(use, tools)
-    return tool is not None and not tool.permissions - {Permission.READ_FILES}
-
-
-def _called(use: LoggedUse, tools: Mapping[str, Tool]) -> Tool | None:
-    tool = tools.get(use.tool)
-    return tool and tool.for_call(use.call.agent_role or DEFAULT_ROLE, use.parameters)
+    if use.tool not in tools:
+        return False
+    tool = tools[use.tool].for_call(use.call.agent_role or DEFAULT_ROLE, use.parameters)
+    return not tool.permissions - {Permission.READ_FILES}
 
 
 @dataclass
 class StepGraph:
-    """The steps, and what each of them had to wait for, directly or not."""
+    """The steps with their direct and transitive dependencies."""
 
     traces: Mapping[str, Trace]
     needed: dict[str, set[str]] = field(default_factory=dict)
@@ -82,12 +78,10 @@ class StepGraph:
         graph = {key: trace.step.depends_on for key, trace in self.traces.items()}
         for key in TopologicalSorter(graph).static_order():
             direct = graph.get(key, [])
-            self.needed[key] = set(direct).union(
-                *(self.needed[dependency] for dependency in direct)
-            )
+            self.needed[key] = set(direct).union(*map(self.needed.__getitem__, direct))
 
     def overtaken(self, trace: Trace) -> list[Trace]:
-        """What should have been done when the step was begun, and was not."""
+        """Dependencies that were not done when the step was started."""
         started = trace.started
         if started is None:
             return []
@@ -98,7 +92,7 @@ class StepGraph:
         ]
 
     def open_before(self, trace: Trace) -> list[Trace]:
-        """What the step waits for to this day."""
+        """Dependencies that are not done yet."""
         return [other for other in self._before(trace) if not other.is_done]
 
     def _before(self, trace: Trace) -> list[Trace]:
@@ -108,8 +102,6 @@ class StepGraph:
 
 @dataclass
 class DeviationFinder:
-    """Finds the deviations of every step."""
-
     facts: Facts
     tools: Mapping[str, Tool]
     course: StepGraph
@@ -120,7 +112,6 @@ class DeviationFinder:
         self._is_over = bool(ended) and all(ended)
 
     def deviations(self, trace: Trace, changed: Changed) -> Iterator[Deviation]:
-        """All deviations of one step that has changed these files."""
         yield from self._extra_tools(trace)
         yield from self._extra_files(trace, changed)
         yield from self._out_of_order(trace)
@@ -130,94 +121,72 @@ class DeviationFinder:
         yield from self._not_run(trace)
 
     def checkpoints(self, trace: Trace) -> list[CheckpointRecord]:
-        """The checkpoints that were taken during a step."""
         tasks = {task.id for task in trace.tasks}
         return [checkpoint for checkpoint in self.facts.checkpoints if checkpoint.task_id in tasks]
 
     def _files_of(self, checkpoint: CheckpointRecord) -> list[str]:
-        """A checkpoint's files, whether it names them or describes them."""
+        """The entries are paths or objects with a path."""
         files = checkpoint.data.get("files")
         listed = files if isinstance(files, list) else []
         paths = texts([entry.get("path") if isinstance(entry, dict) else entry for entry in listed])
         return [current_path(_plain(path), self.facts.moves) for path in paths]
 
     def _extra_tools(self, trace: Trace) -> Iterator[Deviation]:
-        for name, uses in _grouped(
-            (use.tool, use)
-            for use in trace.uses
-            if not (use.did_nothing or only_looks(use, self.tools))
-        ).items():
+        changes = (use for use in trace.uses if not only_looks(use, self.tools))
+        for name, uses in _group((use.tool, use) for use in changes if not use.did_nothing).items():
             tool = self.tools.get(name)
             permissions = tool.permissions if tool else frozenset[Permission]()
             if Grant.of(trace.step).names(name, permissions):
                 continue
-            taken = [
-                checkpoint.id
-                for checkpoint in self.checkpoints(trace)
-                if checkpoint.data.get("tool") == name
-            ]
+            checkpoints = self.checkpoints(trace)
+            taken = [each.id for each in checkpoints if each.data.get("tool") == name]
             yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)
 
     def changed(self, trace: Trace) -> Changed:
-        """The files that a step has changed, each with the calls that can have done it.
+        """The files that a step has changed, each with the calls that may have done it.
 
-        File tools say so themselves; what commands and code did, their checkpoints have found. So
-        for what an external agent did by itself, which no call of ours did.
+        File tools report them; changes by commands and code were found by checkpoints, as were
+        those that an external agent made by itself, without a call of ours.
         """
         changes = [use for use in trace.uses if not only_looks(use, self.tools)]
-        said = [(_plain(path), use) for use in changes for path in use.paths]
-        found = [
-            (path, use)
+        reported = [(_plain(path), use) for use in changes for path in use.paths]
+        by_tool = [
+            (str(checkpoint.data.get("tool")), path)
             for checkpoint in self.checkpoints(trace)
             for path in self._files_of(checkpoint)
-            for use in changes
-            if use.tool == checkpoint.data.get("tool")
         ]
-        alone = [
-            path
-            for checkpoint in self.checkpoints(trace)
-            for path in self._files_of(checkpoint)
-            if str(checkpoint.data.get("tool")).startswith(MARK)
-        ]
-        elsewhere = self._done_beside(trace) if found or alone else set[str]()
-        changed = _grouped([*said, *(pair for pair in found if pair[0] not in elsewhere)])
+        found = [(path, use) for tool, path in by_tool for use in changes if use.tool == tool]
+        alone = [path for tool, path in by_tool if tool.startswith(MARK)]
+        elsewhere = self._concurrent_files(trace) if found or alone else set[str]()
+        changed = _group([*reported, *(pair for pair in found if pair[0] not in elsewhere)])
         return {**{path: [] for path in alone if path not in elsewhere}, **changed}
 
-    def _done_beside(self, trace: Trace) -> set[str]:
-        """What steps that ran at the same time changed, or were to change.
+    def _concurrent_files(self, trace: Trace) -> set[str]:
+        """Files that concurrent steps changed, or were to change.
 
-        A look at the workspace cannot tell whose it was.
+        A look at the workspace cannot tell whose they were.
         """
-        beside = [
-            other
-            for other in self.course.traces.values()
-            if other is not trace and _meet(other, trace)
-        ]
+        traces = self.course.traces.values()
+        beside = [other for other in traces if other is not trace and _overlap(other, trace)]
         planned = {path for other in beside for path in _plain_paths(other.step)}
-        return planned | {
-            _plain(path) for other in beside for use in other.uses for path in use.paths
-        }
+        changed = {_plain(path) for other in beside for use in other.uses for path in use.paths}
+        return planned | changed
 
     def _extra_files(self, trace: Trace, changed: Changed) -> Iterator[Deviation]:
         planned = _plain_paths(trace.step)
         for path, uses in changed.items():
             if not planned or path in planned:
                 continue
-            taken = [
-                checkpoint.id
-                for checkpoint in self.checkpoints(trace)
-                if path in self._files_of(checkpoint)
-            ]
-            what = f"also changed {path}"
-            yield _shown_by(uses, DeviationKind.EXTRA_FILE, what, taken)
+            checkpoints = self.checkpoints(trace)
+            taken = [each.id for each in checkpoints if path in self._files_of(each)]
+            yield _shown_by(uses, DeviationKind.EXTRA_FILE, f"also changed {path}", taken)
 
     def _out_of_order(self, trace: Trace) -> Iterator[Deviation]:
         overtaken = self.course.overtaken(trace)
         if overtaken:
-            results = [
-                message for each in overtaken for message in each.of_type(MessageType.TASK_RESULT)
-            ]
-            evidence = [*trace.of_type(MessageType.TASK_ASSIGNMENT)[:1], *results]
+            evidence = trace.of_type(MessageType.TASK_ASSIGNMENT)[:1]
+            for other in overtaken:
+                evidence += other.of_type(MessageType.TASK_RESULT)
             yield Deviation(
                 kind=DeviationKind.OUT_OF_ORDER,
                 what=f"started too early: it depends on {_numbers(overtaken)}",
@@ -246,7 +215,7 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
     errors = [failures[-1].text] if failures else [task.error for task in trace.tasks if task.error]
     times = "" if len(failures) < 2 else f" {len(failures)} times"
     in_the_end = " before it was done" if trace.step.status is StepStatus.COMPLETED else ""
-    why = f": {_line(errors[-1])}" if errors else ""
+    why = f": {' '.join(errors[-1].split())}" if errors else ""
     yield Deviation(
         kind=DeviationKind.FAILED,
         what=f"failed{times}{in_the_end}{why}",
@@ -255,7 +224,7 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
 
 
 def _shortfalls(trace: Trace) -> Iterator[Deviation]:
-    """What was lacking when the step said for the last time that it was done."""
+    """What was lacking when the step last reported to be done."""
     for result in trace.of_type(MessageType.TASK_RESULT)[-1:]:
         lacking = result.data.shortfalls if isinstance(result.data, TaskResultData) else []
         for shortfall in lacking:
@@ -269,11 +238,10 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
     last = trace.failures[-1:]
     after = trace.messages[trace.messages.index(last[0]) :] if last else trace.messages
     questions = [message for message in after if message.message_type is MessageType.QUESTION]
-    evidence = [*last, *questions]
     yield Deviation(
         kind=DeviationKind.SKIPPED,
         what="skipped, as you decided" if questions else "skipped",
-        message_ids=[message.id for message in evidence],
+        message_ids=[message.id for message in (*last, *questions)],
     )
 
 
@@ -283,8 +251,8 @@ def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
         return f"tried {tool}: {uses[-1].summary or 'no result'}"
     times = "" if len(ran) < 2 else f" {len(ran)} times"
     allowed = " (allowed by you)" if all(use.asked for use in ran) else ""
-    said = f": {ran[0].summary}" if ran[0].summary else ""
-    return f"also used {tool}{times}{said}{allowed}"
+    summary = f": {ran[0].summary}" if ran[0].summary else ""
+    return f"also used {tool}{times}{summary}{allowed}"
 
 
 def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
@@ -292,15 +260,14 @@ def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list
     return Deviation(kind=kind, what=what, message_ids=evidence, checkpoint_ids=taken)
 
 
-def _grouped(pairs: Iterable[tuple[str, LoggedUse]]) -> dict[str, list[LoggedUse]]:
+def _group(pairs: Iterable[tuple[str, LoggedUse]]) -> dict[str, list[LoggedUse]]:
     groups: dict[str, list[LoggedUse]] = {}
     for key, use in pairs:
         groups.setdefault(key, []).append(use)
     return groups
 
 
-def _meet(trace: Trace, other: Trace) -> bool:
-    """Whether both were worked on at some time."""
+def _overlap(trace: Trace, other: Trace) -> bool:
     return any(a[0] < b[1] and b[0] < a[1] for a in trace.spans for b in other.spans)
 
 
@@ -315,7 +282,3 @@ def _plain(path: str) -> str:
 def _numbers(traces: list[Trace]) -> str:
     numbers = ", ".join(str(trace.step.step_number) for trace in traces)
     return f"step {numbers}" if len(traces) == 1 else f"steps {numbers}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

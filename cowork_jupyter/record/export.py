@@ -6,13 +6,240 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
+from ..domain.contexts import StepStatus
+from ..domain.events import UsageCharged
+from ..domain.notices import SuggestionDecided, SuggestionMade
+from ..domain.roles import DEFAULT_ROLE
 from ..tools.base import Tool
-from .audit import audit
+from .audit import Audit, Outside, StepAudit, ToolWork, audit
+from .card_model import EffectSummary
 from .facts import Facts
+from .markdown import assumption, code, cut, fenced, line, quote, table
 from .redactor import Redactor
-from .report import report, title_of
+from .run import EXECUTED
+from .trail import moment
+from .transcript import transcript
+
+_MARKS = {StepStatus.COMPLETED: "✓", StepStatus.FAILED: "✗", StepStatus.SKIPPED: "–"}
+_MAX_CODE = (60, 4_000)
+"""Lines and characters of a suggested cell."""
+_MAX_NAMES = 12
+"""Files named in one cell of a table."""
+
+
+def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
+    """Sections that can stand alone: of a Markdown file, or cells of a notebook."""
+    sections = [
+        *_heading(facts),
+        *_goal(facts, audit),
+        *_plan(audit),
+        *_deviations(audit),
+        *_data(audit),
+        *_outside(audit),
+        *_figures(audit),
+        *_assumptions(audit),
+        *_suggestions(facts),
+        *_talk(facts, redactor),
+    ]
+    return [redactor.clean(section) for section in sections]
+
+
+def _heading(facts: Facts) -> Iterator[str]:
+    context = facts.context
+    acted = dict.fromkeys(message.agent_role for message in facts.messages if message.agent_role)
+    models = [event.data.model for event in facts.events if isinstance(event.data, UsageCharged)]
+    names = dict.fromkeys(name for name in (context.model, *models) if name)
+    about = [
+        _day(context.created_at),
+        " and ".join(map(code, names)),
+        ", ".join(role.spec.label for role in acted or [context.role]),
+        code(context.notebook) if context.notebook else "",
+    ]
+    yield f"# {line(title_of(facts))}\n\n{' · '.join(part for part in about if part)}"
+
+
+def title_of(facts: Facts) -> str:
+    first = next((message.text for message in facts.messages if message.role == "user"), "")
+    words = " ".join(first.split())
+    shortened = words if len(words) <= 60 else f"{words[:59]}…"
+    return facts.context.title or shortened or "Conversation"
+
+
+def _goal(facts: Facts, audit: Audit) -> Iterator[str]:
+    asked = next((message.text for message in facts.messages if message.role == "user"), "")
+    if (goal := audit.goal or asked).strip():
+        yield f"## Goal\n\n{quote(goal)}"
+
+
+def _plan(audit: Audit) -> Iterator[str]:
+    if not audit.steps:
+        return
+    totals = audit.totals
+    planned = f" (planned: {line(audit.planned_time)})" if audit.planned_time else ""
+    summary = [
+        f"Revision {audit.revision}"
+        + (f" {EXECUTED[audit.executed_by]}" if audit.executed_by else ""),
+        f"{totals.completed} of {totals.steps} steps completed",
+        duration(totals.seconds) + planned,
+        f"{totals.tokens:,} tokens" if totals.tokens else "",
+    ]
+    rows = [
+        [
+            f"{_MARKS.get(step.status, '·')} {step.number}",
+            line(step.action),
+            _planned_cell(step),
+            _actual_cell(step),
+            _verdict(step),
+        ]
+        for step in audit.steps
+    ]
+    head = ["", "Step", "Planned", "What happened", "Different from the plan"]
+    about = " · ".join(part for part in summary if part)
+    yield f"## The plan and what happened\n\n{about}\n\n{table(head, rows)}"
+
+
+def _planned_cell(step: StepAudit) -> str:
+    planned = step.planned
+    after = f"after {line(', '.join(planned.depends_on))}" if planned.depends_on else ""
+    role = "" if planned.role is DEFAULT_ROLE else f"by the {planned.role}"
+    parts = [role, _names(planned.tools), _names(planned.files), line(planned.time), after]
+    return ", ".join(part for part in parts if part) or "nothing named"
+
+
+def _actual_cell(step: StepAudit) -> str:
+    actual = step.actual
+    if actual.order is None and not actual.tools:
+        return line(step.status)
+    moved = actual.order not in (None, step.planned.order)
+    begun = f"started as number {actual.order}" if moved else ""
+    rounds = f"{actual.rounds + 1} rounds" if actual.rounds else ""
+    parts = [_work(actual), duration(actual.seconds), begun, rounds]
+    return ", ".join(part for part in parts if part)
+
+
+def _verdict(step: StepAudit) -> str:
+    kinds = dict.fromkeys(deviation.kind.replace("_", " ") for deviation in step.deviations)
+    as_planned = "as planned" if step.status is StepStatus.COMPLETED else ""
+    return ", ".join(kinds) or as_planned
+
+
+def _work(work: ToolWork) -> str:
+    tools = [code(tool.tool) + (f" ×{tool.calls}" if tool.calls > 1 else "") for tool in work.tools]
+    read = f"read {_names(work.files_read)}" if work.files_read else ""
+    changed = f"changed {_names(work.files)}" if work.files else ""
+    return ", ".join(part for part in (" ".join(tools), changed, read) if part)
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    text = " ".join(code(name) for name in names[:_MAX_NAMES])
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def _deviations(audit: Audit) -> Iterator[str]:
+    lines = [
+        f"- Step {step.number}: {line(deviation.what)}"
+        for step in audit.steps
+        for deviation in step.deviations
+    ]
+    if lines:
+        yield "## Deviations\n\n" + "\n".join(lines)
+
+
+def _data(audit: Audit) -> Iterator[str]:
+    works: list[tuple[str, ToolWork]] = [
+        *((f"Step {step.number}", step.actual) for step in audit.steps),
+        *((_who(work), work) for work in audit.outside),
+    ]
+    effects = ((who, effect) for who, work in works for effect in work.effects)
+    lines = [text for who, effect in effects for text in _effect_lines(who, effect)]
+    if lines:
+        yield "## What happened to the data\n\n" + "\n".join(lines)
+
+
+def _effect_lines(who: str, effect: EffectSummary) -> Iterator[str]:
+    warnings = [
+        f"**Warning**{f', line {warning.line}' if warning.line else ''}: "
+        + line(f"{warning.message} {warning.advice}")
+        for warning in effect.warnings
+    ]
+    if effect.line:
+        yield f"- {who}: {line(effect.line)}"
+        yield from (f"  - {warning}" for warning in warnings)
+    else:
+        yield from (f"- {who}: {warning}" for warning in warnings)
+
+
+def _outside(audit: Audit) -> Iterator[str]:
+    lines = [f"- {_who(work)}: {_work(work)}" for work in audit.outside]
+    if lines:
+        title = "Outside the plan" if audit.steps else "What was done"
+        yield f"## {title}\n\n" + "\n".join(lines)
+
+
+def _figures(audit: Audit) -> Iterator[str]:
+    if audit.figures:
+        listed = dict.fromkeys(f"- {line(figure.text)}" for figure in audit.figures)
+        yield "## Figures not found in any output\n\n" + "\n".join(listed)
+
+
+def _assumptions(audit: Audit) -> Iterator[str]:
+    if audit.assumptions:
+        yield "## Assumptions\n\n" + "\n".join(
+            f"- {assumption(stated)}" for stated in audit.assumptions
+        )
+
+
+def _who(outside: Outside) -> str:
+    return outside.role.spec.label if outside.role else "Somebody"
+
+
+def _suggestions(facts: Facts) -> Iterator[str]:
+    made = [event.data for event in facts.events if isinstance(event.data, SuggestionMade)]
+    decided = {
+        event.data.id: event.data.decision
+        for event in facts.events
+        if isinstance(event.data, SuggestionDecided)
+    }
+    for number, suggestion in enumerate(made):
+        about = [
+            f"**{suggestion.kind.capitalize()}**",
+            code(suggestion.cell_id),
+            line(suggestion.instruction),
+            line(suggestion.explanation),
+            f"*{decided.get(suggestion.id, 'not decided')}*",
+        ]
+        if suggestion.kind == "explain":
+            content = quote(suggestion.source)
+        else:
+            content = fenced(cut(suggestion.source, *_MAX_CODE), "python")
+        head = "" if number else "## Suggestions\n\n"
+        yield f"{head}{' · '.join(filter(None, about))}\n\n{content}"
+
+
+def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:
+    for number, part in enumerate(transcript(facts, redactor)):
+        yield part if number else f"## Conversation\n\n{part}"
+
+
+def duration(seconds: float) -> str:
+    """`4.8 s`, `2 min 5 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def _day(time: str) -> str:
+    at = moment(time)
+    if at is None:
+        return line(time)
+    day = datetime.fromtimestamp(at, UTC)
+    return f"{day.day} {day:%B %Y, %H:%M} UTC"
 
 
 class ExportFormat(StrEnum):
@@ -36,8 +263,6 @@ _CONTENT_TYPES = {
 
 @dataclass(frozen=True)
 class Export:
-    """A file to take along."""
-
     content_type: str
     file_name: str
     body: bytes
@@ -46,21 +271,19 @@ class Export:
 def export(
     facts: Facts, kind: ExportFormat, tools: Mapping[str, Tool], redactor: Redactor
 ) -> Export:
-    """The conversation in one of the formats."""
-    match kind:
-        case ExportFormat.JSONL:
-            text = "".join(f"{line}\n" for line in _lines(facts, redactor))
-        case ExportFormat.MARKDOWN:
-            sections = report(facts, audit(facts, tools), redactor)
-            text = "\n\n".join(sections) + "\n"
-        case ExportFormat.NOTEBOOK:
-            sections = report(facts, audit(facts, tools), redactor)
-            text = _notebook(facts.context.id, sections)
+    if kind is ExportFormat.JSONL:
+        text = "".join(f"{line}\n" for line in _lines(facts, redactor))
+    else:
+        sections = report(facts, audit(facts, tools), redactor)
+        is_markdown = kind is ExportFormat.MARKDOWN
+        text = (
+            "\n\n".join(sections) + "\n" if is_markdown else _notebook(facts.context.id, sections)
+        )
     return Export(kind.content_type, _file_name(facts, kind, redactor), text.encode())
 
 
 def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
-    """The context, then every event in order. A message is what its event carries, whole.
+    """The context, then every event in order, with whole messages.
 
     In ASCII, so that no odd character in some text ends a line or cannot be written.
     """
@@ -71,7 +294,7 @@ def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 def _notebook(context_id: str, sections: list[str]) -> str:
-    """A notebook that is only read: what was run is shown, and nothing in it can be run again."""
+    """Markdown cells only: code is shown, but cannot be run again."""
     cells = [
         {
             "id": f"part-{number}",
@@ -87,7 +310,7 @@ def _notebook(context_id: str, sections: list[str]) -> str:
 
 
 def _file_name(facts: Facts, kind: ExportFormat, redactor: Redactor) -> str:
-    """A name that any system and any header takes."""
+    """A name that is safe on any system and in headers."""
     words = re.findall(r"[a-z0-9]+", redactor.clean(title_of(facts)).lower())
     title = "-".join(words)[:40].strip("-") or "conversation"
     day = re.match(r"\d{4}-\d\d-\d\d", facts.context.created_at)

@@ -16,8 +16,6 @@ from ..store import CheckpointRecord, PlanRevision, Store
 
 @dataclass(frozen=True)
 class Facts:
-    """What an audit and an export are made of."""
-
     context: Context
     revision: PlanRevision | None = None
     """The plan that the audit is about."""
@@ -30,25 +28,21 @@ class Facts:
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks of all jobs, oldest first."""
         return [task for job in self.jobs for task in job.tasks]
 
     @property
     def executed_by(self) -> Initiator | None:
-        """Who had the audited revision executed last."""
-        wanted = self.revision
-        return next(
-            (
-                job.by
-                for job in reversed(self.jobs)
-                if wanted and job.executes(wanted.plan_id) and job.plan_revision == wanted.revision
-            ),
-            None,
-        )
+        executions = self.executions(self.revision) if self.revision else []
+        return executions[-1].by if executions else None
+
+    def executions(self, revision: PlanRevision) -> list[Job]:
+        """Jobs that executed this revision, oldest first."""
+        jobs = (job for job in self.jobs if job.executes(revision.plan_id))
+        return [job for job in jobs if job.plan_revision == revision.revision]
 
     @cached_property
     def moves(self) -> list[FileMoved]:
-        """What was renamed or moved, oldest first: an audit names files as they are called now."""
+        """Renamed and moved files, oldest first: an audit uses the current names."""
         return [event.data for event in self.events if isinstance(event.data, FileMoved)]
 
 
@@ -84,12 +78,12 @@ WITHHELD = "[hidden: it may contain secrets]"
 
 
 def withhold(messages: Iterable[Message]) -> list[Message]:
-    """The messages, with what came out of secret files left out."""
+    """Replace the content of secret files."""
     return [_without_content(message) for message in messages]
 
 
 def withhold_events(events: Iterable[Event], messages: Iterable[Message]) -> list[Event]:
-    """The same for the events that carry those messages, or showed the output as it came."""
+    """The same for events that carry those messages, or streamed the output."""
     known = (message.data for message in messages)
     calls = {data.call_id for data in known if isinstance(data, ToolResultData) and data.sensitive}
     return [_without_text(event, calls) for event in events]

@@ -1,8 +1,7 @@
-"""Markdown around words that others wrote: they read well, and nothing in them loads or runs.
+"""Markdown around untrusted text: it reads well, and nothing in it loads or runs.
 
-A report is opened long after, in viewers that fetch pictures, show HTML and draw diagrams, whose
-labels can hold both. So all three are kept from being what they are; and code stands in fences
-that we write.
+A report is opened long after, in viewers that fetch pictures, render HTML and draw diagrams,
+whose labels can contain both. So all three are defused, and code is put into our own fences.
 """
 
 from __future__ import annotations
@@ -21,36 +20,34 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def plain(text: str) -> str:
-    """Text without colours, control characters and halves of characters."""
+    """Text without colours, control characters and surrogates."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROLS.sub("", _ESCAPES.sub("", text))
     return without_surrogates(text)
 
 
 def line(text: str) -> str:
-    """Somebody's words in one line of ours."""
+    """Untrusted text in one line."""
     return _dead(" ".join(plain(text).split()))
 
 
 def assumption(stated: Assumption) -> str:
-    """An assumption with what the user said of it: `The date is ordered_at (confirmed)`."""
+    """With the user's verdict: `The date is ordered_at (confirmed)`."""
     instead = f": {line(stated.correction)}" if stated.correction else ""
     status = "not confirmed" if stated.status == "open" else stated.status
     return f"{line(stated.text)} *({status}{instead})*"
 
 
 def code(text: str) -> str:
-    """A name or a path."""
     return f"`{line(text).replace('`', chr(39)) or ' '}`"
 
 
 def cell(text: str) -> str:
-    """What stands in one cell of a table."""
     return text.replace("|", "&#124;")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table; the cells are Markdown already."""
+    """The cells are Markdown already."""
     titles = list(head)
     lines = [titles, ["---"] * len(titles), *(map(cell, row) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -64,12 +61,11 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def quote(text: str) -> str:
-    """Somebody's words, set apart from ours."""
     return "\n".join(f"> {line}".rstrip() for line in readable(text).split("\n"))
 
 
 def readable(text: str) -> str:
-    """Somebody's Markdown, with its code in fences of ours."""
+    """Untrusted Markdown, with its code in our own fences."""
     parts: list[str] = []
     block: list[str] = []
     fence = language = ""
@@ -103,8 +99,8 @@ def _closes(text: str, fence: str) -> bool:
 
 
 def _dead(text: str) -> str:
-    """Without pictures, tags and diagrams, also where they stand in a list or a quotation.
+    """Defuse pictures, tags and diagrams, also in lists and quotations.
 
-    The mark goes where no backslash before it can undo it.
+    The escape goes where no backslash before it can undo it.
     """
     return _TAG.sub("&lt;", _DRAWN.sub(r"\1\2text", text).replace("![", "!\\["))

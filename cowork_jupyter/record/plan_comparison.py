@@ -31,7 +31,7 @@ class StepComparison(BaseModel):
     change: StepChange
     action: str
     fields: list[FieldChange] = []
-    """What differs; of a step that was added or removed, nothing is listed."""
+    """What differs; empty for a step that was added or removed."""
 
 
 class PlanComparison(BaseModel):
@@ -44,8 +44,8 @@ class PlanComparison(BaseModel):
 
 
 def compare_plans(before: Plan, after: Plan) -> PlanComparison:
-    """What is different in the later one. How far steps have come is no difference."""
-    fields, steps = list(_differing(_of_plan(before), _of_plan(after))), list(_steps(before, after))
+    """The progress of steps is not a difference."""
+    fields, steps = list(_diff(_of_plan(before), _of_plan(after))), list(_steps(before, after))
     summary = describe_change(before, after) if fields or steps else "no difference"
     return PlanComparison(summary=summary, fields=fields, steps=steps)
 
@@ -54,12 +54,13 @@ def _steps(before: Plan, after: Plan) -> Iterator[StepComparison]:
     """In the order of the later plan, then those that it lacks."""
     old = {step.id: step for step in before.steps}
     new = {step.id: step for step in after.steps}
-    moved = _moved([key for key in old if key in new], [key for key in new if key in old])
+    orders = [key for key in old if key in new], [key for key in new if key in old]
+    moved = {key for key, other in zip(*orders, strict=True) if key != other}
     for step in after.steps:
         known = old.get(step.id)
         if known is None:
             yield _compared(step, "added")
-        elif fields := list(_differing(_of_step(before, known), _of_step(after, step))):
+        elif fields := list(_diff(_of_step(before, known), _of_step(after, step))):
             yield _compared(step, "changed", fields)
         elif step.id in moved:
             yield _compared(step, "moved")
@@ -70,20 +71,15 @@ def _compared(
     step: PlanStep, change: StepChange, fields: list[FieldChange] | None = None
 ) -> StepComparison:
     return StepComparison(
-        id=step.id,
-        number=step.step_number,
-        change=change,
-        action=step.action,
-        fields=fields or [],
+        id=step.id, number=step.step_number, change=change, action=step.action, fields=fields or []
     )
 
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
-    """The steps that stand elsewhere among those that both plans have."""
     return {step_id for step_id, other in zip(after, before, strict=True) if step_id != other}
 
 
-def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[FieldChange]:
+def _diff(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[FieldChange]:
     for field, text in after.items():
         if before[field] != text:
             yield FieldChange(field=field, before=before[field], after=text)
@@ -100,14 +96,9 @@ def _of_plan(plan: Plan) -> dict[str, str]:
 
 
 def _of_step(plan: Plan, step: PlanStep) -> dict[str, str]:
-    """By the names that people know the fields by. Steps are told apart by ids, and called by
-    their numbers.
-    """
+    """Keyed by display names. People know the dependencies by step number, not by id."""
     earlier = [str(plan.step(step_id).step_number) for step_id in step.depends_on]
-    expected = [
-        f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"
-        for expectation in step.expects
-    ]
+    expected = [f"{each.of.removeprefix(FILE)}: {in_words(each)}" for each in step.expects]
     return {
         "action": step.action,
         "reason": step.reason,

@@ -1,4 +1,4 @@
-"""What stays out of a file that is given to others: keys, and where somebody's home is."""
+"""Removes keys, and paths of somebody's home, from files that are given to others."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ _HOMES = re.compile(_BEGIN + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s'\
 
 @dataclass(frozen=True)
 class Redactor:
-    """Knows what to hide."""
-
     keys: Sequence[str] = ()
-    """Keys of ours, whatever they look like."""
+    """Our own keys, whatever they look like."""
     workspace: Path | None = None
     home: Path | None = None
 
@@ -38,7 +36,6 @@ class Redactor:
 
     @classmethod
     def of(cls, settings: Settings, keys: Sequence[str] = ()) -> Redactor:
-        """What to hide of a service with these settings and keys."""
         try:
             home = Path.home()
         except RuntimeError:  # some users have none
@@ -46,11 +43,10 @@ class Redactor:
         return cls([settings.api_key, *keys], settings.workspace, home)
 
     def mask(self, text: str) -> str:
-        """The text without what looks like a key."""
         return self._mask_pieces([text])[0]
 
     def clean(self, text: str) -> str:
-        """The text without keys, with paths that mean something elsewhere too."""
+        """Without keys, and with paths relative to the workspace or home."""
         text = self.mask(text)
         if self.workspace and len(self.workspace.parts) > 1:
             text = re.sub(
@@ -63,23 +59,19 @@ class Redactor:
         return _HOMES.sub("~", text)
 
     def mask_value(self, value: Any, room: int = _MAX_VALUE_DEPTH) -> Any:
-        """The same for whatever JSON can hold."""
         if isinstance(value, str):
             return self.mask(value)
         if not room:
             return "[nested too deeply to show]"
         if isinstance(value, Mapping):
-            return {
-                self.mask(str(key)): self.mask_value(item, room - 1) for key, item in value.items()
-            }
-        return (
-            [self.mask_value(item, room - 1) for item in value]
-            if isinstance(value, list)
-            else value
-        )
+            items = value.items()
+            return {self.mask(str(key)): self.mask_value(item, room - 1) for key, item in items}
+        if isinstance(value, list):
+            return [self.mask_value(item, room - 1) for item in value]
+        return value
 
     def mask_events(self, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
-        """The events as plain values. A key is found also where a stream has cut it in pieces."""
+        """The events as plain values. Finds keys also where a stream has split them."""
         known = list(events)
         streams: dict[tuple[Any, ...], list[tuple[int, str]]] = {}
         for event in known:
@@ -99,7 +91,7 @@ class Redactor:
             yield fields
 
     def _mask_pieces(self, pieces: Sequence[str]) -> list[str]:
-        """Hide what is secret in the whole; each piece keeps its own part of the rest."""
+        """Hide secrets in the joined text; each piece keeps its own part of the rest."""
         spans = [match.span() for match in self._secret.finditer("".join(pieces))]
         if not spans:
             return list(pieces)
@@ -111,7 +103,7 @@ class Redactor:
 
 
 def _without(piece: str, at: int, spans: list[tuple[int, int]]) -> str:
-    """A piece that begins at a place, without what the spans cover; a mark where one begins."""
+    """The piece that starts at `at`, without the spans; a mark where one begins."""
     kept, here, end = "", at, at + len(piece)
     for first, last in spans:
         if last <= at or first >= end:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, Task, Usage
+from ..domain.contexts import DONE, Context, Initiator, Job, JobKind, JobStatus, Task, Usage
 from ..domain.effects import DataEffect
 from ..domain.guidance import Guidance
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
+from .card_model import UserDecision
 from .facts import withhold
 
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """The jobs of one card with all that belongs to them."""
-
     seq: int
-    """Every event up to here is in the rest."""
+    """Every event up to here is included."""
     context: Context
     job: Job
-    """The one that the card was made for."""
+    """The job that the card was made for."""
     messages: list[Message]
     questions: list[Inquiry]
     permissions: list[Inquiry]
@@ -35,17 +35,15 @@ class RecordedRun:
     others: list[Job] = field(default_factory=list)
     """Jobs that were started on this card, and executions of the plan that was made on it."""
     effects: list[DataEffect] = field(default_factory=list)
-    """What they did to data, oldest first."""
+    """Oldest first."""
     guidance: list[Guidance] = field(default_factory=list)
-    """What guided them."""
     living: Callable[[AgentRole], AgentRole] = lambda role: role
-    """Knows what a role that was stored by its name is now."""
+    """Resolves a role that was stored by name to its current definition."""
     as_of: str = field(default_factory=now)
-    """When reading it began: what happened later may be missing."""
+    """When reading began: what happened later may be missing."""
 
     @cached_property
     def jobs(self) -> list[Job]:
-        """All jobs of the card, oldest first."""
         return sorted([self.job, *self.others], key=lambda job: (job.created_at, job.id))
 
     @cached_property
@@ -61,24 +59,22 @@ class RecordedRun:
 
     @property
     def cast(self) -> list[AgentRole]:
-        """All who worked on it, each once."""
         acting = [job.role for job in self.jobs] + [task.role for task in self.tasks]
         return [self.living(role) for role in dict.fromkeys(acting)]
 
     @property
     def usage(self) -> Usage:
-        """What all jobs have spent together."""
         first, *others = (job.usage for job in self.jobs)
         return sum(others, first)
 
     @property
     def executions(self) -> list[Job]:
-        """The jobs that executed the plan, each with the revision that was approved."""
+        """The jobs that executed the plan, each with the approved revision."""
         return [job for job in self.jobs if job.kind is JobKind.PLAN]
 
     @property
     def is_plan_ready(self) -> bool:
-        """Whether the plan that the card shows waits for the user's approval."""
+        """Whether the plan on the card waits for the user's approval."""
         if self.revision is None or not self.present.status.is_final:
             return False
         if self.present.kind is not JobKind.PLAN and self.present.status is not JobStatus.COMPLETED:
@@ -87,17 +83,15 @@ class RecordedRun:
 
     @property
     def goal(self) -> str:
-        """What was asked for, in the user's words."""
         return self.job.request.strip()
 
     @property
     def title(self) -> str:
-        """The first line of it."""
         return self.goal.partition("\n")[0]
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """What became of the plan's steps; without a plan, the tasks that were delegated."""
+        """The tasks of the plan's steps; without a plan, the delegated tasks."""
         if self.revision is None:
             return [task for job in self.jobs for task in job.tasks]
         return tasks_of(self.revision, self.executions)
@@ -106,7 +100,7 @@ class RecordedRun:
 def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
     """The tasks of the newest job that executed this revision.
 
-    Of a revision that nobody has executed, those that finished its steps before it was made.
+    If none did, those that finished its steps before it was made.
     """
     own = [job for job in executions if job.plan_revision == revision.revision]
     if own:
@@ -124,7 +118,7 @@ def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
 def run_of(
     store: Store, job_id: str, living: Callable[[AgentRole], AgentRole] = lambda role: role
 ) -> RecordedRun:
-    """Read a card. The place comes first, so that whatever is stored meanwhile is told again."""
+    """Reads `seq` first, so that whatever is stored meanwhile is sent again."""
     as_of = now()
     seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)
@@ -135,16 +129,8 @@ def run_of(
         context=store.context(job.context_id),
         job=job,
         messages=withhold(store.job_messages(*ids)),
-        questions=[
-            question
-            for card_job_id in ids
-            for question in store.job_inquiries(card_job_id, "question")
-        ],
-        permissions=[
-            request
-            for card_job_id in ids
-            for request in store.job_inquiries(card_job_id, "permission")
-        ],
+        questions=[each for key in ids for each in store.job_inquiries(key, "question")],
+        permissions=[each for key in ids for each in store.job_inquiries(key, "permission")],
         revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
         others=others,
@@ -165,10 +151,41 @@ def _plan_of(store: Store, job: Job, others: list[Job]) -> PlanRevision | None:
     if job.kind is not JobKind.PLAN:
         return store.plan(job.context_id, plan_id=job.plan_id)
     here = {job.id, *(other.id for other in others)}
-    revisions = store.plan_revisions(job.plan_id)
-    ours = [
-        revision
-        for revision in revisions
-        if revision.revision == job.plan_revision or revision.job_id in here
+    for revision in reversed(store.plan_revisions(job.plan_id)):
+        if revision.revision == job.plan_revision or revision.job_id in here:
+            return revision
+    return None
+
+
+EXECUTED: dict[Initiator, str] = {
+    "person": "was approved",
+    "kernel": "was executed by code",
+    "policy": "was executed by code, under a policy file",
+    "guest": "was executed by another agent",
+}
+"""By who had a revision executed: only a person approves."""
+_NOBODY = re.compile(r"[0-9a-f]{32}")
+"""Jupyter's names for users authenticated by token: they identify no person."""
+
+
+def asked_by(run: RecordedRun) -> str:
+    """Empty if the server knows no name."""
+    return "" if _NOBODY.fullmatch(run.owner) else run.owner
+
+
+def decisions(run: RecordedRun) -> list[UserDecision]:
+    """The calls that the user has allowed or denied, oldest first."""
+    return [
+        UserDecision(
+            id=permission.id,
+            job_id=permission.job_id,
+            task_id=permission.task_id,
+            what=permission.data.get("resource") or permission.data.get("tool", ""),
+            allowed=permission.answer.get("decision") == "allow",
+            feedback=permission.answer.get("feedback", ""),
+            by=permission.answer.get("by", ""),
+            at=permission.resolved_at or permission.created_at,
+        )
+        for permission in run.permissions
+        if permission.answer
     ]
-    return ours[-1] if ours else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from ..domain.contexts import DONE, StepStatus
+from ..domain.contexts import DONE, StepStatus, Task
 from ..domain.events import (
     Event,
     FileMoved,
@@ -19,22 +20,23 @@ from ..domain.events import (
     TaskStarted,
     current_path,
 )
-from ..domain.message_data import CallData, ToolCallData, ToolResultData
+from ..domain.message_data import CallData, TaskResultData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
+from ..domain.moves import current_path
+from ..domain.plan import PlanStep
+from .facts import Facts
 
 Span = tuple[float, float]
-"""From when to when, in seconds."""
+"""Start and end, in seconds."""
 
 _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
 
 
 @dataclass
 class LoggedUse:
-    """One call of a tool, and what came of it."""
-
     tool: str
     call: Message
-    """The message that shows it: the call, or a result whose call is missing."""
+    """The call, or a result whose call is missing."""
     message_ids: list[str]
     result: Message | None = None
     moves: Sequence[FileMoved] = ()
@@ -42,89 +44,79 @@ class LoggedUse:
 
     @property
     def call_id(self) -> str | None:
-        """What events know it by."""
         return self.call.data.call_id if isinstance(self.call.data, CallData) else None
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the tool was called with."""
         return self.call.data.parameters if isinstance(self.call.data, ToolCallData) else {}
 
     @property
     def outcome(self) -> ToolResultData | None:
-        """What the result says; None if there is none, or none that can be read."""
+        """None if there is no result, or none that can be parsed."""
         found = self.result.data if self.result else None
         return found if isinstance(found, ToolResultData) else None
 
     @property
     def asked(self) -> bool:
-        """Whether the user was asked before it ran."""
+        """Whether the user approved it before it ran."""
         return self.outcome is not None and self.outcome.approved
 
     @property
     def ok(self) -> bool:
-        """Whether it gave a result; a call that was cut off did not."""
+        """False if it was cut off."""
         return self.outcome is not None and self.outcome.ok
 
     @property
     def summary(self) -> str:
-        """What came of it, in one line."""
         return " ".join(self.outcome.summary.split()) if self.outcome else ""
 
     @property
     def did_nothing(self) -> bool:
-        """Whether the call made no sense, so that nothing can have happened."""
+        """Whether the call was invalid, so that nothing can have happened."""
         error = self.outcome.error if self.outcome else None
         return error is not None and error.code in _NOTHING_DONE
 
     @property
     def paths(self) -> list[str]:
-        """The files that it says it dealt with, as they are called now."""
+        """The files that it reports, by their current names."""
         paths = self.outcome.facts.paths if self.outcome and self.ok else []
         return [current_path(path, self.moves) for path in paths]
 
     @property
     def diff(self) -> str:
-        """What it says it changed."""
         return self.outcome.facts.diff or "" if self.outcome else ""
 
 
 def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[LoggedUse]:
-    """All calls, in order, each with its result; files by their names after these moves."""
+    """All calls in order, each with its result; files by their names after these moves."""
     uses: list[LoggedUse] = []
     open_uses: dict[str, LoggedUse] = {}
     for message in messages:
         call_id = message.data.call_id if isinstance(message.data, CallData) else message.id
-        if message.message_type is MessageType.TOOL_CALL:
-            open_uses[call_id] = _use(message)
-            uses.append(open_uses[call_id])
-        elif message.message_type is MessageType.TOOL_RESULT:
-            if call_id not in open_uses:
-                open_uses[call_id] = _use(message)
-                uses.append(open_uses[call_id])
+        is_call = message.message_type is MessageType.TOOL_CALL
+        if not is_call and message.message_type is not MessageType.TOOL_RESULT:
+            continue
+        if is_call or call_id not in open_uses:
+            data = message.data
+            tool = data.tool if isinstance(data, ToolCallData | ToolResultData) else ""
+            use = LoggedUse(tool or "unknown", message, [message.id], moves=moves)
+            open_uses[call_id] = use
+            uses.append(use)
+        if not is_call:
             use = open_uses.pop(call_id)
             use.result = message
             use.message_ids = list(dict.fromkeys([*use.message_ids, message.id]))
-    for use in uses:
-        use.moves = moves
     return uses
-
-
-def _use(message: Message) -> LoggedUse:
-    match message.data:
-        case ToolCallData(tool=str(tool)) | ToolResultData(tool=str(tool)) if tool:
-            return LoggedUse(tool, message, [message.id])
-    return LoggedUse("unknown", message, [message.id])
 
 
 @dataclass
 class TaskTiming:
-    """When one task was worked on. The time that it waited for the user does not count."""
+    """When one task was worked on, excluding waits for the user."""
 
     starts: list[Event] = field(default_factory=list)
     end: Event | None = None
     done: Event | None = None
-    """What says that it was completed, or skipped, for the first time."""
+    """The event of its first completion, or of skipping it."""
     _spans: list[Span] = field(default_factory=list)
     _since: float | None = None
     _last: float = 0.0
@@ -132,19 +124,21 @@ class TaskTiming:
 
     @property
     def spans(self) -> list[Span]:
-        """The times of work; if it still goes on, up to the last that is known of it."""
+        """If it is still running, up to its last known event."""
         going_on = [] if self._since is None else [(self._since, max(self._since, self._last))]
         return [*self._spans, *going_on]
 
     def read(self, event: Event) -> None:
-        """Take in the task's next event."""
         at = moment(event.created_at)
         if at is None:
             return
         self._last = at
         match event.data:
             case TaskCompleted(status=status):
-                self._finish(event, status, at)
+                self._pause(at)
+                self.end = event
+                if self.done is None and status in DONE:
+                    self.done = event
             case TaskStarted():
                 self.starts.append(event)
                 self.end = None
@@ -154,15 +148,9 @@ class TaskTiming:
                 self._pause(at)
                 self._waits_for.add(asked)
             case QuestionAnswered(id=asked) | PermissionResolved(id=asked):
-                self._go_on(asked, at)
+                self._resume(asked, at)
 
-    def _finish(self, event: Event, status: StepStatus, at: float) -> None:
-        self._pause(at)
-        self.end = event
-        if self.done is None and status in DONE:
-            self.done = event
-
-    def _go_on(self, asked: str, at: float) -> None:
+    def _resume(self, asked: str, at: float) -> None:
         self._waits_for.discard(asked)
         if self.starts and self.end is None and self._since is None and not self._waits_for:
             self._since = at
@@ -174,7 +162,6 @@ class TaskTiming:
 
 
 def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
-    """What the events tell of each task."""
     work: dict[str, TaskTiming] = {}
     for event in events:
         if event.task_id:
@@ -183,7 +170,7 @@ def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
 
 
 def seconds_in(spans: Iterable[Span]) -> float:
-    """How long the spans are together; what they have in common counts once."""
+    """Total length of the spans; overlaps count once."""
     total, end = 0.0, float("-inf")
     for start, stop in sorted(spans):
         total += max(0.0, stop - max(start, end))
@@ -192,7 +179,7 @@ def seconds_in(spans: Iterable[Span]) -> float:
 
 
 def moment(time: str) -> float | None:
-    """A stored time as seconds; None for what older versions may have stored."""
+    """None for formats that older versions may have stored."""
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -200,5 +187,110 @@ def moment(time: str) -> float | None:
 
 
 def texts(value: Any) -> list[str]:
-    """The texts in what should be a list of texts."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+_OPEN = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
+
+
+@dataclass
+class Trace:
+    """One step, with the tasks that carried it out and what they left in the log."""
+
+    step: PlanStep
+    tasks: list[Task]
+    uses: list[LoggedUse] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    work: list[TaskTiming] = field(default_factory=list)
+
+    @property
+    def is_done(self) -> bool:
+        return self.step.status in DONE
+
+    @cached_property
+    def started(self) -> Event | None:
+        starts = [event for work in self.work for event in work.starts]
+        return min(starts, key=lambda event: event.seq, default=None)
+
+    @property
+    def ended(self) -> Event | None:
+        """None while it is running."""
+        ends = [work.end for work in self.work if work.end]
+        going_on = any(work.starts and not work.end for work in self.work)
+        return None if going_on else max(ends, key=lambda event: event.seq, default=None)
+
+    @cached_property
+    def done(self) -> Event | None:
+        """The event of its completion, or of skipping it."""
+        ends = [work.done for work in self.work if work.done]
+        return min(ends, key=lambda event: event.seq, default=None)
+
+    @property
+    def attempts(self) -> int:
+        return sum(len(work.starts) for work in self.work)
+
+    @property
+    def spans(self) -> list[Span]:
+        return [span for work in self.work for span in work.spans]
+
+    @property
+    def failures(self) -> list[Message]:
+        return [
+            message
+            for message in self.messages
+            if isinstance(message.data, TaskResultData) and message.data.status == "failed"
+        ]
+
+    def of_type(self, kind: MessageType) -> list[Message]:
+        return [message for message in self.messages if message.message_type is kind]
+
+
+def traces_of(
+    facts: Facts, uses: Iterable[LoggedUse], work: Mapping[str, TaskTiming]
+) -> dict[str, Trace]:
+    """Keyed by id, in the plan's order."""
+    if facts.revision is None:
+        return {}
+    begun = {message.task_id for message in facts.messages if message.task_id}
+    begun |= {task_id for task_id, timing in work.items() if timing.starts}
+    # Only tasks of this revision: other plans reuse step ids.
+    own: dict[str, list[Task]] = {}
+    for task in (task for job in facts.executions(facts.revision) for task in job.tasks):
+        own.setdefault(task.step_id, []).append(task)
+    earlier = [
+        task for job in facts.jobs if job.executes(facts.revision.plan_id) for task in job.tasks
+    ]
+    traces = {}
+    for step in facts.revision.plan.steps:
+        tasks = own.get(step.id, [])
+        if step.status in DONE and not any(task.id in begun for task in tasks):
+            tasks = _carried_over(step, [task for task in earlier if task.id in begun])
+        done = [work[task.id] for task in tasks if task.id in work]
+        files = [current_path(path, facts.moves) for path in step.files]
+        current = _with_status(step, tasks).model_copy(update={"files": files})
+        traces[step.id] = Trace(current, tasks, work=done)
+    _assign(facts, uses, traces)
+    return traces
+
+
+def _with_status(step: PlanStep, tasks: list[Task]) -> PlanStep:
+    """A large plan is stored less often than its tasks, so these know sooner how a step ended."""
+    if step.status not in _OPEN or not tasks or tasks[-1].status in _OPEN:
+        return step
+    return step.model_copy(update={"status": tasks[-1].status})
+
+
+def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
+    """The task of an identical step that an earlier revision finished."""
+    same = [task for task in begun if (task.step_id, task.description) == (step.id, step.action)]
+    return same[-1:]
+
+
+def _assign(facts: Facts, uses: Iterable[LoggedUse], traces: Mapping[str, Trace]) -> None:
+    by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
+    for message in facts.messages:
+        if message.task_id in by_task:
+            by_task[message.task_id].messages.append(message)
+    for use in uses:
+        if use.call.task_id in by_task:
+            by_task[use.call.task_id].uses.append(use)

@@ -1,4 +1,4 @@
-"""What was said in a conversation, retold: words in full, tool calls in a line each."""
+"""The messages of a conversation as Markdown: text in full, tool calls in a line each."""
 
 from __future__ import annotations
 
@@ -24,32 +24,30 @@ from .redactor import Redactor
 from .trail import LoggedUse, moment, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
-"""Parameters that hold what a tool was told to run, and the language to show it in."""
+"""Parameters that hold code to run, and the language to show it in."""
 _MAX_OUTPUT = (12, 1_000)
 _MAX_CODE = (60, 4_000)
 _PICTURE = "*(a picture, not shown here)*"
 
 
-def said(facts: Facts, redactor: Redactor) -> Iterator[str]:
-    """The conversation in sections; tool calls that follow each other share one."""
-    teller = _Teller(facts, redactor)
+def transcript(facts: Facts, redactor: Redactor) -> Iterator[str]:
+    """The conversation in sections; consecutive tool calls share one."""
+    writer = _Writer(facts, redactor)
     calls: list[str] = []
     for message in facts.messages:
-        if message.id in teller.uses:
-            calls.append(teller.call(teller.uses[message.id]))
+        if message.id in writer.uses:
+            calls.append(writer.call(writer.uses[message.id]))
         elif message.message_type is not MessageType.TOOL_RESULT:
             if calls:
                 yield "\n".join(calls).rstrip()
                 calls = []
-            if text := teller.tell(message):
+            if text := writer.message(message):
                 yield text
     if calls:
         yield "\n".join(calls).rstrip()
 
 
-class _Teller:
-    """Knows what is needed to retell one message."""
-
+class _Writer:
     def __init__(self, facts: Facts, redactor: Redactor) -> None:
         self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
         self._redactor = redactor
@@ -60,16 +58,16 @@ class _Teller:
             if isinstance(event.data, QuestionAnswered) and event.data.value is not None
         }
         self._askers = _askers(facts)
-        self._told_last: dict[str | None, str] = {}
+        self._last_words: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
 
     def call(self, use: LoggedUse) -> str:
-        """One line, with the code that was run and the beginning of what it printed."""
+        """One line, with the code that was run and the beginning of its output."""
         step = self._step(use.call)
-        came = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
+        outcome = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
-            came = " returned no result"
-        head = f"- {f'{step}, ' if step else ''}{code(use.tool)}{came}"
+            outcome = " returned no result"
+        head = f"- {f'{step}, ' if step else ''}{code(use.tool)}{outcome}"
         blocks = self._blocks(use)
         return "\n\n".join([head, *blocks]) + ("\n" if blocks else "")
 
@@ -87,11 +85,11 @@ class _Teller:
         return blocks
 
     def _cut(self, text: str, most: tuple[int, int], language: str) -> str:
-        """The beginning, cleaned before it is cut: half a key is no key to a pattern."""
+        """Redacts before it cuts: no pattern matches half a key."""
         return fenced(cut(self._redactor.clean(plain(text)), *most), language)
 
-    def tell(self, message: Message) -> str:
-        """One message, as its kind is told; nothing for one without words."""
+    def message(self, message: Message) -> str:
+        """Empty for a message without text."""
         match message.data:
             case PlanData() as plan:
                 return self._plan(message, plan)
@@ -119,7 +117,7 @@ class _Teller:
         return self._text(message)
 
     def _text(self, message: Message, problem: str = "") -> str:
-        self._told_last[message.task_id] = message.text.strip()
+        self._last_words[message.task_id] = message.text.strip()
         pictures = [_PICTURE for part in message.content if isinstance(part, ImagePart)]
         words = [quote(message.text)] if message.text.strip() else []
         if not (pictures or words):
@@ -128,10 +126,8 @@ class _Teller:
         return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures])
 
     def _plan(self, message: Message, plan: PlanData) -> str:
-        listed = "\n".join(
-            f"{n}. {line(step.action)}" for n, step in enumerate(plan.steps, start=1)
-        )
-        return f"**{self._speaker(message)}** proposes a plan: {line(plan.goal)}\n\n{listed}"
+        steps = "\n".join(f"{n}. {line(step.action)}" for n, step in enumerate(plan.steps, start=1))
+        return f"**{self._speaker(message)}** proposes a plan: {line(plan.goal)}\n\n{steps}"
 
     def _question(self, message: Message, question: QuestionData) -> str:
         answer = self._answers.get(question.id or "")
@@ -155,8 +151,8 @@ class _Teller:
 
     def _task_result(self, message: Message, status: str) -> str:
         head = f"**{self._step(message)}** {line(status)}."
-        told_before = self._told_last.get(message.task_id) == message.text.strip()
-        return head if told_before else f"{head}\n\n{quote(message.text)}"
+        is_repeated = self._last_words.get(message.task_id) == message.text.strip()
+        return head if is_repeated else f"{head}\n\n{quote(message.text)}"
 
     def _speaker(self, message: Message) -> str:
         at = moment(message.created_at)
@@ -179,7 +175,7 @@ class _Teller:
 
 
 def _askers(facts: Facts) -> dict[str, str]:
-    """By message: who began a job with it, where that was no person."""
+    """By message: who began a job with it, if not a person."""
     jobs = {job.id: job for job in facts.jobs if job.by != "person"}
     found = {}
     for message in facts.messages:
@@ -191,7 +187,7 @@ def _askers(facts: Facts) -> dict[str, str]:
 
 
 def _step_numbers(facts: Facts) -> dict[str, str]:
-    """By task: the number that its step has in the plan its job executes."""
+    """By task: the number of its step in the plan its job executes."""
     numbers = {
         (revision.plan_id, revision.revision, step.id): str(step.step_number)
         for revision in facts.revisions

@@ -1,4 +1,4 @@
-"""Roles: the declarations of our own, and those of users, workspaces and plug-ins."""
+"""Roles: our own declarations, and those of users, workspaces and plug-ins."""
 
 from .catalog import RoleCatalog
 

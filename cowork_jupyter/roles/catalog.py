@@ -1,16 +1,18 @@
 """All roles of one workspace: ours, the user's, those of plug-ins, and trusted ones it brought.
 
-A role that is none of ours is looked up each time its rights are asked for. A file that is
-changed or removed, or that the user stops trusting, therefore takes its rights along at once,
-also from a run that is under way.
+A role that is not ours is looked up each time its rights are needed. A file that is changed or
+removed, or that the user stops trusting, therefore loses its rights at once, also in a current
+run.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Literal
 
@@ -24,14 +26,14 @@ from .declaration import MAX_SIZE, RoleDeclaration
 
 WORKSPACE_FOLDER = ".cowork/roles"
 MAX_ROLES = 50
-"""Declarations that are read of one folder."""
+"""Declarations that are read from one folder."""
 
 Source = Literal["user", "plugin", "workspace"]
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A role of others, with the text that declares it."""
+    """A role that is not ours, with the text that declares it."""
 
     spec: RoleSpec
     source: Source
@@ -39,19 +41,17 @@ class Declared:
 
     @property
     def offer(self) -> Offer:
-        """The same as something that the workspace brought along."""
         return Offer("role", self.spec.name, self.text)
 
 
 @dataclass(frozen=True)
 class Declarations:
-    """What one place declares, and what is wrong with the rest."""
+    """The valid declarations of one source, and the problems of the rest."""
 
     items: list[Declared] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, name: str, source: Source, read: Callable[[], str]) -> None:
-        """One more, if it holds."""
         try:
             text = read()
             self.items.append(Declared(_spec(name, text), source, text))
@@ -59,7 +59,6 @@ class Declarations:
             self.skip(name, source, error.message)
 
     def skip(self, name: str, source: Source, why: str) -> None:
-        """One that does not count."""
         whose = {"user": "your", "plugin": "a plug-in's", "workspace": "the workspace's"}[source]
         message = f"Skipped {whose} role '{without_surrogates(name)}'. {why}"
         self.problems.append(Problem(code="role_skipped", message=message))
@@ -67,27 +66,24 @@ class Declarations:
 
 @dataclass
 class RoleCatalog:
-    """The roles as they are declared now."""
-
     user: Path | None = None
     """The user's own folder of declarations."""
     workspace: Path | None = None
     """The workspace's top folder."""
     trusts: Callable[[Offer], bool] = lambda _offer: False
-    """Whether the user trusts what a workspace brings along."""
+    """Whether the user trusts what came with the workspace."""
     plugins: Callable[[], Declarations] = Declarations
     _seen: dict[Source, tuple[object, Declarations]] = field(default_factory=dict, repr=False)
 
     def all(self) -> list[AgentRole]:
-        """Every role that can be chosen: ours first."""
-        return [*AgentRole, *(self._living(role.spec.name) for role in self._counting().items)]
+        """Every role that can be chosen, ours first."""
+        return [*AgentRole, *(self._living(role.spec.name) for role in self._effective().items)]
 
     def named(self, name: str) -> AgentRole | None:
-        """The role that can be chosen by this name."""
         return next((role for role in self.all() if role.value == name), None)
 
     def chosen(self, name: str) -> AgentRole:
-        """The same, for whom it must be there."""
+        """Raises InvalidInput if there is no such role."""
         role = self.named(name)
         if role is None:
             known = ", ".join(agent_role.value for agent_role in self.all())
@@ -96,29 +92,29 @@ class RoleCatalog:
         return role
 
     def living(self, role: AgentRole) -> AgentRole:
-        """A role as it was stored or sent, with the rights that it has here and now."""
+        """A stored or received role, with its current rights."""
         return role if role in list(AgentRole) else self._living(role.value)
 
     def offers(self) -> Iterator[Offer]:
-        """What the workspace brings along, trusted or not."""
+        """What came with the workspace, trusted or not."""
         for role in self._in_workspace().items:
             yield role.offer
 
     def problems(self) -> list[Problem]:
-        """What was left out, and why."""
-        return self._counting().problems
+        return self._effective().problems
 
     def _living(self, name: str) -> AgentRole:
         return AgentRole.found_by(name, partial(self._spec_now, name))
 
     def _spec_now(self, name: str) -> RoleSpec | None:
-        specs = (role.spec for role in self._counting().items)
+        specs = (role.spec for role in self._effective().items)
         return next((spec for spec in specs if spec.name == name), None)
 
-    def _counting(self) -> Declarations:
-        """The user's own, then plug-ins', then what they trust of the workspace's."""
+    def _effective(self) -> Declarations:
+        """The user's own, then plug-ins', then the trusted ones of the workspace."""
         found = Declarations()
-        for part in (self._of_user(), self.plugins(), self._in_workspace()):
+        own = self._in_folder("user", self.user, ".")
+        for part in (own, self.plugins(), self._in_workspace()):
             found.problems.extend(part.problems)
             for role in part.items:
                 if role.source == "workspace" and not self.trusts(role.offer):
@@ -129,14 +125,11 @@ class RoleCatalog:
                     found.items.append(role)
         return found
 
-    def _of_user(self) -> Declarations:
-        return self._in_folder("user", self.user, ".")
-
     def _in_workspace(self) -> Declarations:
         return self._in_folder("workspace", self.workspace, WORKSPACE_FOLDER)
 
     def _in_folder(self, source: Source, root: Path | None, folder: str) -> Declarations:
-        """Read anew only when a file differs: rights are asked for many times in a turn."""
+        """Cached until a file changes: rights are needed many times in a turn."""
         if root is None:
             return Declarations()
         mark = _mark(root / folder)
@@ -156,11 +149,8 @@ def _read(source: Source, root: Path, folder: str) -> Declarations:
     except CoworkError as error:
         found.skip(folder, source, error.message)
         return found
-    names = [
-        name.removesuffix(".toml")
-        for name in files
-        if name.endswith(".toml") and not name.startswith(".")
-    ]
+    visible = (name for name in files if name.endswith(".toml") and not name.startswith("."))
+    names = [name.removesuffix(".toml") for name in visible]
     for name in names[:MAX_ROLES]:
         found.add(name, source, partial(_text, root, f"{folder}/{name}.toml"))
     for name in names[MAX_ROLES:]:
@@ -169,7 +159,7 @@ def _read(source: Source, root: Path, folder: str) -> Declarations:
 
 
 def _mark(folder: Path) -> object:
-    """Differs once a declaration differs: nobody can set back when a file was changed."""
+    """Changes whenever a declaration does: nobody can set back a file's ctime."""
     try:
         with os.scandir(folder) as entries:
             marks = [(entry.name, *_facts(entry)) for entry in entries]
@@ -196,3 +186,37 @@ def _spec(name: str, text: str) -> RoleSpec:
     if declaration.name != name:
         raise InvalidInput(f"name: must be '{name}', as its file is called.")
     return declaration.spec()
+
+
+logger = logging.getLogger(__name__)
+
+GROUP = "cowork_jupyter.roles"
+
+
+@cache
+def plugin_roles() -> Declarations:
+    """Roles of other packages; each entry point loads as the text of a declaration.
+
+    A broken plug-in is reported and skipped, so that the others work.
+    """
+    found = Declarations()
+    try:
+        points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    except Exception as error:
+        found.skip(GROUP, "plugin", f"Cannot read the list of plug-ins: {error}")
+        points = []
+    for point in points:
+        found.add(point.name, "plugin", partial(_load, point))
+    return found
+
+
+def _load(point: EntryPoint) -> str:
+    try:
+        loaded = point.load()
+    except (Exception, SystemExit) as error:
+        logger.warning("The role plug-in '%s' cannot be loaded", point.name, exc_info=error)
+        raise InvalidInput(f"It cannot be loaded: {type(error).__name__}: {error}") from None
+    if not isinstance(loaded, str):
+        kind = type(loaded).__name__
+        raise InvalidInput(f"It is a {kind}, not the text of a declaration in TOML.")
+    return loaded

@@ -1,7 +1,7 @@
-"""What a role's file may say, and the role that comes of it.
+"""The format of a role's file.
 
-A role of others stands on one of ours and can only have less than that: what asks for more is
-refused, because whoever wrote it should know that it does not hold.
+A declared role is based on one of ours and can only have less than that: a request for more is
+refused, so that its author knows that it has no effect.
 """
 
 from __future__ import annotations
@@ -37,20 +37,18 @@ Colour = Literal["blue", "green", "purple", "orange", "teal", "pink", "brown", "
 Format = Literal["plan", "question", "review"]
 
 _RESERVED = frozenset({"plan", "act", "ask", "cowork", "default", "unknown"})
-"""Words that stand where a role's name can stand."""
+"""Words that are used in place of a role's name."""
 _WRITING = {Permission.WRITE_FILES, Permission.CREATE_FILES, Permission.DELETE_FILES}
 
 
 def _plain(text: str) -> str:
-    """No line breaks, and nothing that hides or turns around what stands beside it."""
+    """No line breaks, and nothing that hides or reverses the text beside it."""
     if not text.isprintable() or text != text.strip():
         raise ValueError("must be one line of visible characters")
     return text
 
 
 class RoleDeclaration(BaseModel):
-    """One role, as its file has it."""
-
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{1,39}$")]
@@ -59,7 +57,7 @@ class RoleDeclaration(BaseModel):
     icon: Icon = "person"
     colour: Colour = "grey"
     based_on: str = ""
-    """The role of ours whose rights are the most that this one can have."""
+    """The role of ours whose rights are the upper bound."""
     permissions: list[Permission] | None = None
     delegates_to: list[str] | None = None
     formats: list[Format] | None = None
@@ -68,7 +66,6 @@ class RoleDeclaration(BaseModel):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The declaration in a file's text."""
         try:
             fields = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -87,7 +84,6 @@ class RoleDeclaration(BaseModel):
         return name
 
     def spec(self) -> RoleSpec:
-        """The role of somebody else's that this declares."""
         if AgentRole(self.name) in list(AgentRole):
             raise InvalidInput(f"name: '{self.name}' is a built-in role.")
         base = next((role.spec for role in AgentRole if role.value == self.based_on), None)

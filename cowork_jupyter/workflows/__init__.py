@@ -1,16 +1,22 @@
 """Actions that the user picks: each is a form, and a well-put request for the agent.
 
 Another package adds its own by pointing an entry point of the group
-`cowork_jupyter.workflows` to a `Workflow`, or to a list of them. Users save plans of theirs
-as templates, which are workflows too.
+`cowork_jupyter.workflows` to a `Workflow`, or to a list of them. Users save their plans as
+templates, which are workflows too.
 """
 
-from .catalog import WorkflowCatalog
+from .catalog import Category, WorkflowCatalog, WorkflowRegistry, load_workflows
 from .fields import FilePath, Line, NotebookPath
-from .offered import OfferedParameter, chosen_parameters, offered_parameters
-from .plugins import load_workflows
-from .registry import Category, WorkflowRegistry
-from .saving import Draft, TemplateEdit, Varying, edited, template_of
+from .saving import (
+    Draft,
+    OfferedParameter,
+    TemplateEdit,
+    Varying,
+    chosen_parameters,
+    edited,
+    offered_parameters,
+    template_of,
+)
 from .template import Template, TemplateParameter
 from .templates import Templates, written
 from .workflow import Parameters, Workflow

@@ -1,4 +1,4 @@
-"""The kinds of fields that forms have: what they take, and how they stand in a request."""
+"""Field types of forms: what they accept, and how they appear in a request."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pydantic import AfterValidator, Field, StringConstraints
 from ..domain.errors import InvalidInput
 
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
-"""Unicode's names for control characters, halves of characters and ends of lines."""
+"""Unicode categories of control characters, surrogates and line separators."""
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON on one line, so that whatever it says stays in its place."""
+    """A value as JSON on one line, so that it cannot become more than a value."""
     text = json.dumps(value, ensure_ascii=False)
     return "".join(json.dumps(char)[1:-1] if _breaks(char) else char for char in text)
 
@@ -27,13 +27,13 @@ def _breaks(char: str) -> bool:
 
 
 def in_one_line(text: str, most: int) -> str:
-    """A text of others on one line, of a length that fits into a list."""
+    """Untrusted text on one line, at most this long."""
     line = "".join(char for char in " ".join(text.split()) if not _breaks(char))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def assigned(schema: Mapping[str, Any], words: Iterable[str]) -> dict[str, Any]:
-    """`name=value` as its field wants it: text as it stands, all else read as JSON."""
+    """Parse `name=value`: strings as they are, all else as JSON."""
     fields = schema.get("properties", {})
     values: dict[str, Any] = {}
     for word in words:
@@ -63,7 +63,7 @@ def _one_line(text: str) -> str:
 
 
 def _inside(path: str) -> str:
-    """What leads elsewhere is refused by the tools anyway; here the user hears of it at once."""
+    """The tools refuse other paths anyway; here the user learns of it at once."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts:
         raise ValueError("must be a path inside the workspace, relative to its top folder")
@@ -77,9 +77,7 @@ def _notebook(path: str) -> str:
 
 
 Line = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, max_length=500),
-    AfterValidator(_one_line),
+    str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_one_line)
 ]
 """A few words of the user's own."""
 

@@ -1,14 +1,15 @@
 """A template: a plan that was saved to be used again, as a workflow with parameters.
 
-Its texts hold `{names}` of parameters. Running it asks no model: the values are put into the
-texts of the plan, never into JSON, so a value stays a value, and the user approves what comes of it
-like every plan.
+Its texts contain `{names}` of parameters. Running it needs no model: the values are put into
+the texts of the plan, never into JSON, so a value stays a value, and the user approves the
+result like every plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -53,7 +54,7 @@ class TemplateParameter(BaseModel):
     description: Line = ""
     type: Kind = "text"
     default: str | None = None
-    """What it is when nothing is given; None if something must be."""
+    """Used when nothing is given; None if the parameter is required."""
     example: str | None = None
     """What stood in the plan that the template was made from."""
 
@@ -71,7 +72,7 @@ class TemplateParameter(BaseModel):
 
 
 class SavedPlan(BaseModel):
-    """A template as it stands in its file; its name is the file's."""
+    """A template as it is in its file; its name is the file's."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -102,7 +103,6 @@ class Template(Workflow):
 
     @classmethod
     def of(cls, name: str, saved: SavedPlan, source: Source = "user") -> Template:
-        """The workflow that a saved plan is."""
         lines = [f"- {parameter.name}: {{{parameter.name}}}" for parameter in saved.parameters]
         return cls(
             name=name,
@@ -119,11 +119,10 @@ class Template(Workflow):
 
     @property
     def plan(self) -> Plan:
-        """The plan, with `{names}` of parameters in its texts."""
         return self.saved.plan
 
     def ready_plan(self, given: Parameters) -> dict[str, Any]:
-        """The plan with the values in their places, and nothing of it done yet."""
+        """The plan with the values filled in, and nothing of it done yet."""
         return filled(self.plan, given.model_dump(mode="json")).model_dump(mode="json")
 
     @property
@@ -140,9 +139,9 @@ class Template(Workflow):
 
 
 def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
-    """A plan whose texts are changed and of which nothing is done yet.
+    """Transform the texts of a plan, and reset its progress.
 
-    Ids, dependencies and tools are no texts: what may be done is never up to a parameter.
+    Ids, dependencies and tools are not texts: what may be done is never up to a parameter.
     """
 
     def changed(step: PlanStep) -> PlanStep:
@@ -169,20 +168,17 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
 
 
 def filled(plan: Plan, values: Mapping[str, str]) -> Plan:
-    """The plan with values in the places that they are for."""
-    return with_texts(
-        plan, lambda text: PLACE.sub(lambda place: values.get(place[1], place[0]), text)
-    )
+    fill = partial(PLACE.sub, lambda place: values.get(place[1], place[0]))
+    return with_texts(plan, fill)
 
 
 def _expected(expectation: Expectation, change: Callable[[str], str]) -> Expectation:
-    """The table and the column that it is about; what is expected of them stays."""
+    """Only the table and the column; what is expected of them stays."""
     column = change(expectation.column) if expectation.column else expectation.column
     return expectation.model_copy(update={"of": change(expectation.of), "column": column})
 
 
 def texts_of(plan: Plan) -> list[str]:
-    """All its texts in which values can vary."""
     found: list[str] = []
 
     def look(text: str) -> str:
@@ -194,12 +190,10 @@ def texts_of(plan: Plan) -> list[str]:
 
 
 def places(plan: Plan) -> set[str]:
-    """All that stands in braces in the plan's texts."""
     return {name for text in texts_of(plan) for name in PLACE.findall(text)}
 
 
 def shortened(text: str) -> str:
-    """As much of a text as fits into a list."""
     return in_one_line(text, MAX_SHOWN)
 
 

@@ -1,8 +1,8 @@
-"""Where templates are kept: the user's own, and those that come with a workspace.
+"""Storage of templates: the user's own, and those that come with a workspace.
 
-What comes with a folder is only data until the user has trusted it: it can be looked at, so that
-they know what they would trust, but it is not listed, not run and shown to no model. What is
-trusted is the text that was read, so a file that changes in between gains nothing.
+What comes with a folder is only data until the user has trusted it: it can be looked at, so
+that they know what they would trust, but it is not listed, not run and shown to no model.
+Trust applies to the text that was read, so a file that changes in between gains nothing.
 """
 
 from __future__ import annotations
@@ -25,35 +25,27 @@ from .template import SavedPlan, Source, Template
 MAX_SIZE = 256 * 1024
 """Bytes of a template."""
 MAX_TEMPLATES = 200
-"""Templates that are read of one folder."""
+"""Templates that are read from one folder."""
 WORKSPACE_FOLDER = ".cowork/workflows"
-
-
-def _nothing(_offer: Offer) -> bool:
-    return False
 
 
 @dataclass
 class TemplateListing:
-    """Templates, and what is wrong with those left out."""
-
     items: list[Template] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass
 class Templates:
-    """The templates as they are on disk now."""
-
     user: Path | None = None
     """The user's own folder."""
     workspace: Path | None = None
     """The workspace's top folder."""
-    trusts: Callable[[Offer], bool] = _nothing
+    trusts: Callable[[Offer], bool] = lambda _offer: False
     """Whether the user trusts something that came with the workspace."""
 
     def listing(self) -> TemplateListing:
-        """All that count now: the user's, then what they trust of the workspace's."""
+        """The user's, then the trusted ones of the workspace."""
         found, brought = self._own(), self._brought()
         own = [template for template, _ in found.templates]
         listing = TemplateListing(own, [*found.problems, *brought.problems])
@@ -62,48 +54,34 @@ class Templates:
             if not self.trusts(offer) or _is_copy(template, mine):
                 continue
             if template.name in mine:
-                listing.problems.append(
-                    _problem(template.name, "You already have a template of that name.")
-                )
+                why = "You already have a template of that name."
+                listing.problems.append(_problem(template.name, why))
             else:
                 listing.items.append(template)
         return listing
 
     def offers(self) -> list[Offer]:
-        """What comes with the workspace, trusted or not: for the user to look at."""
+        """What came with the workspace, trusted or not, for the user to look at."""
         mine = {template.name: template for template, _ in self._own().templates}
         brought = self._brought().templates
         return [offer for template, offer in brought if not _is_copy(template, mine)]
 
     def save(self, template: Template, *, replace: bool = False) -> None:
-        """Keep a template among the user's own."""
         data = written(template)
         folder = self._own_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        with Workspace(folder).locate(_file(template.name)) as place:
-            if not place.exists():
-                place.create(data)
-            elif replace:
-                place.replace(data)
-            else:
-                raise Conflict(f"The template '{template.name}' already exists.", code="name_taken")
+        what = f"The template '{template.name}'"
+        _write(folder, _file(template.name), data, what, replace=replace)
 
     def share(self, template: Template, *, replace: bool = False) -> str:
-        """Put a copy into the workspace, for those who work there too; gives its path."""
+        """Copy a template into the workspace for others who work there; returns its path."""
         if self.workspace is None:
             raise Forbidden("There is no workspace to share it in.")
         path, data = f"{WORKSPACE_FOLDER}/{_file(template.name)}", written(template)
-        with Workspace(self.workspace).locate(path) as place:
-            if not place.exists():
-                place.create(data)
-            elif replace:
-                place.replace(data)
-            else:
-                raise Conflict(f"{path} already exists.", code="name_taken")
+        _write(self.workspace, path, data, path, replace=replace)
         return path
 
     def delete(self, template: Template) -> None:
-        """Remove one of the user's own."""
         if template.source != "user":
             where = f"{WORKSPACE_FOLDER}/{_file(template.name)}"
             raise Forbidden(f"It belongs to the workspace. To delete it, remove {where}.")
@@ -123,7 +101,7 @@ class Templates:
 
 
 class _Reading:
-    """What one folder holds: the templates, each with its text, and what is wrong with others."""
+    """The templates of one folder, each with its text, and the problems of others."""
 
     def __init__(self, source: Source, root: Path | None, folder: str) -> None:
         self.templates: list[tuple[Template, Offer]] = []
@@ -149,14 +127,21 @@ class _Reading:
             self.problems.append(_problem(names[MAX_TEMPLATES], why))
 
 
+def _write(root: Path, path: str, data: bytes, what: str, *, replace: bool) -> None:
+    with Workspace(root).locate(path) as place:
+        if not place.exists():
+            place.create(data)
+        elif replace:
+            place.replace(data)
+        else:
+            raise Conflict(f"{what} already exists.", code="name_taken")
+
+
 def _names(root: Path, folder: str) -> list[str]:
     with Workspace(root).locate(folder) as place:
         names = [entry.name for entry in place.entries()]
-    return [
-        name.removesuffix(".json")
-        for name in names
-        if name.endswith(".json") and not name.startswith(".")
-    ]
+    visible = (name for name in names if name.endswith(".json") and not name.startswith("."))
+    return [name.removesuffix(".json") for name in visible]
 
 
 def _text(root: Path, path: str) -> str:
@@ -174,7 +159,6 @@ def _template(name: str, text: str, source: Source) -> Template:
 
 
 def written(template: Template) -> bytes:
-    """A template as its file holds it."""
     whole = template.saved.model_dump(mode="json", exclude_none=True)
     data = json.dumps(without_surrogates(whole), indent=2, ensure_ascii=False).encode()
     if len(data) > MAX_SIZE:

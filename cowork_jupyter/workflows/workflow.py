@@ -1,4 +1,4 @@
-"""What a workflow is: one declaration of a form and of the request that it becomes.
+"""A workflow: the declaration of a form and of the request that it becomes.
 
 The request is a template with `{names}` of parameters. They are put in as JSON, so that a
 path with quotes or a line that looks like an instruction stays what it is: a value.
@@ -36,18 +36,18 @@ class Workflow:
     """One action that a user can pick."""
 
     name: str
-    """What it is called in addresses and magics: small letters, digits and `_`."""
+    """Its name in URLs and magics: lower-case letters, digits and `_`."""
     title: str
     description: str
     """One sentence: what the user gets."""
     category: str
     role: AgentRole
-    """Who works on it; what that role may not do, the workflow cannot either."""
+    """Who works on it; the role also limits what the workflow may do."""
     parameters: type[Parameters]
     request: str
     """The template. A line with a parameter that was left empty is left out."""
     make_plan: Callable[[Any], dict[str, Any]] | None = field(default=None, kw_only=True)
-    """Makes the plan of its parameters, where the steps are always the same."""
+    """Makes the plan from its parameters, where the steps are always the same."""
 
     def __post_init__(self) -> None:
         for name in ("name", "title", "description", "category", "request"):
@@ -66,11 +66,10 @@ class Workflow:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema that a form is made from."""
         return self.parameters.model_json_schema()
 
     def validated(self, raw: dict[str, Any]) -> Parameters:
-        """The parameters, or one error that names each bad one and says why."""
+        """Raises one InvalidInput that names each bad parameter and says why."""
         try:
             return self.parameters.model_validate(raw)
         except ValidationError as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 from cowork_jupyter.domain.effects import DataWarning
 from cowork_jupyter.effects.warnings import looks_for, warnings_for
-from cowork_jupyter.effects.watched import WatchedRun
+from cowork_jupyter.effects.warnings.case import WatchedRun
 from cowork_jupyter.tools.kernel.inside import looks_text
 from cowork_jupyter.tools.kernel.inside.states import table_states_on
 from cowork_jupyter.tools.kernel.state import KernelTables, Look

@@ -17,7 +17,7 @@ import pytest_asyncio
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.mcp.client.configured import ConfiguredServers
+from cowork_jupyter.mcp.client.config import ConfiguredServers
 from cowork_jupyter.mcp.client.environment import McpEnvironment, Patience
 from cowork_jupyter.mcp.client.facts import KnownTools
 from cowork_jupyter.mcp.client.servers import McpServers

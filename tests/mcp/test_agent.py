@@ -55,7 +55,7 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
     async for made in make_bench(settings):
         made.service.factory.tools.gate.approver = made.service.inquiries
         servers = made.service.mcp  # which may take their time to start
-        servers._around = replace(servers._around, patience=Patience(first_look=PATIENCE))
+        servers._environment = replace(servers._environment, patience=Patience(first_look=PATIENCE))
         yield made
 
 

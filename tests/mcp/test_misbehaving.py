@@ -261,7 +261,7 @@ import asyncio
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.mcp.client.connection import McpConnection
 from cowork_jupyter.mcp.client.environment import McpEnvironment
-from cowork_jupyter.mcp.client.entry import read_server
+from cowork_jupyter.mcp.client.config import read_server
 from cowork_jupyter.tools.base import ToolContext
 async def main():
     around = McpEnvironment({str(house.workspace)!r}, None)

@@ -24,7 +24,7 @@ async def test_starts_ends_and_failures_are_told_once_each(house: House) -> None
 
     house.configure(odd=odd(), missing={"command": "no-such-program"})
     servers = house.servers()
-    servers._around = replace(servers._around, observe=heard.append)
+    servers._environment = replace(servers._environment, observe=heard.append)
     async with asyncio.timeout(PATIENCE):
         await servers.connection("odd").client()
         with pytest.raises(CoworkError):

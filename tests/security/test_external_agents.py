@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.agents.external.process import AgentProcess, LastWords, started
-from cowork_jupyter.mcp.client.entry import ServerEntry
+from cowork_jupyter.mcp.client.config import ServerEntry
 from cowork_jupyter.mcp.client.secrets import resolve
 from cowork_jupyter.workspace import Workspace
 

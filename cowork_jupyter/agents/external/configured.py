@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ValidationError
 
 from ...domain.roles import AgentRole
-from ...mcp.client.entry import ServerEntry
+from ...mcp.client.config import ServerEntry
 from ...policy.settings_file import SettingsFile
 from ...workspace.sandbox.places import is_inside
 

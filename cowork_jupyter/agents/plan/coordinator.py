@@ -24,7 +24,7 @@ from ...domain.plan import Plan, PlanStep
 from ...domain.replies import Question, Review, StepResult
 from ...domain.roles import AgentRole
 from ...domain.team import agent_of
-from ...effects.assumptions import assumptions_in
+from ...effects.figures import assumptions_in
 from ..agent import AgentFactory
 from ..external.run import ExternalTask
 from ..log import RunLog

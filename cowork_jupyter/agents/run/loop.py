@@ -13,7 +13,7 @@ from ...domain.guidance import GuidanceUsed
 from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
-from ...effects.assumptions import assumptions_in
+from ...effects.figures import assumptions_in
 from ...llm.reply import Reply
 from ...policy.visible import spell_hidden
 from ...store import Asker

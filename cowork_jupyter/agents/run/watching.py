@@ -21,7 +21,7 @@ from ...effects.finding import effects_of, open_looks, watched_run
 from ...effects.memory import KernelMemory, has_run_at_most
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...effects.warnings import looks_for
-from ...effects.watched import WatchedRun
+from ...effects.warnings.case import WatchedRun
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import Kernels, KernelTables, Look, ScratchSetup

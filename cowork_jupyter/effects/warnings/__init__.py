@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from ...domain.effects import DataWarning, TableState
 from ...tools.kernel.state import Look
-from ..watched import WatchedRun
+from .case import Case, Found, Rule, WatchedRun
 from .charts import chart_warnings
 from .copies import copy_warnings
 from .filters import filter_warnings
-from .finding import Case, Found, Rule
 from .groups import group_warnings, mean_warnings
 from .joins import join_warnings
-from .leakage import fit_warnings, split_warnings
+from .leakage import fit_warnings, split_warnings, target_warnings
 from .program import read
 from .scores import score_warnings, tuning_warnings
 from .seeds import seed_warnings
-from .targets import target_warnings
 from .texts import date_warnings, number_warnings
 from .types import type_warnings
 
@@ -31,10 +29,10 @@ RULES: tuple[Rule, ...] = (
 def looks_for(
     code: str, tables: Mapping[str, TableState], earlier: Sequence[str] = ()
 ) -> list[Look]:
-    """What to ask about tables around a run of this code, `tables` being those there are now.
+    """What to ask about tables around a run of this code, `tables` being the current ones.
 
-    Ask before the run, and what had no answer then once more after it; those of `Look.after` only
-    then, those of `Look.before` only before. `earlier` is what ran in that kernel, oldest first.
+    Ask before the run, and what had no answer then once more after it; those with `Look.after` only
+    then, those with `Look.before` only before. `earlier` is what ran in that kernel, oldest first.
     """
     run = WatchedRun(code=code, earlier=earlier, before=tables, after=tables)
     program = read(code, earlier)
@@ -47,7 +45,7 @@ def looks_for(
 
 
 def warnings_for(run: WatchedRun) -> list[tuple[str, DataWarning]]:
-    """What is wrong with a run, each with the name of the table it is about, or none."""
+    """The warnings about a run, each with the name of the table it is about, or ""."""
     program = read(run.code, run.earlier)
     if program is None:
         return []

@@ -2,14 +2,75 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
 
-from .axes import limits, meets
+from .case import Case, Found, counted, number, share, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, share, warning
-from .values import NO_CONSTANT, Value, plain, texts_of
+from .values import NO_CONSTANT, Value, constant_of, texts_of
+
+_BEGINS = {"figure", "subplots", "show", "close"}
+
+
+def _axes(call: Value) -> object:
+    """A key for the axes that a call draws on or changes."""
+    given = call.keywords.get("ax")
+    target = given if given is not None else call.base if call.op == "method" else None
+    if target is None or (target.op == "attribute" and target.name == "plot"):
+        return "current"
+    if call.name in ("plot", "bar", "barh", "hist", "scatter", "line") and _is_data(target):
+        return "current"
+    if target.op == "index" and target.base is not None:
+        return (id(target.base), str(constant_of(target.args[0])))
+    return id(target)
+
+
+def _is_data(value: Value) -> bool:
+    tables = ("groupby", "mean", "sum", "value_counts", "size", "agg", "sort_values", "set_index")
+    known = any(link.op == "method" and link.name in tables for link in value.chain())
+    return known or column_of(value) is not None or (value.op == "index")
+
+
+def limits(case: Case, axis: str) -> Iterator[tuple[Value, Value | None, Value | None]]:
+    """Calls that set the limits of an axis, with both ends."""
+    for call in case.calls():
+        given: Value | None = None
+        if call.short in (f"{axis}lim", f"set_{axis}lim"):
+            low = call.keyword(axis + "min") or call.keyword("bottom" if axis == "y" else "left")
+            high = call.keyword(axis + "max") or call.keyword("top" if axis == "y" else "right")
+            if call.args and call.args[0].op == "list":
+                given = call.args[0]
+            else:
+                places = (*call.args, None, None)
+                yield call, low or places[0], high or places[1]
+                continue
+        elif call.short == "axis" and call.args and call.args[0].op == "list":
+            ends = call.args[0].args
+            if len(ends) == 4:
+                yield (call, ends[0], ends[1]) if axis == "x" else (call, ends[2], ends[3])
+            continue
+        else:
+            given = call.keywords.get(f"{axis}lim") or call.keywords.get(f"range_{axis}")
+        if given is not None and given.op == "list" and len(given.args) == 2:
+            yield call, given.args[0], given.args[1]
+
+
+def meets(case: Case, call: Value, limit: Value) -> bool:
+    if call is limit or (limit.base is not None and limit.base is call):
+        return True
+    ours, theirs = _axes(call), _axes(limit)
+    if "current" in (ours, theirs):
+        return _figure(case, call) == _figure(case, limit)
+    return ours == theirs
+
+
+def _figure(case: Case, call: Value) -> int:
+    """The number of figures begun before the call."""
+    before = itertools.takewhile(lambda each: each is not call, case.calls())
+    return sum(each.name.startswith("matplotlib") and each.short in _BEGINS for each in before)
+
 
 _BARS = {"bar", "barh", "barplot", "countplot"}
 _POINTS = {"scatter", "plot", "line", "scatterplot", "lineplot", "hexbin", "hist", "histplot"}
@@ -23,7 +84,6 @@ _MANY_MISSING = 0.05
 
 
 def chart_warnings(case: Case) -> Iterator[Found]:
-    """About the charts that the code draws."""
     drawn = [call for call in case.calls() if _kind(call)]
     if not drawn:
         return
@@ -50,9 +110,7 @@ def _kind(call: Value) -> str:
 def _titles(case: Case) -> Iterator[str]:
     for call in case.calls():
         if call.short in ("title", "set_title", "suptitle", "xlabel", "set_xlabel"):
-            yield from (
-                ancestor.text for arg in call.args for ancestor in arg.ancestry() if ancestor.text
-            )
+            yield from (part.text for arg in call.args for part in arg.ancestry() if part.text)
         for name in ("title", "label", "xlabel"):
             given = call.keywords.get(name)
             if given is not None and given.text:
@@ -79,7 +137,7 @@ def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
 
 def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
     """Where an axis starts, if the code or the table says so."""
-    value = plain(low)
+    value = constant_of(low)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), f"{value:g}"
     for ancestor in low.ancestry() if low is not None else ():
@@ -102,7 +160,7 @@ def _scaled(low: Value | None, least: float) -> float | None:
     """The least value, times or minus a constant."""
     if low is None or low.op != "operator":
         return least
-    numbers = [plain(arg) for arg in low.args]
+    numbers = [constant_of(arg) for arg in low.args]
     factor = next((candidate for candidate in numbers if isinstance(candidate, int | float)), None)
     if factor is None:
         return None
@@ -112,11 +170,8 @@ def _scaled(low: Value | None, least: float) -> float | None:
 
 
 def _some_rows(case: Case, call: Value) -> Iterator[Found]:
-    """Charts of the first rows of a table, or of a sample."""
-    receiver = [call.base] if call.op == "method" else []
+    receiver = [call.base] if call.op == "method" and call.base is not None else []
     for value in [*receiver, *call.args, *call.keywords.values()]:
-        if value is None:
-            continue
         part = _first_rows(value)
         if part is None:
             continue
@@ -134,7 +189,7 @@ def _some_rows(case: Case, call: Value) -> Iterator[Found]:
 
 
 def _first_rows(value: Value) -> tuple[Value, int | None] | None:
-    """The table and how many of its rows are taken, without a choice by value."""
+    """The table and how many of its rows are taken, unless they are chosen by value."""
     taken: tuple[Value, int | None] | None = None
     for link in value.chain():
         if link.op == "method" and link.name in _CHOSEN:
@@ -142,13 +197,13 @@ def _first_rows(value: Value) -> tuple[Value, int | None] | None:
         if taken is not None or link.base is None:
             continue
         if link.op == "method" and link.name in _FIRST:
-            count = plain(link.keyword("n", 0)) if link.args or "n" in link.keywords else 5
-            fraction = plain(link.keyword("frac"))
+            count = constant_of(link.keyword("n", 0)) if link.args or "n" in link.keywords else 5
+            fraction = constant_of(link.keyword("frac"))
             taken = (_table(link.base), count if isinstance(count, int) else None)
             if isinstance(fraction, float):
                 taken = (_table(link.base), -1)
         elif link.op == "index" and link.args[0].op == "slice":
-            ends = [plain(end) for end in link.args[0].args]
+            ends = [constant_of(end) for end in link.args[0].args]
             owner = link.base.base if link.base.op == "attribute" else link.base
             if owner is not None and isinstance(ends[1], int) and ends[0] in (None, 0):
                 taken = (_table(link.base), ends[1])
@@ -187,7 +242,7 @@ def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
 
 
 def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
-    ends = plain(call.keyword("range"))
+    ends = constant_of(call.keyword("range"))
     column = column_of(call.keyword("x", 0)) if call.args or "x" in call.keywords else None
     column = column or column_of(call.base)
     if column is None or not isinstance(ends, list) or len(ends) != 2:
@@ -211,7 +266,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
         plotted = list(_plotted(call))
         for axis, table, column in plotted:
             for limit, low, high in limits(case, axis):
-                ends = [plain(low), plain(high)]
+                ends = [constant_of(low), constant_of(high)]
                 if not meets(case, call, limit) or (NO_CONSTANT in ends and low and high):
                     continue
                 usable = [end if isinstance(end, int | float) else None for end in ends]

@@ -1,4 +1,4 @@
-"""What a filter asks of rows, as far as it compares columns with constants."""
+"""Conditions of filters, as far as they compare columns with constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from .values import NO_CONSTANT, Value, plain, texts_of
+from .values import NO_CONSTANT, Value, constant_of, texts_of
 
 Condition = list[JsonValue]
 
@@ -17,7 +17,7 @@ OF_TABLES = {
     "plot", "shape", "size", "str", "values", "cat", "hist", "empty", "axes", "schema", "height",
     "width", "list", "struct",
 }  # fmt: skip
-"""Attributes of tables that are not their columns."""
+"""Attributes of tables that are not columns."""
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 _METHODS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _ABSENT = {"isna", "isnull", "is_null"}
@@ -28,7 +28,7 @@ _REGEX = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
 
 def column_of(value: Value | None) -> tuple[Value | None, str] | None:
-    """The table and the name, if it is a column; of an expression of polars without its table."""
+    """Table and column name; the table is None for an expression of polars."""
     if value is None:
         return None
     if value.op == "call" and value.name in ("polars.col", "polars.functions.col"):
@@ -49,7 +49,7 @@ def column_of(value: Value | None) -> tuple[Value | None, str] | None:
 
 
 def same_rows(first: Value | None, second: Value | None) -> bool:
-    """Whether two are the same rows, whatever happened to other columns."""
+    """Whether both have the same rows, whatever happened to other columns."""
     return first is None or second is None or _unchanged(first) is _unchanged(second)
 
 
@@ -61,16 +61,14 @@ def _unchanged(value: Value) -> Value:
 
 
 def condition_of(mask: Value, table: Value, depth: int = 0) -> Condition | None:
-    """The condition that a mask stands for; None if it asks something else."""
+    """None if the mask is not a comparison of columns with constants."""
     if depth > _MAX_DEPTH:
         return None
     if mask.op == "constant" and mask.text is not None:
         return query_condition(mask.text)
     if mask.op == "operator" and mask.name in ("BitAnd", "And", "BitOr", "Or"):
         parts = [condition_of(arg, table, depth + 1) for arg in mask.args]
-        known = [part for part in parts if part is not None]
-        joined = "and" if mask.name.endswith("And") else "or"
-        return [joined, *known] if len(known) == len(parts) else None
+        return _join("and" if mask.name.endswith("And") else "or", parts)
     if mask.op == "operator" and mask.name in ("Invert", "Not"):
         inner = condition_of(mask.args[0], table, depth + 1)
         return None if inner is None else ["not", inner]
@@ -91,7 +89,7 @@ def _column(value: Value | None, table: Value) -> str | None:
 
 
 def _compared(left_side: Value, name: str, right_side: Value, table: Value) -> Condition | None:
-    column, constant = _column(left_side, table), plain(right_side)
+    column, constant = _column(left_side, table), constant_of(right_side)
     if column is None or name not in _FLIPPED:
         return None
     if right_side.op in ("attribute", "path") and right_side.short in ("nan", "NaN", "NaT", "NA"):
@@ -104,7 +102,7 @@ def _compared(left_side: Value, name: str, right_side: Value, table: Value) -> C
 def _asked(mask: Value, table: Value) -> Condition | None:
     owner = mask.base
     if owner is not None and owner.op == "attribute" and owner.name == "str":
-        column, text = _column(owner.base, table), plain(mask.keyword("pat", 0))
+        column, text = _column(owner.base, table), constant_of(mask.keyword("pat", 0))
         simple = isinstance(text, str) and not _REGEX.search(text) and len(mask.keywords) == 0
         if column is None or mask.name not in _TEXTS or not simple:
             return None
@@ -117,11 +115,11 @@ def _asked(mask: Value, table: Value) -> Condition | None:
     if mask.name in _PRESENT:
         return ["not", ["missing", column]]
     if mask.name in ("isin", "is_in"):
-        values = plain(mask.keyword("values", 0))
+        values = constant_of(mask.keyword("values", 0))
         if isinstance(values, list) and all(isinstance(v, str | int | float) for v in values):
             return ["in", column, values]
     if mask.name in ("between", "is_between") and len(mask.args) == 2 and not mask.keywords:
-        low, high = (plain(arg) for arg in mask.args)
+        low, high = (constant_of(arg) for arg in mask.args)
         if isinstance(low, str | int | float) and isinstance(high, str | int | float):
             return ["and", ["compare", column, ">=", low], ["compare", column, "<=", high]]
     if mask.name in _METHODS and mask.args:
@@ -139,12 +137,11 @@ def query_condition(text: str) -> Condition | None:
 
 def _from_syntax(node: ast.expr) -> Condition | None:
     if isinstance(node, ast.BoolOp):
-        parts = [_from_syntax(value) for value in node.values]
         joined = "and" if isinstance(node.op, ast.And) else "or"
-        return _all_of(joined, parts)
+        return _join(joined, [_from_syntax(value) for value in node.values])
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
         joined = "and" if isinstance(node.op, ast.BitAnd) else "or"
-        return _all_of(joined, [_from_syntax(node.left), _from_syntax(node.right)])
+        return _join(joined, [_from_syntax(node.left), _from_syntax(node.right)])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
         inner = _from_syntax(node.operand)
         return None if inner is None else ["not", inner]
@@ -152,7 +149,7 @@ def _from_syntax(node: ast.expr) -> Condition | None:
         return None
     names = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
     ends = [node.left, *node.comparators]
-    parts = []
+    parts: list[Condition] = []
     for left_side, kind, right_side in zip(ends, node.ops, ends[1:], strict=False):
         name = names.get(type(kind), "")
         if isinstance(right_side, ast.Name) and not isinstance(left_side, ast.Name):
@@ -169,7 +166,8 @@ def _from_syntax(node: ast.expr) -> Condition | None:
     return parts[0] if len(parts) == 1 else ["and", *parts]
 
 
-def _all_of(joined: str, parts: list[Condition | None]) -> Condition | None:
+def _join(joined: str, parts: list[Condition | None]) -> Condition | None:
+    """None unless all parts are known."""
     known = [part for part in parts if part is not None]
     return [joined, *known] if len(known) == len(parts) else None
 
@@ -183,23 +181,17 @@ def _literal(node: ast.expr) -> object:
 
 def mask_columns(mask: Value, table: Value) -> set[str]:
     """Columns of the table that a mask is made of, whatever it asks of them."""
-    found = set()
-    for value in mask.ancestry():
-        column = _column(value, table)
-        if column is not None:
-            found.add(column)
-    return found
+    found = (_column(value, table) for value in mask.ancestry())
+    return {column for column in found if column is not None}
 
 
 def columns_named(value: Value | None) -> list[str] | None:
-    """The columns that an argument names: texts, or `pl.col`s."""
+    """The columns that an argument names: strings, or `pl.col`s."""
     found = texts_of(value)
     if found is not None or value is None:
         return found
     single = column_of(value)
-    if single is not None and single[0] is None:
-        return [single[1]]
-    return None
+    return [single[1]] if single is not None and single[0] is None else None
 
 
 def own_expression(value: Value) -> Iterator[Value]:

@@ -1,20 +1,20 @@
-"""A copy that is changed instead of the table, and results that nobody keeps."""
+"""A copy that is changed instead of the table, and results that are discarded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ...domain.effects import TableState
+from .case import Case, Found, counted, warning
 from .conditions import column_of
-from .expressions import DataFlow
-from .finding import Case, Found, counted, warning
+from .program import DataFlow
 from .values import Value, texts_of
 
 _CLEANS = {
     "dropna", "drop_duplicates", "fillna", "replace", "astype", "drop", "drop_nulls", "fill_null",
     "fill_nan",
 }  # fmt: skip
-"""Methods whose result is worth nothing to look at."""
+"""Methods whose result is not worth displaying."""
 _GIVES_NEW = _CLEANS | {
     "rename", "sort_values", "sort_index", "reset_index", "set_index", "assign", "with_columns",
     "ffill", "bfill", "clip", "query", "explode", "reindex", "round", "where", "mask", "unique",
@@ -22,18 +22,18 @@ _GIVES_NEW = _CLEANS | {
 }  # fmt: skip
 _CHOOSES = {"query", "head", "tail", "filter", "dropna", "copy", "sort_values", "reset_index"}
 _FUNCTIONS = {"pandas.to_datetime", "pandas.to_numeric", "pandas.concat", "pandas.merge"}
+_OF_MISSING = {"dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"}
 _OF_TEXT = {"strip", "lower", "upper", "title", "replace", "zfill", "lstrip", "rstrip"}
 
 
 def copy_warnings(case: Case) -> Iterator[Found]:
-    """Changes that do not reach the table."""
     for store in case.program.current(case.program.stores):
         yield from _chained(case, store)
         yield from _row_of_loop(case, store)
     for call in case.calls():
         if call.is_true("inplace"):
             yield from _in_place_on_copy(case, call)
-    for value in case.program.current(case.program.thrown_away):
+    for value in case.program.current(case.program.discarded):
         if value.op == "call" and value.name in _FUNCTIONS:
             message = f"The result of {value.short} is not kept, so it changes nothing."
             yield warning("", "result_thrown_away", message, value.line, "Assign it to a name.")
@@ -43,7 +43,7 @@ def copy_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_frame(case: Case, value: Value | None) -> bool:
-    """Whether it is known to be a table of pandas."""
+    """Whether it is known to be a pandas table."""
     if value is None:
         return False
     rows = case.rows(value)
@@ -56,7 +56,7 @@ def _is_frame(case: Case, value: Value | None) -> bool:
 
 
 def _chained(case: Case, store: Value) -> Iterator[Found]:
-    """`df[mask]["x"] = 1`: what is between brackets first is a copy."""
+    """`df[mask]["x"] = 1`: what is between the first brackets is a copy."""
     copy = store.base
     if copy is not None and copy.op == "attribute" and copy.name in ("loc", "iloc", "at", "iat"):
         copy = copy.base
@@ -82,7 +82,7 @@ def _chained(case: Case, store: Value) -> Iterator[Found]:
 
 
 def _is_bound(program: DataFlow, value: Value) -> bool:
-    """Whether a name stands for it: then it is a table of its own."""
+    """Whether it is bound to a name: then it is a table of its own."""
     return any(assignment.value is value for assignment in program.assignments)
 
 
@@ -117,11 +117,8 @@ def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
 
 
 def _given(value: Value) -> tuple[Value, ...]:
-    """What is handed on whole."""
-    direct = [*value.args[1:], *value.keywords.values()] if value.op == "set" else [
-        *value.args, *value.keywords.values()
-    ]  # fmt: skip
-    return tuple(direct)
+    args = value.args[1:] if value.op == "set" else value.args
+    return (*args, *value.keywords.values())
 
 
 def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
@@ -138,21 +135,17 @@ def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
         return
     of = case.of(owner)
     state = case.run.after.get(of)
-    missing = _missing_of(state, column[1]) if state and column else None
-    said = f" with {counted(missing, 'missing value')}" if missing else ""
-    message = f"{call.name}(inplace=True) changes a copy; {of or 'the table'} stays as it is{said}."
+    field = state.field(column[1]) if state and column else None
+    missing = field.missing if field is not None else None
+    rest = f" with {counted(missing, 'missing value')}" if missing else ""
+    message = f"{call.name}(inplace=True) changes a copy; {of or 'the table'} stays as it is{rest}."
     advice = "Assign the result: df[column] = df[column]." + call.name + "(…)."
     evidence = {"missing": missing} if missing else {}
     yield warning(of, "copy_changed", message, call.line, advice, evidence)
 
 
-def _missing_of(state: TableState, column: str) -> int | None:
-    field = state.field(column)
-    return field.missing if field is not None else None
-
-
 def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
-    """What an earlier cell only showed, if this one is the first that uses its table since."""
+    """What an earlier cell only displayed, if this is the first cell since that uses its table."""
     *earlier, current = case.program.cells
     for place, cell in enumerate(earlier):
         preview = cell.last
@@ -160,14 +153,12 @@ def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
             continue
         column = column_of(preview.base)
         table = column[0] if column is not None and column[0] is not None else preview.base
-        between = any(id(table) in later_cell.read for later_cell in earlier[place + 1 :])
-        lines = [
-            call.line
-            for call in case.calls()
-            if any(ancestor is table for ancestor in call.ancestry())
-        ]
-        if not between and id(table) in current.read and lines and lines[0] is not None:
-            yield preview, lines[0]
+        if any(id(table) in later.read for later in earlier[place + 1 :]):
+            continue
+        lines = (call.line for call in case.calls() if call.is_made_of(table))
+        line = next(lines, None) if id(table) in current.read else None
+        if line is not None:
+            yield preview, line
 
 
 def _thrown_away(
@@ -177,18 +168,16 @@ def _thrown_away(
         return
     owner = value.base
     of_text = owner.op == "attribute" and owner.name == "str" and value.name in _OF_TEXT
-    if not of_text and value.name not in methods:
-        return
-    if of_text and line is not None:
+    if (line is not None) if of_text else value.name not in methods:
         return
     table = owner.base if of_text else owner
     column = column_of(table)
     named = column[0] if column is not None else table
-    if named is None or case.locator.name(named) is None or not _is_table(case, named):
-        return
-    of = case.locator.name(named) or ""
+    of = (case.locator.name(named) or "") if named is not None else ""
     state = case.run.after.get(of)
-    if state is None or not _would_change(state, value, column[1] if column else None):
+    if state is None or not state.kind.endswith(("DataFrame", "Series")):
+        return
+    if not _would_change(state, value, column[1] if column else None):
         return
     where = " above" if line is not None else ""
     still = _still(state, value)
@@ -199,16 +188,9 @@ def _thrown_away(
     yield warning(of, "result_thrown_away", message, line or value.line, advice, evidence)
 
 
-def _is_table(case: Case, value: Value) -> bool:
-    name = case.locator.name(value) or ""
-    state = case.run.after.get(name) or case.run.before.get(name)
-    return state is not None and state.kind.endswith(("DataFrame", "Series"))
-
-
 def _would_change(state: TableState, value: Value, column: str | None) -> bool:
-    """Whether there is anything for the method to change."""
     fields = [field for field in state.fields if column is None or field.name == column]
-    if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
+    if value.name in _OF_MISSING:
         subset = texts_of(value.keyword("subset"))
         wanted = [field for field in fields if subset is None or field.name in subset]
         return any(field.missing for field in wanted)
@@ -218,7 +200,7 @@ def _would_change(state: TableState, value: Value, column: str | None) -> bool:
 
 
 def _still(state: TableState, value: Value) -> str:
-    if value.name in ("dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"):
+    if value.name in _OF_MISSING:
         return counted(sum(field.missing for field in state.fields), "missing value")
     if value.name == "drop_duplicates" and state.duplicates:
         return counted(state.duplicates, "repeated row")

@@ -1,23 +1,23 @@
-"""Filters that keep all or nothing, and rows that a comparison leaves out for a missing value."""
+"""Filters that keep all or nothing, and rows that a comparison drops for a missing value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from .case import Case, Found, counted, number, share, warning
 from .conditions import Condition, column_of, condition_of
-from .finding import Case, Found, counted, number, share, warning
 from .values import Value
 
+_ORDERS = ("<", "<=", ">", ">=")
 _FEW_ROWS = 3
-"""So few rows may well all be kept."""
+"""Up to so many rows may well all be kept."""
 _FAULTS = re.compile(
     r"bad|invalid|error|outlier|neg|dup|miss|null|wrong|anomal|suspicious|faulty|broken", re.I
 )
 
 
 def filter_warnings(case: Case) -> Iterator[Found]:
-    """Filters that keep all or nothing, and those that drop rows for a missing value."""
     asked: set[tuple[int, int | None]] = set()
     for mask, table in _masks(case):
         if (id(mask), mask.line) in asked:
@@ -43,10 +43,7 @@ def filter_warnings(case: Case) -> Iterator[Found]:
 
 def _masks(case: Case) -> Iterator[tuple[Value, Value]]:
     """Everything that chooses rows: `df[mask]`, `loc`, `query`, `filter`."""
-    for value in case.values():
-        found = _mask_of(value)
-        if found is not None:
-            yield found
+    yield from filter(None, map(_mask_of, case.values()))
 
 
 def _mask_of(value: Value) -> tuple[Value, Value] | None:
@@ -72,16 +69,12 @@ def _mask_of(value: Value) -> tuple[Value, Value] | None:
 
 
 def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
-    """Whether nothing is meant to be dropped, or nothing to be found."""
+    """Whether the filter is a safeguard that is expected to keep all, or to find nothing."""
     if condition[0] == "compare" and (condition[2] == "!=" or condition[3] in (0, "")):
-        looks_for_faults = condition[2] in ("<", "==")
-        return not looks_for_faults or _names_faults(case, mask)
-    if condition[0] == "not":
+        if condition[2] not in ("<", "=="):
+            return True
+    elif condition[0] == "not":
         return True
-    return _names_faults(case, mask)
-
-
-def _names_faults(case: Case, mask: Value) -> bool:
     return any(
         _FAULTS.search(assignment.name)
         for assignment in case.program.assignments
@@ -102,7 +95,7 @@ def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator
 
 
 def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
-    """A mask that asks something else: the rows that come of it say enough."""
+    """For other masks, compare the numbers of rows before and after."""
     before = case.state(table)
     results = [
         value
@@ -129,12 +122,9 @@ def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Fo
 
 def _is_asked(case: Case, column: str) -> bool:
     """Whether the code itself asks which values of the column are missing."""
-    for call in case.program.calls:
-        if call.name in ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null"):
-            found = column_of(call.base)
-            if found is not None and found[1] == column and call.line is not None:
-                return True
-    return False
+    asks = ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null")
+    found = (column_of(call.base) for call in case.calls() if call.name in asks)
+    return any(pair is not None and pair[1] == column for pair in found)
 
 
 def _labelled(case: Case) -> Iterator[Found]:
@@ -151,7 +141,7 @@ def _labelled(case: Case) -> Iterator[Found]:
             compared += [(call.args[0], column[0]) for column in _compared_tables(call.args[0])]
     for mask, table in compared:
         condition = condition_of(mask, table) if mask.op == "compare" else None
-        if condition is None or not _is_order(condition):
+        if condition is None or condition[0] != "compare" or condition[2] not in _ORDERS:
             continue
         answer = case.ask_rows("filter", case.rows(table), condition)
         missing = answer.get("missing") if answer else None
@@ -172,7 +162,3 @@ def _labelled(case: Case) -> Iterator[Found]:
 def _compared_tables(mask: Value) -> list[tuple[Value, str]]:
     found = [column_of(arg) for arg in mask.args]
     return [(pair[0], pair[1]) for pair in found if pair is not None and pair[0] is not None]
-
-
-def _is_order(condition: Condition) -> bool:
-    return condition[0] == "compare" and condition[2] in ("<", "<=", ">", ">=")

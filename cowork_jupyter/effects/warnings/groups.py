@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from .case import Case, Found, counted, number, share, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, share, warning
-from .values import Value, plain, texts_of
+from .values import Value, constant_of, texts_of
 
 _GROUPS = {"groupby", "group_by", "pivot_table"}
 _KEEPS_ROWS = {"transform", "cumsum", "cumcount", "rank", "ngroup", "shift", "ffill", "bfill"}
 
 
 def group_warnings(case: Case) -> Iterator[Found]:
-    """Rows whose key is missing are in no group."""
     for call in case.calls():
         grouped = _grouped_by(call)
         if grouped is None or _is_of_polars(case, grouped[0]):
@@ -38,18 +37,16 @@ def group_warnings(case: Case) -> Iterator[Found]:
 
 
 def _grouped_by(call: Value) -> tuple[Value, list[str]] | None:
-    if call.op == "method" and call.base is not None:
-        if call.name == "groupby":
-            columns = _columns(call.keyword("by", 0))
-            return (call.base, columns) if columns else None
-        if call.name == "pivot_table":
-            index = _columns(call.keyword("index")) or []
-            both = [*index, *(_columns(call.keyword("columns")) or [])]
-            return (call.base, both) if both else None
-    if call.name == "pandas.pivot_table" and call.args:
-        index = _columns(call.keyword("index")) or []
-        both = [*index, *(_columns(call.keyword("columns")) or [])]
-        return (call.args[0], both) if both else None
+    if call.op == "method" and call.base is not None and call.name == "groupby":
+        columns = _columns(call.keyword("by", 0))
+        return (call.base, columns) if columns else None
+    if call.short == "pivot_table":
+        table = call.base if call.op == "method" else call.args[0] if call.args else None
+        both = [
+            *(_columns(call.keyword("index")) or []),
+            *(_columns(call.keyword("columns")) or []),
+        ]
+        return (table, both) if table is not None and both else None
     if call.name == "pandas.crosstab" and len(call.args) >= 2:
         first, second = column_of(call.args[0]), column_of(call.args[1])
         if first and second and first[0] is not None and first[0] is second[0]:
@@ -71,13 +68,12 @@ def _is_of_polars(case: Case, table: Value) -> bool:
 
 
 def _keeps_rows(case: Case, grouping: Value) -> bool:
-    """Whether what comes of the groups has a row for each row."""
+    """Whether the result has a row for each row."""
     used = [call for call in case.calls() if any(link is grouping for link in call.chain())]
     return any(call.name in _KEEPS_ROWS for call in used)
 
 
 def mean_warnings(case: Case) -> Iterator[Found]:
-    """The mean of means of groups that are not of one size."""
     for call in case.calls():
         outer = _averaged(call)
         if outer is None:
@@ -118,7 +114,7 @@ def _averaged(call: Value) -> Value | None:
     if call.op == "method" and call.name == "mean":
         return call.base
     if call.op == "method" and call.name in ("agg", "aggregate") and call.args:
-        return call.base if plain(call.args[0]) == "mean" else None
+        return call.base if constant_of(call.args[0]) == "mean" else None
     if call.name in ("numpy.mean", "numpy.average", "statistics.mean") and call.args:
         return call.args[0] if "weights" not in call.keywords else None
     return None
@@ -126,7 +122,7 @@ def _averaged(call: Value) -> Value | None:
 
 def _is_group_mean(value: Value) -> bool:
     if value.short == "pivot_table":
-        return "aggfunc" not in value.keywords or plain(value.keywords["aggfunc"]) == "mean"
+        return "aggfunc" not in value.keywords or constant_of(value.keywords["aggfunc"]) == "mean"
     if value.op != "method":
         return False
     grouped = any(link.name in ("groupby", "group_by") for link in value.chain())

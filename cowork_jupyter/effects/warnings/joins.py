@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...domain.effects import TableState
-from ..watched import Answer
+from .case import Answer, Case, Found, counted, number, share, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, texts_of
 
@@ -39,7 +38,6 @@ class _Join:
 
 
 def join_warnings(case: Case) -> Iterator[Found]:
-    """About every join of the code."""
     for call in case.calls():
         join = _join_of(case, call)
         if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
@@ -60,11 +58,8 @@ def _join_of(case: Case, call: Value) -> _Join | None:
     if call.op == "call" and call.name == "pandas.merge":
         left_table, right_table, rest = call.keyword("left", 0), call.keyword("right", 1), 2
     elif call.op == "method" and call.name in ("merge", "join") and call.base is not None:
-        left_table, right_table, rest = (
-            call.base,
-            call.keyword("right", 0) or call.keyword("other", 0),
-            1,
-        )
+        left_table, rest = call.base, 1
+        right_table = call.keyword("right", 0) or call.keyword("other", 0)
     else:
         return None
     if left_table is None or right_table is None or left_table.known or right_table.op == "list":
@@ -94,10 +89,7 @@ def _join_of(case: Case, call: Value) -> _Join | None:
 
 
 def _from_polars(value: Value) -> bool:
-    return any(
-        ancestor.op == "call" and ancestor.name.startswith("polars.")
-        for ancestor in value.ancestry()
-    )
+    return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
 def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
@@ -124,9 +116,7 @@ def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
         )
         yield warning(table, "join_lost_rows", message, join.call.line, advice, evidence)
     elif (
-        join.how in ("left", "right")
-        and alone >= MANY_ALONE * rows
-        and not _is_handled(case, join.call)
+        join.how in ("left", "right") and alone >= MANY_ALONE * rows and not _is_handled(case, join)
     ):
         message = f"{said} {verb} no partner in {lookup}, so the joined columns are missing there."
         advice = f"Compare the keys of {table} and {lookup}: type, case, spaces, leading zeros."
@@ -134,7 +124,7 @@ def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
 
 
 def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
-    """Whether the result takes the place of the left table, whose rows are then meant to stay."""
+    """Whether the result replaces the left table, whose rows are then meant to stay."""
     result = case.program.final.get(str(answer["left_table"]))
     return result is not None and any(link is join.call for link in result.chain())
 
@@ -150,9 +140,9 @@ def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) 
         guilty = "left"
     if not both and not (repeated[guilty] and (enriches or parts[guilty] <= FEW)):
         return
-    rows = number(answer, ("left" if guilty == "right" else "right") + "_rows")
-    alone = number(answer, ("left" if guilty == "right" else "right") + "_alone")
-    added = number(answer, "joined") - (rows - alone)
+    kept = "left" if guilty == "right" else "right"
+    rows_with_partner = number(answer, kept + "_rows") - number(answer, kept + "_alone")
+    added = number(answer, "joined") - rows_with_partner
     if added <= 0 or (not left_unique and not both and guilty == "left"):
         return
     table = str(answer.get(guilty + "_table"))
@@ -167,9 +157,8 @@ def _added(
     verb = "appears" if repeated == 1 else "appear"
     message = f"The join multiplied rows. {counted(repeated, 'key')} {verb} {times} in {table}"
     message += f"; {counted(added, 'row was', 'rows were')} added." if added else "."
-    advice = f'Remove the repeated keys of {table} first, or add validate="many_to_one".'
-    if join.polars:
-        advice = f'Remove the repeated keys of {table} first, or add validate="m:1".'
+    relation = "m:1" if join.polars else "many_to_one"
+    advice = f'Remove the repeated keys of {table} first, or add validate="{relation}".'
     return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
 
 
@@ -187,18 +176,15 @@ def _missing_keys(
     return warning(table, "join_missing_keys", message, join.call.line, advice, evidence)
 
 
-def _is_handled(case: Case, call: Value) -> bool:
-    """Whether the code looks after rows without a partner."""
-    return any(
-        later_call.name in _HANDLES and any(part is call for part in later_call.ancestry())
-        for later_call in case.calls()
-    )
+def _is_handled(case: Case, join: _Join) -> bool:
+    """Whether the code handles rows without a partner."""
+    return any(call.name in _HANDLES and call.is_made_of(join.call) for call in case.calls())
 
 
 def _by_sides(
     case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
 ) -> Iterator[Found]:
-    """Where both sides are never there at the same time: each alone, and the result."""
+    """Where both sides never exist at the same time: check each alone, and the result."""
     theirs = case.ask_rows("key", right_rows, join.right_on) if join.right_on else None
     ours = case.ask_rows("key", left_rows, join.left_on) if join.left_on else None
     result = case.state(join.call)
@@ -222,12 +208,8 @@ def _by_sides(
     if missing:
         partners = number(theirs, "missing")
         yield _missing_keys(join, left_rows.table, right_rows.table, missing, rows, partners)
-    if (
-        join.how == "inner"
-        and not repeated
-        and -added > missing
-        and "indicator" not in (join.call.keywords)
-    ):
+    is_lossy = join.how == "inner" and not repeated and -added > missing
+    if is_lossy and "indicator" not in join.call.keywords:
         message = (
             f"The join lost rows. {counted(-added, 'row')} of {left_rows.table} "
             f"({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner "
@@ -245,7 +227,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
         joined = result.field(field.name)
         if joined is None or field.missing or field.name in (join.right_on or []):
             continue
-        if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join.call):
+        if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join):
             of = case.of(join.right_table)
             message = (
                 f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)}) "
@@ -278,7 +260,7 @@ def _misaligned(case: Case) -> Iterator[Found]:
 
 
 def _lookups(case: Case) -> Iterator[Found]:
-    """Dictionaries made of a table: of a key that is there twice only the last value stays."""
+    """Dictionaries made of a table: of a repeated key only the last value stays."""
     for call in case.calls():
         table, column = _keyed(call)
         answer = case.ask_rows("key", case.rows(table), [column]) if table is not None else None

@@ -1,12 +1,11 @@
-"""Leakage by a split: what was fitted before it, and rows that are on its wrong side."""
+"""Leakage: transformers fitted before a split, and rows on its wrong side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..watched import Answer
+from .case import Answer, Case, Found, counted, number, share, warning
 from .conditions import column_of, own_expression
-from .finding import Case, Found, counted, number, share, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -18,13 +17,13 @@ from .learning import (
     trail,
     undivided,
 )
-from .values import Value
+from .values import Value, texts_of
 
 _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
 def fit_warnings(case: Case) -> Iterator[Found]:
-    """What was fitted on all rows before they were split."""
+    """Transformers fitted on all rows before they were split, or on the test rows."""
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -36,7 +35,7 @@ def fit_warnings(case: Case) -> Iterator[Found]:
     for split in learning.splits:
         for fit in whole:
             line = fit.call.line or split.line
-            if line is not None and (fit.call.line or split.line) and _leaks(fit, split):
+            if line and _leaks(fit, split):
                 yield _fitted(case, fit, split, line)
         if split.line is not None:
             yield from _by_hand(case, split)
@@ -61,16 +60,9 @@ def _leaks(fit: Fit, split: Split) -> bool:
 
 def _made_by(fit: Fit, data: Value) -> bool:
     for ancestor in data.ancestry():
-        if ancestor is fit.call:
-            return True
-        transforms = (
-            ancestor.op == "method" and ancestor.name == "transform" and ancestor.base is not None
-        )
-        if (
-            transforms
-            and ancestor.base is not None
-            and estimator_of(ancestor.base) is fit.estimator
-        ):
+        base, transforms = ancestor.base, ancestor.op == "method" and ancestor.name == "transform"
+        by_it = transforms and base is not None and estimator_of(base) is fit.estimator
+        if by_it or ancestor is fit.call:
             return True
     return False
 
@@ -78,14 +70,19 @@ def _made_by(fit: Fit, data: Value) -> bool:
 def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Found:
     state = case.state(fit.data)
     rows = f"all {state.rows:,} rows" if state else "all rows"
-    tests = [case.state(part) for part in split.test] if split is not None else []
-    test = next((known_state.rows for known_state in tests if known_state is not None), None)
-    included = f", the {test:,} test rows included" if test else ""
+    test, included = _test_rows(case, split)
     when = "before the split" if split is not None else "before the cross-validation"
     message = f"{fit.name} was fitted on {rows} {when}{included}."
     advice = "Split first and fit it on the training rows, or put it into a Pipeline."
     evidence = {"rows": state.rows if state else None, "test_rows": test, "class": fit.name}
     return warning(case.of(fit.data), "fit_before_split", message, line, advice, evidence)
+
+
+def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
+    """Their number if it is known, and as part of a message."""
+    states = (case.state(part) for part in (split.test if split is not None else ()))
+    rows = next((state.rows for state in states if state is not None), None)
+    return rows, f", the {rows:,} test rows included" if rows else ""
 
 
 def _by_hand(case: Case, split: Split) -> Iterator[Found]:
@@ -97,9 +94,7 @@ def _by_hand(case: Case, split: Split) -> Iterator[Found]:
             used = _statistic(ancestor.args[1], ancestor.args[0].text)
             if used is None:
                 continue
-            tests = [case.state(part) for part in split.test]
-            test = next((state.rows for state in tests if state is not None), None)
-            included = f", the {test:,} test rows included" if test else ""
+            test, included = _test_rows(case, split)
             column = ancestor.args[0].text
             message = f"{column} was computed with the {used} of all rows{included}."
             advice = f"Split first, and take the {used} of the training rows alone."
@@ -142,7 +137,7 @@ def split_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_no_chance(answer: Answer) -> bool:
-    """Rows that are equal by chance are no duplicates: few columns with few values have many."""
+    """Rows may be equal by chance: few columns with few values have many such rows."""
     train, possible = number(answer, "train"), number(answer, "possible")
     mostly_unique = number(answer, "distinct") >= train / 2
     several = number(answer, "shared") >= max(2, number(answer, "rows") / 100)
@@ -173,3 +168,99 @@ def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
     )
     advice = "Split by time: shuffle=False on ordered rows, or TimeSeriesSplit."
     yield warning(of, "future_in_training", message, split.line, advice, dict(answer))
+
+
+_HOW = {
+    "equal": "tells the target by itself",
+    "function": "rises and falls exactly with the target",
+    "separates": "separates the target without an error",
+    "missing": "is missing exactly where the target has one value",
+}
+_OF_THE_PAST = {"shift", "lag"}
+
+
+def target_warnings(case: Case) -> Iterator[Found]:
+    """About every model that the code fits, once for the same features."""
+    learning = Learning(case.program)
+    seen: set[int] = set()
+    for fit in learning.fits:
+        if fit.target is None or fit.name in TRANSFORMERS or fit.name == "SelectKBest":
+            continue
+        known = id(fit.data) in seen
+        seen.add(id(fit.data))
+        if fit.call.line is None or known:
+            continue
+        target = _target_column(fit.target)
+        derived = _derived(case, fit, target)
+        answer = case.ask_all("features", case.rows(fit.data), case.rows(fit.target), more=("",))
+        found = answer.get("found") if answer is not None else None
+        reported = False
+        for column, how in found.items() if isinstance(found, dict) else ():
+            if number(answer or {}, "features") == 1 and how != "equal":
+                continue  # the only feature is there to be a function of
+            reported = True
+            rows = number(answer or {}, "rows")
+            same = column == target
+            message = (
+                f"The target {column} is among the features ({counted(rows, 'row')})."
+                if same
+                else f"The feature {column} {_HOW.get(str(how), 'tells the target')} "
+                f"in {counted(rows, 'row')}."
+            )
+            yield _among(case, fit, message, {"feature": column, "how": how, "rows": rows})
+        if derived is not None and not reported:
+            message = f"The feature {derived} was computed from the target {target}."
+            yield _among(case, fit, message, {"feature": derived, "target": target})
+
+
+def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> Found:
+    advice = "Leave the column out of the features, or compute it from the training rows alone."
+    of = case.of(fit.data)
+    return warning(of, "target_among_features", message, fit.call.line, advice, evidence)
+
+
+def _target_column(target: Value) -> str | None:
+    for ancestor in trail(target):
+        found = column_of(ancestor)
+        if found is not None:
+            return found[1]
+    return None
+
+
+def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
+    """A feature that the code computed from the target."""
+    if target is None:
+        return None
+    state = case.state(fit.data)
+    dropped: set[str] = set()
+    selected: list[str] | None = None
+    for ancestor in trail(fit.data):
+        if ancestor.op == "method" and ancestor.name == "drop":
+            named = texts_of(ancestor.keyword("columns")) or texts_of(ancestor.keyword("labels", 0))
+            dropped |= set(named or [])
+        if ancestor.op == "index" and selected is None:
+            selected = texts_of(ancestor.args[0])
+        column = _made_column(ancestor, target)
+        if column is None or column in dropped or column == target:
+            continue
+        if selected is not None and column not in selected:
+            continue
+        if state is not None and state.kind.startswith("pandas") and not state.field(column):
+            continue
+        return column
+    return None
+
+
+def _made_column(value: Value, target: str) -> str | None:
+    made: list[tuple[str, Value]] = []
+    if value.op == "set" and len(value.args) == 2 and value.args[0].text and value.name != "list":
+        made.append((value.args[0].text, value.args[1]))
+    if value.op == "method" and value.name == "assign":
+        made += list(value.keywords.items())
+    for column, held in made:
+        own = list(own_expression(held))
+        if any(part.op == "method" and part.name in _OF_THE_PAST for part in own):
+            continue
+        if any((found := column_of(part)) is not None and found[1] == target for part in own):
+            return column
+    return None

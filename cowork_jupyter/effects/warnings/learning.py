@@ -1,4 +1,4 @@
-"""Models and splits in a program: what was fitted on which rows, and which ones are for tests."""
+"""Models and splits in a program: what was fitted on which rows, and which rows are for tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .expressions import DataFlow
+from .program import DataFlow
 from .values import Value, texts_of
 
 TRANSFORMERS = {
@@ -17,7 +17,7 @@ TRANSFORMERS = {
     "VarianceThreshold", "KBinsDiscretizer", "ColumnTransformer", "SMOTE", "ADASYN",
     "RandomOverSampler",
 }  # fmt: skip
-"""What learns from the rows it is fitted on, and is no model itself."""
+"""Classes that learn from the rows they are fitted on, but are not models."""
 SEARCHES = {"GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV"}
 CROSS_VALIDATES = {"cross_val_score", "cross_validate", "cross_val_predict"}
 METRICS = {
@@ -28,6 +28,7 @@ METRICS = {
     "median_absolute_error", "explained_variance_score",
 }  # fmt: skip
 _FITS = {"fit", "fit_transform", "fit_resample", "fit_predict"}
+_CHOOSES_ROWS = {"sample", "query", "head", "tail", "filter"}
 _PREDICTS = {"predict", "predict_proba", "decision_function"}
 _ROLE = re.compile(r"(?:^|_)(train|tr|test|te|val|valid|validation|dev|holdout)(?:$|_|\d)", re.I)
 _ROLES = {
@@ -37,8 +38,6 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class Fit:
-    """Something was fitted on rows."""
-
     call: Value
     estimator: Value
     data: Value
@@ -46,16 +45,13 @@ class Fit:
 
     @property
     def name(self) -> str:
-        """The class of what was fitted, as far as the code says it."""
         return class_of(self.estimator)
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows were divided."""
-
     call: Value | None
-    """None if the code did it by hand."""
+    """None if the code slices the rows itself."""
     line: int | None
     inputs: tuple[Value, ...]
     train: tuple[Value, ...]
@@ -64,15 +60,13 @@ class Split:
 
 @dataclass(frozen=True)
 class Score:
-    """Predictions were compared with the truth."""
-
     call: Value
     estimator: Value
     data: Value
 
 
 def estimator_of(value: Value) -> Value:
-    """What `M().fit(X, y)` and the like were called on."""
+    """The receiver of `M().fit(X, y)` and the like."""
     while value.op == "method" and value.name in ("fit", "set_params") and value.base is not None:
         value = value.base
     return value
@@ -86,10 +80,8 @@ def class_of(estimator: Value) -> str:
 def parent(value: Value) -> Value | None:
     """The data that data was made of."""
     if value.op == "item" and value.base is not None and value.base.short == "train_test_split":
-        place = value.constant
-        inputs = value.base.args
-        usable = isinstance(place, int) and place // 2 < len(inputs)
-        return inputs[place // 2] if isinstance(place, int) and usable else None
+        place, inputs = value.constant, value.base.args
+        return inputs[place // 2] if isinstance(place, int) and place // 2 < len(inputs) else None
     if value.op == "item" and value.base is not None and value.base.name == "fit_resample":
         return value.base.args[0] if value.base.args else None
     if value.op == "method" and value.name in ("transform", "fit_transform") and value.args:
@@ -109,23 +101,17 @@ def trail(value: Value | None) -> Iterator[Value]:
 
 
 def undivided(data: Value) -> Iterator[Value]:
-    """Data and what it was made of, as long as no rows were chosen."""
+    """The trail of data, as long as no rows were chosen."""
     for ancestor in trail(data):
         if ancestor.op == "item" or (ancestor.op == "index" and texts_of(ancestor.args[0]) is None):
             return
-        if ancestor.op == "method" and ancestor.name in (
-            "sample",
-            "query",
-            "head",
-            "tail",
-            "filter",
-        ):
+        if ancestor.op == "method" and ancestor.name in _CHOOSES_ROWS:
             return
         yield ancestor
 
 
 class Learning:
-    """All of that in one program, earlier cells included."""
+    """Fits, scores and splits of a program, earlier cells included."""
 
     def __init__(self, program: DataFlow) -> None:
         self._program = program
@@ -136,17 +122,14 @@ class Learning:
         self.splits = [*self._by_function(), *self._by_hand()]
 
     def order(self, call: Value) -> int:
-        """Its place among all calls."""
         return self._order[id(call)]
 
     def role(self, value: Value) -> str:
         """`train`, `test` or `other` (for validation); empty for rows that were never split."""
         for ancestor in trail(value):
-            name = self._named.get(id(ancestor), "")
-            found = _ROLE.search(name)
-            split = ancestor.op == "item" and ancestor.base is not None
+            found, base = _ROLE.search(self._named.get(id(ancestor), "")), ancestor.base
             by_function = (
-                split and ancestor.base is not None and ancestor.base.short == "train_test_split"
+                ancestor.op == "item" and base is not None and base.short == "train_test_split"
             )
             if found and (by_function or _chooses_rows(ancestor)):
                 return _ROLES.get(found[1].lower(), "other")
@@ -158,17 +141,15 @@ class Learning:
         for call in self._program.calls:
             if call.short != "train_test_split":
                 continue
-            items = [
-                assignment.value for assignment in self._program.assignments
-                if assignment.value.op == "item" and assignment.value.base is call
-            ]  # fmt: skip
-            parts = {value.constant: value for value in items}
+            values = (assignment.value for assignment in self._program.assignments)
+            parts = {value.constant: value for value in values
+                     if value.op == "item" and value.base is call}  # fmt: skip
             train = tuple(parts[n] for n in sorted(parts, key=str) if _even(n))
             test = tuple(parts[n] for n in sorted(parts, key=str) if not _even(n))
             yield Split(call, call.line, call.args, train, test)
 
     def _by_hand(self) -> Iterator[Split]:
-        """Names that say so, for rows chosen of one table."""
+        """By variable names, for rows chosen from one table."""
         parts: dict[str, list[Value]] = {"train": [], "test": []}
         for assignment in self._program.assignments:
             found = _ROLE.search(assignment.name)
@@ -179,8 +160,7 @@ class Learning:
             for test in parts["test"]:
                 ours, theirs = _table_of(train), _table_of(test)
                 if ours is theirs and ours is not None:
-                    lines = [line for line in (train.line, test.line) if line]
-                    line = max(lines) if lines else None
+                    line = max(filter(None, (train.line, test.line)), default=None)
                     yield Split(None, line, (ours,), (train,), (test,))
 
 
@@ -198,10 +178,8 @@ def _chooses_rows(value: Value) -> bool:
     if value.op == "method" and value.name == "copy" and value.base is not None:
         return _chooses_rows(value.base)
     if value.op == "method" and value.name == "drop":
-        return any(
-            ancestor.op == "attribute" and ancestor.name == "index" for ancestor in value.ancestry()
-        )
-    return value.op == "method" and value.name in ("sample", "query", "head", "tail", "filter")
+        return any(part.op == "attribute" and part.name == "index" for part in value.ancestry())
+    return value.op == "method" and value.name in _CHOOSES_ROWS
 
 
 def _table_of(value: Value) -> Value | None:
@@ -230,8 +208,7 @@ def _score_of(call: Value) -> Score | None:
         if data is not None and call.keyword("y", 1) is not None:
             return Score(call, estimator_of(call.base), data)
     matched = call.base if call.op == "method" else call.args[0] if call.args else None
-    by_hand = call.short == "mean" and matched is not None and matched.op == "compare"
-    if by_hand and matched is not None:
+    if call.short == "mean" and matched is not None and matched.op == "compare":
         return _predicted(call, list(matched.args))
     if call.op == "call" and call.short in METRICS:
         return _predicted(call, [*call.args, *call.keywords.values()])
@@ -241,9 +218,7 @@ def _score_of(call: Value) -> Score | None:
 def _predicted(call: Value, arguments: list[Value]) -> Score | None:
     for argument in arguments:
         for ancestor in argument.ancestry():
-            predicts = (
-                ancestor.op == "method" and ancestor.name in _PREDICTS and ancestor.base is not None
-            )
-            if predicts and ancestor.base is not None and ancestor.args:
-                return Score(call, estimator_of(ancestor.base), ancestor.args[0])
+            base, predicts = ancestor.base, ancestor.op == "method" and ancestor.name in _PREDICTS
+            if predicts and base is not None and ancestor.args:
+                return Score(call, estimator_of(base), ancestor.args[0])
     return None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue
 
 from .conditions import columns_named, condition_of
-from .expressions import DataFlow
-from .values import Value, plain, texts_of
+from .program import DataFlow
+from .values import Value, constant_of, texts_of
 
 Step = tuple[str, JsonValue]
 _AS_THEY_ARE = {
@@ -22,8 +22,6 @@ _EMPTY: list[JsonValue] = []
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table in the kernel."""
-
     table: str
     after: bool
     """Whether they are those that the code leaves, not those that it found."""
@@ -31,24 +29,23 @@ class Rows:
     """Whether they are the same before and after."""
     steps: tuple[Step, ...] = ()
     whole: bool = True
-    """Whether all columns are as they are there."""
+    """Whether no column has other values than in the kernel."""
 
     @property
     def text(self) -> str:
-        """As our code in the kernel reads it."""
+        """As our code in the kernel parses it."""
         return json.dumps({"table": self.table, "steps": self.steps})
 
     def then(self, step: str, argument: object) -> Rows:
-        """Some of them, or some of their columns."""
         return replace(self, steps=(*self.steps, (step, argument)))  # type: ignore[arg-type]
 
     def without(self, columns: list[str]) -> Rows:
-        """The same, where columns have other values than there."""
+        """The same rows, without columns whose values differ from the kernel's."""
         return replace(self.then("drop", columns), whole=False)
 
 
 def at_one_time(*all_rows: Rows | None) -> list[Rows] | None:
-    """The same rows, all to be looked at before the code or all after it; None if they cannot."""
+    """The same rows, all to be looked at before the code or all after it; None if impossible."""
     known = [rows for rows in all_rows if rows is not None]
     if len(known) < len(all_rows):
         return None
@@ -60,8 +57,6 @@ def at_one_time(*all_rows: Rows | None) -> list[Rows] | None:
 
 
 class Locator:
-    """Finds the rows of values."""
-
     def __init__(self, program: DataFlow) -> None:
         self._names: dict[int, Rows] = {}
         for name, value in program.final.items():
@@ -73,7 +68,7 @@ class Locator:
             self._add_earlier(value)
 
     def _add_earlier(self, value: Value) -> None:
-        """A table before columns were put into it: the others are there still."""
+        """A table before columns were put into it: the others are still there."""
         rows = self._names[id(value)]
         while value.op == "set" and value.name == "" and value.base is not None:
             column = value.args[0].text
@@ -83,12 +78,12 @@ class Locator:
             self._names.setdefault(id(value), rows)
 
     def name(self, value: Value) -> str | None:
-        """The name that stands for it, before the code or after it."""
+        """The variable that holds it, before the code or after it."""
         found = self._names.get(id(value))
         return found.table if found and not found.steps else None
 
     def rows(self, value: Value | None, depth: int = 0) -> Rows | None:
-        """Where its rows are; None if nobody can tell."""
+        """None if it is unknown where its rows are."""
         if value is None or depth > 20:
             return None
         found = self._names.get(id(value))
@@ -129,14 +124,13 @@ def _indexed(value: Value, base: Rows) -> Rows | None:
     if owner.op == "attribute" and owner.name in ("loc", "iloc"):
         rows, columns = (key.args[0], key.args[1]) if _is_pair(key) else (key, None)
         by_place = owner.name == "iloc"
-        chosen: Rows | None = base
         if rows.op == "slice":
-            chosen = _sliced(rows, base) if by_place else _all_of(rows, base)
+            chosen = _sliced(rows, base) if by_place else base if _is_open(rows) else None
         else:
             chosen = None if by_place else _where(rows, owner.base, base)
         if chosen is None or columns is None:
             return chosen
-        if columns.op == "slice" and all(arg.constant is None for arg in columns.args):
+        if columns.op == "slice" and _is_open(columns):
             return chosen
         named = texts_of(columns)
         return chosen.then("select", named) if named and not by_place else None
@@ -152,12 +146,12 @@ def _is_pair(key: Value) -> bool:
     return key.op == "list" and len(key.args) == 2 and key.args[0].text is None
 
 
-def _all_of(rows: Value, base: Rows) -> Rows | None:
-    return base if all(arg.constant is None for arg in rows.args) else None
+def _is_open(part: Value) -> bool:
+    return all(arg.constant is None for arg in part.args)
 
 
 def _sliced(part: Value, base: Rows) -> Rows | None:
-    ends = [plain(arg) for arg in part.args]
+    ends = [constant_of(arg) for arg in part.args]
     if all(end is None or isinstance(end, int) for end in ends):
         return base.then("some", ends)
     return None
@@ -178,7 +172,7 @@ def _called(value: Value, base: Rows) -> Rows | None:
         keys = texts_of(value.keyword("keys", 0))
         return base.then("set_index", keys[0]) if keys and len(keys) == 1 else None
     if name in ("head", "tail", "limit"):
-        count = plain(value.keyword("n", 0)) if value.args or value.keywords else 5
+        count = constant_of(value.keyword("n", 0)) if value.args or value.keywords else 5
         if not isinstance(count, int):
             return None
         return base.then("some", [-count, None] if name == "tail" else [0, count])
@@ -187,11 +181,11 @@ def _called(value: Value, base: Rows) -> Rows | None:
     if name in ("dropna", "drop_nulls", "drop_duplicates", "unique"):
         return _dropped(value, base)
     if name == "rename":
-        names = plain(value.keyword("columns", 0))
+        names = constant_of(value.keyword("columns", 0))
         return base.then("rename", names) if isinstance(names, Mapping) else None
     if name == "drop":
         columns = texts_of(value.keyword("columns"))
-        axis = plain(value.keyword("axis"))
+        axis = constant_of(value.keyword("axis"))
         if columns is None and (axis in (1, "columns") or (value.args and not value.keywords)):
             columns = texts_of(value.args[0]) if value.args else None
         return base.then("drop", columns) if columns is not None else None
@@ -216,13 +210,13 @@ def _recomputed(value: Value, base: Rows) -> Rows | None:
             made.append((aliases or [column])[0] or "")
         return base.without([name or "" for name in made]) if all(made) else None
     if value.name in ("fillna", "fill_null", "astype", "replace"):
-        given = plain(value.args[0]) if value.args else None
+        given = constant_of(value.args[0]) if value.args else None
         return base.without(list(given)) if isinstance(given, Mapping) else None
     return None
 
 
 def _dropped(value: Value, base: Rows) -> Rows | None:
-    axis = plain(value.keyword("axis"))
+    axis = constant_of(value.keyword("axis"))
     if axis in (1, "columns") or "how" in value.keywords or "thresh" in value.keywords:
         return None
     subset = value.keyword("subset", 0)

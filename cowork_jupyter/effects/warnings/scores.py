@@ -1,20 +1,11 @@
-"""Scores that say too much: on rows that the model knows, or that it was chosen by."""
+"""Misleading scores: on rows that the model was fitted on, or was chosen by."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .finding import Case, Found, warning
-from .learning import (
-    CROSS_VALIDATES,
-    SEARCHES,
-    Fit,
-    Learning,
-    Score,
-    class_of,
-    trail,
-    undivided,
-)
+from .case import Case, Found, warning
+from .learning import CROSS_VALIDATES, SEARCHES, Fit, Learning, Score, class_of, trail, undivided
 from .values import Value
 
 _MAX_DEPTH = 6
@@ -31,9 +22,7 @@ def score_warnings(case: Case) -> Iterator[Found]:
     if fair or checked:
         return
     for score in learning.scores:
-        if score.call.line is None:
-            continue
-        if _is_called_train(case, score):
+        if score.call.line is None or _is_called_train(case, score):
             continue
         fits = [fit for fit in _fits_for(learning, score) if fit.target is not None]
         if fits and class_of(score.estimator) not in SEARCHES:
@@ -50,13 +39,13 @@ def score_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_called_train(case: Case, score: Score) -> bool:
-    """Whether the code itself says that it is a score of training rows."""
+    """Whether the code itself calls it a score of training rows."""
     said = [
         assignment.name for assignment in case.program.assignments
-        if any(part is score.call for part in assignment.value.ancestry())
+        if assignment.value.is_made_of(score.call)
     ]  # fmt: skip
     for call in case.calls():
-        if call.name == "print" and any(ancestor is score.call for ancestor in call.ancestry()):
+        if call.name == "print" and call.is_made_of(score.call):
             direct = [part for argument in call.args for part in (argument, *argument.parts())]
             said += [part.text for part in direct if part.text]
     return any("train" in text.lower() for text in said)
@@ -73,16 +62,13 @@ def _fits_for(learning: Learning, score: Score) -> list[Fit]:
 
 
 def _knows(fit: Fit, data: Value) -> bool:
-    """Whether the rows are those of the fit, or have them in them."""
-    known, asked = (
-        [id(ancestor) for ancestor in trail(fit.data)],
-        [id(ancestor) for ancestor in trail(data)],
-    )
-    return id(data) in known or id(fit.data) in asked or _is_same(fit.data, data)
+    """Whether the rows are those of the fit, or contain them."""
+    is_part = any(ancestor is data for ancestor in trail(fit.data))
+    return is_part or any(part is fit.data for part in trail(data)) or _is_same(fit.data, data)
 
 
 def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
-    """The same expression of the same table, written twice."""
+    """Whether both are the same expression of the same table."""
     if first is second:
         return True
     if (first.op, first.name) != (second.op, second.name) or first.constant != second.constant:
@@ -113,8 +99,7 @@ def tuning_warnings(case: Case) -> Iterator[Found]:
     for score in learning.scores:
         if not score.call.loops or learning.role(score.data) != "test":
             continue
-        parts = [id(ancestor) for ancestor in score.call.ancestry()]
-        varies = any(id(loop) in parts for loop in score.call.loops)
+        varies = any(map(score.call.is_made_of, score.call.loops))
         chosen = _chosen_by(case, score.call) if varies else None
         if chosen is not None:
             message = "The best model is chosen by its score on the test rows"
@@ -138,17 +123,13 @@ def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Found
 
 
 def _chosen_by(case: Case, score: Value) -> int | None:
-    """The line that takes the best of scores; None if none in this code does."""
+    """The line that picks the best score; None if none in this code does."""
     for decision in case.program.decisions:
         asks = any(ancestor.op == "compare" for ancestor in decision.ancestry())
-        if (
-            decision.line is not None
-            and asks
-            and any(ancestor is score for ancestor in decision.ancestry())
-        ):
+        if decision.line is not None and asks and decision.is_made_of(score):
             return decision.line
     for call in case.calls():
         picks = call.short in ("max", "min", "argmax", "argmin", "idxmax", "idxmin", "nlargest")
-        if picks and any(ancestor is score for ancestor in call.ancestry()):
+        if picks and call.is_made_of(score):
             return call.line
     return None

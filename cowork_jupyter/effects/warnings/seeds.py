@@ -1,10 +1,10 @@
-"""Random steps whose result nobody can repeat."""
+"""Random steps that cannot be reproduced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .finding import Case, Found, warning
+from .case import Case, Found, warning
 from .values import Value
 
 _BY_STATE = {
@@ -38,12 +38,8 @@ def seed_warnings(case: Case) -> Iterator[Found]:
         return
     line, first = drawn[0]
     names = list(dict.fromkeys(name for _, name in drawn))
-    others = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    message = (
-        f"{first}{others} draws at random without a seed, so the result changes with each run."
-    )
-    if len(names) > 1:
-        message = message.replace(" draws", " draw")
+    drawing = f"{first} and {len(names) - 1} more draw" if len(names) > 1 else f"{first} draws"
+    message = f"{drawing} at random without a seed, so the result changes with each run."
     advice = "Give random_state= or seed=, or seed the generator once at the top."
     yield warning("", "no_seed", message, line, advice, {"steps": len(drawn), "calls": list(names)})
 
@@ -59,16 +55,13 @@ def _seeds(call: Value) -> set[str]:
 
 
 def _is_given(call: Value, *names: str) -> bool:
-    """Whether a seed is given; what is unpacked may have one."""
-    for name in (*names, "**"):
-        value = call.keywords.get(name)
-        if value is not None and value.constant is not None:
-            return True
-    return False
+    """Whether a seed is given; `**kwargs` may contain one."""
+    values = (call.keywords.get(name) for name in (*names, "**"))
+    return any(value is not None and value.constant is not None for value in values)
 
 
 def _random_step(case: Case, call: Value) -> tuple[str, str] | None:
-    """Which generator it draws from, and what to call it; None if it is not random."""
+    """The generator it draws from and a label; None if it is not random."""
     if (call.op == "call" and call.name.startswith("sklearn")) or call.name.startswith("imblearn"):
         shuffled = call.short in _IF_SHUFFLED and call.is_true("shuffle")
         if call.name == "sklearn.utils.shuffle":
@@ -81,8 +74,6 @@ def _random_step(case: Case, call: Value) -> tuple[str, str] | None:
         return None if _is_given(call, "random_state") else ("numpy", call.short)
     if call.op == "method" and call.name == "sample":
         return _sampled(case, call)
-    if call.op == "method" and call.name == "shuffle" and call.base is not None:
-        return None
     if call.op != "call":
         return None
     if call.name.startswith("numpy.random."):
@@ -102,18 +93,10 @@ def _sampled(case: Case, call: Value) -> tuple[str, str] | None:
         return None
     if any(link.op == "call" and link.short in ("Random", "default_rng") for link in call.chain()):
         return None
-    prints = [
-        other_call for other_call in case.program.calls
-        if other_call.name in ("print", "display") and any(arg is call for arg in other_call.args)
-    ]  # fmt: skip
-    frac = call.keywords.get("frac")
-    if prints:
+    prints = (each for each in case.program.calls if each.name in ("print", "display"))
+    printed = (arg for each in prints for arg in each.args)
+    if any(value is call for value in (*printed, *case.program.discarded)):
         return None
-    thrown = any(value is call for value in case.program.thrown_away)
-    if thrown:
-        return None
-    polars = any(
-        ancestor.name.startswith("polars.") for ancestor in call.ancestry() if ancestor.op == "call"
-    )
-    name = "sample(frac=…)" if frac is not None else "sample"
+    polars = any(part.op == "call" and part.name.startswith("polars.") for part in call.ancestry())
+    name = "sample(frac=…)" if "frac" in call.keywords else "sample"
     return ("polars" if polars else "numpy"), name

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
-from ...tools.kernel.inside.columns import column_facts, text_facts
+from ...tools.kernel.inside.texts import column_facts, text_facts
+from .case import Case, Found, counted, number, warning
 from .conditions import column_of
-from .finding import Case, Found, counted, number, warning
-from .values import Value, plain, texts_of
+from .values import Value, constant_of, texts_of
 
 Facts = Mapping[str, JsonValue]
 _IDENTIFIES = re.compile(
@@ -29,7 +29,6 @@ _MOSTLY = 0.8
 
 
 def date_warnings(case: Case) -> Iterator[Found]:
-    """About every text that the code reads as dates."""
     for call in case.calls():
         if call.short == "to_datetime" and call.args:
             column = column_of(call.args[0])
@@ -88,15 +87,15 @@ def _swapped(case: Case, call: Value, table: Value, column: str, both: int, day:
 
 
 def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
-    """Of the texts before they became dates: in the kernel, in the code, or in the file."""
+    """About the strings before they became dates: in the kernel, in the code, or in the file."""
     rows = case.rows(table)
     answer = case.ask_rows("texts", rows, [column])
-    facts = _of_column(answer, column)
+    facts = dict(_by_column(answer)).get(column)
     if facts is not None:
         return facts
     for link in table.chain():
         if link.short == "DataFrame" and link.args and link.args[0].op == "dict":
-            held = plain(link.args[0])
+            held = constant_of(link.args[0])
             values = held.get(column) if isinstance(held, dict) else None
             return text_facts(values) if isinstance(values, list) else None
         if link.short in ("read_csv", "read_table"):
@@ -107,18 +106,12 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
             path = _path(case, link.keyword("filepath_or_buffer", 0))
             if path is not None:
                 answer = case.ask("file", json.dumps(path), json.dumps([column]))
-                return _of_column(answer, column)
+                return dict(_by_column(answer)).get(column)
     return None
 
 
-def _of_column(answer: Facts | None, column: str) -> Facts | None:
-    columns = answer.get("columns") if answer is not None else None
-    found = columns.get(column) if isinstance(columns, dict) else None
-    return found if isinstance(found, dict) else None
-
-
 def _days_after(case: Case, table: Value, column: str) -> Facts | None:
-    """The days of the dates in the table that came of it."""
+    """The days of the dates in the resulting table."""
     for name, value in case.program.final.items():
         if any(link is table for link in value.chain()):
             rows = case.rows(value)
@@ -160,9 +153,9 @@ def number_warnings(case: Case) -> Iterator[Found]:
 
 
 def _read_as_text(case: Case) -> Iterator[Found]:
-    """Columns of a file that hold nothing but numbers, none of which pandas could read.
+    """Columns of a file that hold nothing but numbers, none of which pandas could parse.
 
-    Where some values are no numbers, somebody may mean to look after them next.
+    Where some values are not numbers, the user may mean to handle them next.
     """
     for name, value in case.program.final.items():
         call = next((link for link in value.chain() if link.short in _READS), None)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
+from .case import Case, Found, counted, number, share, warning
 from .conditions import column_of, own_expression
-from .finding import Case, Found, counted, number, share, warning
 from .values import Value
 
 _CONVERTS = {
@@ -16,12 +16,13 @@ _CONVERTS = {
     "transform", "cast", "to_timestamp", "join", "agg", "dt", "str", "cat", "date",
 }  # fmt: skip
 _IDENTIFIES = re.compile(r"(?:^|_)(?:id|key|code|nr|no|number|zip|plz|year|sku)s?$", re.IGNORECASE)
+_KEEP_TYPE = "Keep missing values missing, or convert the column on purpose."
 _LOST = 0.2
 """From this share of values on, a conversion that gives up on them deserves a look."""
 
 
 def type_warnings(case: Case) -> Iterator[Found]:
-    """About every table that the code made or changed."""
+    """About every table that the code created or changed."""
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -42,7 +43,7 @@ def type_warnings(case: Case) -> Iterator[Found]:
 
 
 def _made_from(case: Case, value: Value) -> TableState | None:
-    """The table that was there before and that it was made of."""
+    """The table of before the run that it was made of."""
     for link in value.chain():
         name = case.locator.name(link)
         if name is not None and name in case.run.before and link.line is None:
@@ -91,13 +92,11 @@ def _missing(
     lost = field.missing - _missing_before(stored, before, prior)
     gives_up = _gives_up(stored)
     if lost > 0 and (gives_up == "map" or (gives_up and lost >= _LOST * after.rows)):
-        message = (
-            f"{counted(lost, 'value')} of {field.name} ({share(lost, after.rows)}) became missing."
-        )
+        message = f"{counted(lost, 'value')} of {field.name} ({share(lost, after.rows)})"
+        message += " became missing."
         advice = "Look at the values that were not understood before you go on."
-        yield warning(
-            name, "values_became_missing", message, line, advice, {**evidence, "lost": lost}
-        )
+        evidence["lost"] = lost
+        yield warning(name, "values_became_missing", message, line, advice, evidence)
 
 
 def _missing_before(stored: Value, before: TableState, prior: FieldState | None) -> int:
@@ -146,7 +145,7 @@ def _type(
     message = f"{field.name} was {prior.type} and is {field.type} now."
     if key_lost:
         message = f"{message[:-1]}, for {counted(field.missing, 'missing value')}."
-    advice = "Keep missing values missing, or convert the column on purpose."
+    advice = _KEEP_TYPE
     evidence = {"column": field.name, "was": prior.type, "is": field.type, "missing": field.missing}
     yield warning(name, "column_changed_type", message, line, advice, evidence)
 
@@ -165,7 +164,7 @@ def _zone(
 
 
 def _zone_by_code(case: Case) -> Iterator[Found]:
-    """Times in an index, which is no column, and in tables that were not there before."""
+    """Times in an index, which is no column, and in tables that did not exist before."""
     for call in case.calls():
         given = call.args[0] if call.args else call.keywords.get("tz")
         if call.name != "tz_localize" or call.base is None or given is None:
@@ -206,7 +205,7 @@ def _zone_in_code(table: Value, column: str) -> str | None:
 
 
 def _mixed(case: Case) -> Iterator[Found]:
-    """Numbers whose missing ones became text."""
+    """Numeric columns whose missing values were filled with text."""
     for store in case.program.current(case.program.stores):
         column, value = store.args[0].text, store.args[1]
         fills = value.op == "method" and value.name in ("fillna", "replace", "where", "mask")
@@ -220,7 +219,5 @@ def _mixed(case: Case) -> Iterator[Found]:
             message = (
                 f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."
             )
-            advice = "Keep missing values missing, or convert the column on purpose."
-            yield warning(
-                rows.table, "column_changed_type", message, store.line, advice, dict(answer)
-            )
+            code, advice = "column_changed_type", _KEEP_TYPE
+            yield warning(rows.table, code, message, store.line, advice, dict(answer))

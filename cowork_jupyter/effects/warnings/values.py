@@ -1,4 +1,4 @@
-"""What names of a program stand for: expressions in which each name is what it was bound to."""
+"""Values of a program: expressions in which each name is replaced by what it was bound to."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ _MAX_ITEMS = 10_000
 
 @dataclass(eq=False)
 class Value:
-    """One value that a program makes, with the values it is made of."""
-
     op: str
     """`constant`, `global`, `path` (of a module), `call`, `method`, `attribute`, `index`, `item`,
-    `set` (a container with another content), `compare`, `operator`, `list`, `dict`, `loop`, …"""
+    `set` (a container with another content), `compare`, `operator`, `list`, `dict`, `loop`, …
+    """
     name: str = ""
     base: Value | None = None
     args: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
     constant: object = NO_CONSTANT
     line: int | None = None
-    """The line of the code in question; None for what ran earlier."""
+    """None for what ran earlier than the code in question."""
     loops: tuple[Value, ...] = ()
-    """Loops it is made in, the outermost first."""
+    """Enclosing loops, the outermost first."""
 
     @property
     def short(self) -> str:
@@ -34,34 +33,29 @@ class Value:
 
     @property
     def text(self) -> str | None:
-        """Its constant, if it is a text."""
         return self.constant if isinstance(self.constant, str) else None
 
     @property
     def known(self) -> bool:
-        """Whether it is a constant."""
         return self.constant is not NO_CONSTANT
 
     def keyword(self, name: str, place: int | None = None) -> Value | None:
-        """An argument by its name, or by its place."""
         if name in self.keywords:
             return self.keywords[name]
         return self.args[place] if place is not None and place < len(self.args) else None
 
     def is_true(self, name: str) -> bool:
-        """Whether a keyword says `True`."""
         given = self.keywords.get(name)
         return given is not None and given.constant is True
 
     def parts(self) -> Iterator[Value]:
-        """What it is made of directly."""
         if self.base is not None:
             yield self.base
         yield from self.args
         yield from self.keywords.values()
 
     def ancestry(self) -> Iterator[Value]:
-        """Itself, and all it is made of."""
+        """Itself, and everything it is made of."""
         seen: set[int] = set()
         waiting = [self]
         while waiting:
@@ -71,8 +65,11 @@ class Value:
                 yield value
                 waiting.extend(value.parts())
 
+    def is_made_of(self, part: Value) -> bool:
+        return any(ancestor is part for ancestor in self.ancestry())
+
     def chain(self) -> Iterator[Value]:
-        """Itself, and what it was called on, and so on."""
+        """Itself, its receiver, the receiver of that, and so on."""
         value: Value | None = self
         while value is not None:
             yield value
@@ -80,7 +77,7 @@ class Value:
 
 
 def texts_of(value: Value | None) -> list[str] | None:
-    """A text or a list of texts as a list; None if it is something else."""
+    """A string or a list of strings as a list; None if it is something else."""
     if value is None:
         return None
     if value.text is not None:
@@ -91,25 +88,24 @@ def texts_of(value: Value | None) -> list[str] | None:
     return None
 
 
-def plain(value: Value | None, depth: int = 0) -> object:
+def constant_of(value: Value | None, depth: int = 0) -> object:
     """The constant it is, lists and dictionaries of constants included; else NO_CONSTANT."""
     if value is None or depth > _MAX_DEPTH:
         return NO_CONSTANT
     if value.op == "list":
-        found = [plain(arg, depth + 1) for arg in value.args]
+        found = [constant_of(arg, depth + 1) for arg in value.args]
         return NO_CONSTANT if NO_CONSTANT in found else found
     if value.op == "dict":
-        pairs = [
-            (plain(arg.args[0], depth + 1), plain(arg.args[1], depth + 1)) for arg in value.args
-        ]
-        usable = all(
-            isinstance(key, str | int | float) and held is not NO_CONSTANT for key, held in pairs
+        keys, held = (
+            [constant_of(pair.args[side], depth + 1) for pair in value.args] for side in (0, 1)
         )
-        return dict(pairs) if usable else NO_CONSTANT
+        if NO_CONSTANT in held or not all(isinstance(key, str | int | float) for key in keys):
+            return NO_CONSTANT
+        return dict(zip(keys, held, strict=True))
     if value.op == "call" and value.short in ("Timestamp", "to_datetime", "Path") and value.args:
-        return plain(value.args[0])
+        return constant_of(value.args[0])
     if value.op == "operator" and value.name == "Mult" and len(value.args) == 2:
-        items, times = (plain(arg, depth + 1) for arg in value.args)
+        items, times = (constant_of(arg, depth + 1) for arg in value.args)
         if isinstance(items, list) and isinstance(times, int) and len(items) * times <= _MAX_ITEMS:
             return items * times
     if value.op == "operator" and value.name == "USub" and value.args:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ...effects.warnings import warnings_for
-from ...effects.watched import WatchedRun
+from ...effects.warnings.case import WatchedRun
 from .subject import ReviewedCell, ReviewRemark, Severity, Subject
 
 MAX_LENGTH = 200_000

@@ -101,7 +101,7 @@ def _check_role(settings: Settings, role: str) -> None:
     """Without a service, because the server may have one that works in the same folder."""
     from ...policy.trust import Trust
     from ...roles import RoleCatalog
-    from ...roles.plugins import plugin_roles
+    from ...roles.catalog import plugin_roles
 
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     own = settings.data_dir / "roles"

@@ -17,7 +17,7 @@ from ...domain.settings import Settings
 from ...health import folder_problems
 from ...llm.discovery import find_servers
 from ...llm.reachable import HOW_TO_CONNECT
-from ...mcp.client.configured import Configured, ConfiguredServers
+from ...mcp.client.config import Configured, ConfiguredServers
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.administrator import Administrator
 from ...policy.rulebook import RuleBook, settings_offers

@@ -53,7 +53,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
 
 async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -> None:
-    from ...mcp.server.stdio import serve
+    from ...mcp.server.protocol import serve
     from ...wiring import build_service
 
     service = build_service(settings, interactive=False)

@@ -189,7 +189,7 @@ class CliSession:
             self._narrator.tell(event)
 
     def _conclude(self, job: Job, seconds: float, model: str) -> None:
-        from ...record.report import duration
+        from ...record.export import duration
 
         self._screen.hide_status()
         if self._order.as_json:

@@ -1,5 +1,5 @@
-"""MCP servers as tools: who they are, how they are kept running, what of them is believed.
+"""MCP servers as tools.
 
-Nothing of what a server says is trusted: its tools ask, its texts are marked as its own, and
-what it sends is bounded. The SDK is imported when the first server is used.
+Nothing that a server says is trusted: its tools ask, its texts are marked as its own, and what
+it sends is bounded. The SDK is imported when the first server is used.
 """

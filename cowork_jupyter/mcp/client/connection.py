@@ -1,6 +1,6 @@
-"""One server: started when first used, started again when it dies, and stopped with us.
+"""One server: started on first use, restarted when it dies, and stopped with us.
 
-It lives in a task of its own, so that whatever it does, others do not notice.
+It runs in a task of its own, so that its failures do not affect others.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from ...domain.health import lack_of
 from ...domain.operations import McpServerChanged
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
-from .entry import ServerConfig
-from .environment import McpEnvironment
+from .config import ServerConfig
+from .environment import McpEnvironment, Tail
 from .facts import McpServerFacts, McpToolFacts
-from .following import Following
-from .ongoing import Ongoing
+from .ongoing import Following, Ongoing
 from .secrets import resolve
-from .server_requests import Wishes
-from .tail import Tail
+from .server_requests import ServerRequests
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -38,39 +36,35 @@ State = Literal["idle", "starting", "ready", "failed"]
 
 
 class ServerUnavailable(Unavailable):
-    """The server cannot be used now."""
-
     code = "mcp_server"
 
 
 class McpConnection:
-    """A server, running or not."""
-
     def __init__(
         self,
         config: ServerConfig,
-        around: McpEnvironment,
+        environment: McpEnvironment,
         on_change: Callable[[], None],
         known: McpServerFacts | None = None,
     ) -> None:
         self.config = config
         self.state: State = "idle"
         self.why = ""
-        """What is wrong with it."""
+        """The reason of its last failure."""
         self.tail = Tail()
         self.mask = Mask()
         self.known = known
-        """What it said when it last ran; None if it never did."""
+        """What it reported when it last ran; None if it never did."""
         self.was_awaited = False
         """Whether a run has waited for its first start."""
-        self._around = around
+        self._environment = environment
         self._on_change = on_change
         self._task: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[Client] | None = None
         self._ended = asyncio.Event()
         self._stopping = asyncio.Event()
         self._changed = asyncio.Event()
-        self._wishes = Wishes(config, around.model, around.observe)
+        self._requests = ServerRequests(config, environment.model, environment.observe)
         self._following = Following()
         self._follow_tasks: set[asyncio.Task[None]] = set()
         self._was_ready = False
@@ -81,27 +75,26 @@ class McpConnection:
 
     @property
     def tools(self) -> tuple[McpToolFacts, ...] | None:
-        """Its tools; None if it never ran."""
+        """None if it never ran."""
         return self.known.tools if self.known else None
 
     @property
     def has_resources(self) -> bool:
-        """Whether there is anything to read there."""
         return self.known is not None and self.known.has_resources
 
     def fingerprint(self, tool: str) -> str:
-        """Stands for what it says of a tool now; empty if it has no such tool."""
+        """Identifies its current description of a tool; empty if it has no such tool."""
         named = (facts for facts in self.tools or () if facts.name == tool)
         return next((facts.fingerprint(self.config) for facts in named), "")
 
     async def client(self) -> Client:
-        """The connected client; starts the server if need be."""
+        """The connected client; starts the server if necessary."""
         if self._task is None or self._task.done():
             if time.monotonic() < self._next_start:
                 raise self._unavailable()
             self._begin()
         wait = self._next_start - time.monotonic()
-        if self.state == "failed" and wait > self._around.patience.longest_wait:
+        if self.state == "failed" and wait > self._environment.patience.longest_wait:
             raise self._unavailable()
         assert self._ready
         return await asyncio.shield(self._ready)
@@ -109,29 +102,27 @@ class McpConnection:
     async def call(
         self, tool: str, arguments: dict[str, Any], context: ToolContext
     ) -> CallToolResult:
-        """Call a tool. Whatever goes wrong is one error that says what."""
+        """Raises a single error that says what went wrong."""
         client = await self.client()
         ongoing = Ongoing(context, self.config.entry.timeout, self.mask)
-        with self._wishes.during(ongoing):
-            async with self._explained(tool), ongoing.bounded():
+        with self._requests.during(ongoing):
+            async with self._explain_errors(tool), ongoing.bounded():
                 return await client.call_tool(tool, arguments, progress_callback=ongoing.progress)
 
     @asynccontextmanager
     async def asking(self, what: str) -> AsyncIterator[Client]:
-        """For anything else that is asked of the server."""
+        """For any other request to the server."""
         client = await self.client()
-        async with self._explained(what), asyncio.timeout(self.config.entry.timeout):
+        async with self._explain_errors(what), asyncio.timeout(self.config.entry.timeout):
             yield client
 
     async def follow(self, uri: str, on_change: Callable[[], None]) -> None:
-        """Hear of changes of a resource until this is cancelled, or the server does not tell any
-        more, whatever the reason.
-        """
+        """Report changes of a resource until cancelled, or until the server stops reporting."""
         client = await self.client()
         task = asyncio.create_task(self._following.follow(client, uri, on_change))
         self._follow_tasks.add(task)
         task.add_done_callback(self._follow_tasks.discard)
-        task.add_done_callback(_heard)
+        task.add_done_callback(_retrieve_exception)
         try:
             await asyncio.wait([task])
         finally:
@@ -139,7 +130,7 @@ class McpConnection:
             await asyncio.wait([task])
 
     @asynccontextmanager
-    async def _explained(self, what: str) -> AsyncIterator[None]:
+    async def _explain_errors(self, what: str) -> AsyncIterator[None]:
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED
         from pydantic import ValidationError
@@ -147,43 +138,41 @@ class McpConnection:
         try:
             yield
         except TimeoutError:
-            seconds = self.config.entry.timeout
-            why = f"there was no answer within {seconds:g} seconds"
+            why = f"there was no answer within {self.config.entry.timeout:g} seconds"
             raise self._failed(what, why) from None
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                await self._hear_of_end()
+                await self._wait_for_end()
             if self._ended.is_set():
                 why = f"{self.why or 'the connection ended'}. It is unknown whether it was done"
                 raise self._failed(what, why) from None
             raise self._failed(what, error.message, code="tool_failed") from None
         except ValidationError:
             raise self._failed(what, "its answer is not valid MCP") from None
-        except (RuntimeError, ValueError) as error:  # the SDK's words for what should not be
+        except (RuntimeError, ValueError) as error:  # raised by the SDK for protocol violations
             raise self._failed(what, str(error)) from None
 
-    async def _hear_of_end(self) -> None:
-        """A connection that was closed is at an end; how a process ended is known a bit later."""
+    async def _wait_for_end(self) -> None:
+        """Wait a moment for the exit status of a process whose connection was closed."""
         if self.config.kind == "stdio":
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._around.patience.last_words):
+                async with asyncio.timeout(self._environment.patience.last_words):
                     await self._ended.wait()
         self._end("")
 
     def _failed(self, what: str, why: str, code: str = "mcp_server") -> CoworkError:
-        said = f"{what} of the MCP server '{self.config.name}' failed: {self.mask(why)[:2_000]}."
-        return ServerUnavailable(said.replace("..", "."), code=code, retryable=False)
+        message = f"{what} of the MCP server '{self.config.name}' failed: {self.mask(why)[:2_000]}."
+        return ServerUnavailable(message.replace("..", "."), code=code, retryable=False)
 
     def _unavailable(self) -> ServerUnavailable:
         wait = max(0.0, self._next_start - time.monotonic())
-        again = f" Retrying in {wait:.0f} s." if wait >= 1 else ""
-        name = self.config.name
-        return ServerUnavailable(f"The MCP server '{name}' is not running: {self.why}.{again}")
+        message = f"The MCP server '{self.config.name}' is not running: {self.why}."
+        return ServerUnavailable(message + (f" Retrying in {wait:.0f} s." if wait >= 1 else ""))
 
     # Life
 
     async def restart(self) -> None:
-        """The user wants it to run, now."""
+        """Start it at the user's request, regardless of pauses."""
         await self.stop()
         self._begin()
 
@@ -193,15 +182,15 @@ class McpConnection:
         self._deaths, self._next_start = 0, 0.0
         if task is not None:
             self._stopping.set()
-            if self.state == "ready":  # else there is nothing yet to take leave of
-                await asyncio.wait([task], timeout=self._around.patience.stop)
+            if self.state == "ready":  # only then it can shut down gracefully
+                await asyncio.wait([task], timeout=self._environment.patience.stop)
             task.cancel()
             await asyncio.wait([task])
         self.state, self.why = "idle", ""
 
     def _begin(self) -> None:
         self._stopping = asyncio.Event()
-        self._ready = _awaited()
+        self._ready = _future_client()
         self._task = asyncio.create_task(self._live(), name=f"mcp {self.config.name}")
 
     async def _live(self) -> None:
@@ -215,7 +204,7 @@ class McpConnection:
                 raise
             except (Exception, BaseExceptionGroup) as error:
                 logger.debug("mcp server broke error=%s", type(_innermost(error)).__name__)
-                if not self._was_ready:  # else its end is known, and this is only its leave
+                if not self._was_ready:  # otherwise the cause of its end is known already
                     self.why = self._cause(error)
             if self._stopping.is_set():
                 self._tell("ended", began)
@@ -226,9 +215,9 @@ class McpConnection:
             if not self._was_ready:
                 self._fail(self.why)
                 return  # it is started again when somebody wants it
-            if pause > self._around.patience.longest_wait:
+            if pause > self._environment.patience.longest_wait:
                 self._fail(self.why)
-                self._ready = _awaited()
+                self._ready = _future_client()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._next_start - time.monotonic()):
                     await self._stopping.wait()
@@ -238,11 +227,11 @@ class McpConnection:
         self, state: Literal["started", "ended", "failed"], since: float, tools: int | None = None
     ) -> None:
         place = (self.config.name, self.config.kind, time.monotonic() - since)
-        self._around.observe(McpServerChanged(state, *place, tools))
+        self._environment.observe(McpServerChanged(state, *place, tools))
 
     def _note_death(self, lived: float) -> float:
-        """How long to wait before it is started again."""
-        patience = self._around.patience
+        """Returns the pause before the next start."""
+        patience = self._environment.patience
         self._deaths = 1 if lived >= patience.steady else self._deaths + 1
         pause = patience.pauses[min(self._deaths, len(patience.pauses)) - 1]
         self._next_start = time.monotonic() + pause
@@ -254,24 +243,24 @@ class McpConnection:
             self._ready.set_exception(self._unavailable())
 
     async def _serve(self) -> None:
-        """From start to end; gives when it has ended, raises if it never began."""
+        """Returns when the server has ended; raises if it never started."""
         began, self.state, self.why = time.monotonic(), "starting", ""
         self._ended, self._changed = asyncio.Event(), asyncio.Event()
         if lack := lack_of("mcp"):
             raise ServerUnavailable(f"MCP servers cannot be used. {lack}", code="mcp_missing")
         from . import sdk
 
-        server = resolve(self.config.entry, os.environ, self._around.folder)
+        server = resolve(self.config.entry, os.environ, self._environment.folder)
         self.tail.mask = self.mask = Mask(server.secrets)
         client = sdk.new_client(
             *(self.config, server, self.tail),
             on_end=self._end,
             on_change=self._changed.set,
-            on_update=self._following.tell,
-            elicit=self._wishes.elicit,
-            sample=self._wishes.sample if self.config.entry.sampling else None,
+            on_update=self._following.notify,
+            elicit=self._requests.elicit,
+            sample=self._requests.sample if self.config.entry.sampling else None,
         )
-        limit = self._around.patience.start
+        limit = self._environment.patience.start
         try:
             async with asyncio.timeout(limit) as starting, client:
                 sdk.take_results_as_they_are(client)
@@ -299,11 +288,11 @@ class McpConnection:
             await asyncio.wait(ending)
 
     async def _watch(self, client: Client) -> None:
-        """Ask for the tools again when the server says that they have changed."""
+        """List the tools again when the server reports a change."""
         from . import sdk
 
         following = asyncio.create_task(sdk.follow_changes(client, self._changed.set))
-        following.add_done_callback(_heard)
+        following.add_done_callback(_retrieve_exception)
         try:
             while True:
                 await self._changed.wait()
@@ -313,7 +302,7 @@ class McpConnection:
                     self._learn(McpServerFacts(tools, self.has_resources))
                 except Exception as error:
                     self.tail.add_line(f"its tools cannot be listed: {self._cause(error)}")
-                await asyncio.sleep(0.2)  # one that tells of changes without end is not followed
+                await asyncio.sleep(0.2)  # throttles a server that reports changes without end
         finally:
             following.cancel()
 
@@ -329,10 +318,10 @@ class McpConnection:
             self._ended.set()
             if self._ready and self._ready.done():
                 self.state = "failed"
-                self._ready = _awaited()  # whoever comes now waits for the next
+                self._ready = _future_client()  # whoever comes now waits for the next
 
     def _cause(self, error: BaseException) -> str:
-        """What went wrong, in a few words; the SDK wraps it several times."""
+        """The cause in a few words; the SDK wraps it several times."""
         error = _innermost(error)
         if isinstance(error, CoworkError):
             return error.message
@@ -349,13 +338,13 @@ def _innermost(error: BaseException) -> BaseException:
     return error
 
 
-def _awaited() -> asyncio.Future[Client]:
-    """A client that will be there, or not; if nobody wants to know, that is fine."""
+def _future_client() -> asyncio.Future[Client]:
+    """A future whose exception need not be retrieved."""
     future: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-    future.add_done_callback(_heard)
+    future.add_done_callback(_retrieve_exception)
     return future
 
 
-def _heard(future: asyncio.Future[Any]) -> None:
+def _retrieve_exception(future: asyncio.Future[Any]) -> None:
     if not future.cancelled():
         future.exception()

@@ -1,5 +1,3 @@
-"""What all MCP servers of a service share."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,6 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...domain.operations import Observe, unobserved
+from ...domain.redaction import Mask
+from ...policy.visible import visible
 
 if TYPE_CHECKING:
     from ...llm.client import LanguageModel
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long servers may take, in seconds."""
+    """Time limits of servers, in seconds."""
 
     start: float = 60.0
     """From its start to its list of tools."""
     first_look: float = 10.0
-    """That a run waits to learn of tools it has never heard of."""
+    """Wait of a run for servers whose tools are unknown."""
     longest_wait: float = 5.0
-    """That a call waits for a server to be started again, before it fails."""
+    """Wait of a call for a restarting server, before it fails."""
     pauses: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
     """Between a death and the next start, after one, two, … deaths in a row."""
     steady: float = 60.0
-    """A server that has lived for this long has not died in a row."""
+    """After this time, a death does not count as one in a row."""
     stop: float = 10.0
     last_words: float = 2.0
-    """That a call which broke off waits to learn how its server ended."""
+    """Wait of an aborted call for the cause of its server's death."""
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,30 @@ class McpEnvironment:
     model: Callable[[], LanguageModel]
     patience: Patience = Patience()
     observe: Observe = unobserved
+
+
+MAX_KEPT = 16_000
+
+
+class Tail:
+    """The end of a server's stderr, for diagnosis. Stored raw; `text` masks secrets."""
+
+    def __init__(self) -> None:
+        self.mask = Mask()
+        self._text = ""
+
+    def add(self, text: str) -> None:
+        """Drops old text, line by line."""
+        self._text += text[-2 * MAX_KEPT :]
+        if len(self._text) > 2 * MAX_KEPT:
+            self._text = self._text[-MAX_KEPT:].partition("\n")[2] or self._text[-MAX_KEPT:]
+
+    def add_line(self, text: str) -> None:
+        self.add(("" if not self._text or self._text.endswith("\n") else "\n") + text + "\n")
+
+    def text(self) -> str:
+        return visible(self.mask(self._text[-MAX_KEPT:]))
+
+    def last_line(self) -> str:
+        lines = [line for line in self.text().splitlines() if line.strip()]
+        return lines[-1].strip()[:300] if lines else ""

@@ -1,7 +1,7 @@
-"""What a server says of itself, as plain values: bounded, comparable, and kept on the disk.
+"""What a server reports about itself, as plain values: bounded, comparable, and cached on disk.
 
-Kept, because a server need not be started to describe tools that nobody calls. What was kept is
-compared with what the server says when a tool is called.
+Cached, so that a server need not be started to describe tools that nobody calls. The cache is
+compared with the server's current description when a tool is called.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.redaction import Mask
 from ...policy.visible import visible
-from .entry import ServerConfig
+from .config import ServerConfig
 
 if TYPE_CHECKING:
     from mcp_types import Tool as SdkTool
@@ -41,26 +41,24 @@ class McpToolFacts:
     schema: dict[str, Any]
     title: str = ""
     hints: dict[str, bool] = field(default_factory=dict)
-    """What it claims, such as `{"read-only": True}`. Shown, and believed by nobody."""
+    """Its claims, such as `{"read-only": True}`. Displayed, but never trusted."""
     problem: str = ""
     """Why it cannot be offered."""
 
     def fingerprint(self, config: ServerConfig) -> str:
-        """Stands for the server, the name, the description and the parameters."""
+        """Identifies the server, the name, the description and the parameters."""
         text = json.dumps([config.identity, self.name, self.description, self.schema])
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class McpServerFacts:
-    """What a server has."""
-
     tools: tuple[McpToolFacts, ...] = ()
     has_resources: bool = False
 
 
 def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
-    """What the server said, as far as it is within bounds, and without our secrets."""
+    """Bounded, and without our secrets."""
     name, description = visible(tool.name), mask(tool.description or "")
     problem = ""
     if not 0 < len(tool.name) <= MAX_NAME_LENGTH or name != tool.name:
@@ -77,7 +75,7 @@ def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
         description=description[:MAX_DESCRIPTION_LENGTH],
         schema={} if problem else mask.everywhere(tool.input_schema),
         title=visible(mask(title))[:MAX_NAME_LENGTH],
-        hints={word: said for word, said in hints.items() if isinstance(said, bool)},
+        hints={word: claim for word, claim in hints.items() if isinstance(claim, bool)},
         problem=problem,
     )
 
@@ -90,13 +88,11 @@ def _size(schema: Mapping[str, Any]) -> int:
 
 
 class KnownTools:
-    """What servers said of themselves when they last ran."""
-
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def of(self, config: ServerConfig) -> McpServerFacts | None:
-        """What a server has; None if it never ran, or was another one."""
+        """None if it never ran, or its configuration changed."""
         with contextlib.suppress(KeyError, TypeError, AttributeError):
             known = self._read()[config.identity]
             tools = tuple(McpToolFacts(**tool) for tool in known["tools"])
@@ -104,7 +100,7 @@ class KnownTools:
         return None
 
     def keep(self, config: ServerConfig, facts: McpServerFacts, used: set[str]) -> None:
-        """Remember this; servers that are not configured any more are forgotten."""
+        """Also drops servers that are not in `used`."""
         rest = {key: known for key, known in self._read().items() if key in used}
         content = {**rest, config.identity: asdict(facts)}
         with contextlib.suppress(OSError):  # then it is asked again next time

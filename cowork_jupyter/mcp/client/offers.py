@@ -1,4 +1,4 @@
-"""What servers offer beside tools: texts to read, and prompts for the user to send."""
+"""What servers offer beside tools: resources to read, and prompts for the user to send."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ...policy.visible import visible
 from .connection import McpConnection
-from .results import Gathered
+from .tools import Gathered
 
 MAX_LISTED = 500
 MAX_PROMPT = 100_000
@@ -27,7 +27,7 @@ P = TypeVar("P", bound=_Page)
 
 
 class Resource(BaseModel):
-    """Something that can be read."""
+    """A resource of an MCP server."""
 
     uri: str
     name: str
@@ -36,7 +36,7 @@ class Resource(BaseModel):
 
 
 class ResourceTemplate(BaseModel):
-    """Resources of one kind: their addresses, with names in braces for what differs."""
+    """A URI template of resources."""
 
     template: str
     name: str
@@ -44,7 +44,7 @@ class ResourceTemplate(BaseModel):
 
 
 class PromptArgument(BaseModel):
-    """A value that a prompt takes."""
+    """An argument of a prompt."""
 
     name: str
     description: str = ""
@@ -52,7 +52,7 @@ class PromptArgument(BaseModel):
 
 
 class Prompt(BaseModel):
-    """A message that the server can write."""
+    """A prompt of an MCP server."""
 
     name: str
     description: str = ""
@@ -60,7 +60,6 @@ class Prompt(BaseModel):
 
 
 async def resources_of(connection: McpConnection) -> list[Resource]:
-    """The first of what can be read there."""
     async with connection.asking("The list of resources") as client:
         if client.server_capabilities.resources is None:
             return []
@@ -78,7 +77,7 @@ async def resources_of(connection: McpConnection) -> list[Resource]:
 
 
 async def templates_of(connection: McpConnection) -> list[ResourceTemplate]:
-    """The kinds of resources that are too many to be listed; some servers know none."""
+    """Templates of resources too numerous to list; some servers do not support them."""
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
 
@@ -111,7 +110,7 @@ async def values_for(
     begun: str,
     known: Iterable[tuple[str, str]],
 ) -> list[str]:
-    """What can stand there in a template, if the server says so."""
+    """Completions of a template's variable, if the server supports them."""
     from mcp_types import ResourceTemplateReference
 
     async with connection.asking("Completing an address") as client:
@@ -126,12 +125,12 @@ async def values_for(
 
 
 async def read_resource(connection: McpConnection, uri: str) -> str:
-    """What stands there, as text; what is no text is named."""
+    """As text; other content is only named."""
     return (await read(connection, uri)).text
 
 
 async def read(connection: McpConnection, uri: str) -> Gathered:
-    """What stands there: text, pictures, and the names of what is neither."""
+    """Text, pictures, and the names of other content."""
     async with connection.asking("Reading a resource") as client:
         answer = await client.read_resource(uri)
     gathered = Gathered(connection.mask)
@@ -141,7 +140,6 @@ async def read(connection: McpConnection, uri: str) -> Gathered:
 
 
 async def prompts_of(connection: McpConnection) -> list[Prompt]:
-    """The prompts it has."""
     async with connection.asking("The list of prompts") as client:
         if client.server_capabilities.prompts is None:
             return []
@@ -165,12 +163,11 @@ async def prompts_of(connection: McpConnection) -> list[Prompt]:
 
 
 async def written_prompt(connection: McpConnection, name: str, arguments: dict[str, str]) -> str:
-    """The prompt with its values, for the user to read and to send."""
     return (await prompt_of(connection, name, arguments)).text
 
 
 async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, str]) -> Gathered:
-    """The same with its pictures. What the server lets the assistant say is marked."""
+    """Including pictures. Messages of the assistant are marked."""
     async with connection.asking(f"The prompt {visible(name)[:100]}") as client:
         got = await client.get_prompt(name, arguments)
     gathered = Gathered(connection.mask, room=MAX_PROMPT)
@@ -182,7 +179,7 @@ async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, s
 
 
 async def _all_pages(ask: Callable[..., Awaitable[P]], items_of: Callable[[P], list[T]]) -> list[T]:
-    """All of a list, within bounds."""
+    """All items of a paginated list, within bounds."""
     found: list[T] = []
     cursor: str | None = None
     for _ in range(_MAX_PAGES):

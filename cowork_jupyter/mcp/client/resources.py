@@ -1,8 +1,8 @@
-"""What servers have to read, for agents: two tools of ours, each call under its server's rules.
+"""Resources of servers, for agents: two tools of ours, each call under its server's rules.
 
-To the gate a call is one of the server that it names: `mcp__server__resources.read`. No tool of a
-server can have that name. Reading asks as a foreign tool does. Listing does not, as the list of
-tools does not, unless a rule says so.
+To the gate a call is one of the server that it names: `mcp__server__resources.read`. No tool of
+a server can have that name. Reading asks as a foreign tool does. Listing does not, as the list
+of tools does not, unless a rule says so.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ...policy.decision import check_ceiling
 from ...policy.visible import visible
 from ...tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from . import offers
+from .config import ServerConfig
 from .connection import McpConnection
-from .entry import ServerConfig
 from .tools import ToolChanged
 
 LIST, READ = "list_resources", "read_resource"
@@ -51,7 +51,7 @@ class ReadResource(ToolParameters):
 
 
 def resource_tools(connections: Sequence[McpConnection]) -> list[Tool]:
-    """The tools, while there is a server that has resources."""
+    """The tools, if any server has resources."""
     if not connections:
         return []
 
@@ -76,7 +76,7 @@ def resource_tools(connections: Sequence[McpConnection]) -> list[Tool]:
 
 
 def rule_name(config: ServerConfig, what: str) -> str:
-    """What rules call the resources of a server."""
+    """The name of a server's resources in rules."""
     return f"mcp__{config.slug}__resources.{what}"
 
 
@@ -144,7 +144,7 @@ def _list_of(connection: McpConnection, role: AgentRole) -> Tool:
     check_ceiling(role, f"{LIST} of {config.name}", config.permissions_for(""))
 
     async def run(_parameters: ListResources, _context: ToolContext) -> ToolResult:
-        return _listed([await _described(connection, MAX_SHOWN)], config.name)
+        return _listed([await _describe(connection, MAX_SHOWN)], config.name)
 
     name = rule_name(config, "list")
     return Tool(
@@ -156,20 +156,15 @@ def _list_of(connection: McpConnection, role: AgentRole) -> Tool:
 
 def _list_of_all(connections: Sequence[McpConnection]) -> Tool:
     async def run(_parameters: ListResources, context: ToolContext) -> ToolResult:
-        usable = [
-            connection
+        usable = {
+            rule_name(connection.config, "list"): connection
             for connection in connections
             if context.role.permits(connection.config.permissions_for(""))
-        ]
-        names = [rule_name(connection.config, "list") for connection in usable]
-        closed = context.closed(names)
-        asked = [
-            connection for connection, name in zip(usable, names, strict=True) if name not in closed
-        ]
+        }
+        closed = context.closed(list(usable))
+        asked = [connection for name, connection in usable.items() if name not in closed]
         room = max(MAX_SHOWN // max(len(asked), 1), 10)
-        lists = await asyncio.gather(
-            *(_described_or_why_not(connection, room) for connection in asked)
-        )
+        lists = await asyncio.gather(*(_describe_or_explain(each, room) for each in asked))
         left_out = len(connections) - len(asked)
         if left_out:
             lists.append(f"[{left_out} more may not be listed here without asking]")
@@ -182,14 +177,14 @@ def _listed(lists: Sequence[str], whose: str) -> ToolResult:
     return ToolResult("\n\n".join(lists), f"listed the resources of {whose}")
 
 
-async def _described_or_why_not(connection: McpConnection, room: int) -> str:
+async def _describe_or_explain(connection: McpConnection, room: int) -> str:
     try:
-        return await _described(connection, room)
+        return await _describe(connection, room)
     except CoworkError as error:
         return f"{connection.config.name}: {error.message}"
 
 
-async def _described(connection: McpConnection, room: int) -> str:
+async def _describe(connection: McpConnection, room: int) -> str:
     resources = await offers.resources_of(connection)
     templates = await offers.templates_of(connection)
     lines = [

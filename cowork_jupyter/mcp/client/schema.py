@@ -1,7 +1,7 @@
-"""Parameters of foreign tools: checked against what the server asks for, within bounds.
+"""Parameters of foreign tools: validated against the server's schema, within bounds.
 
-A schema comes from a stranger. What could make checking take for ever is left out (patterns) or
-refused (parts that refer to each other over and over); the server checks the rest itself.
+A schema is untrusted. What could make validation take forever is left out (patterns) or refused
+(parts that reference each other over and over); the server validates the rest itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from functools import lru_cache
+from itertools import islice
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict, model_validator
@@ -20,7 +21,7 @@ from ...policy.visible import visible
 from ...tools.base import ToolParameters
 
 MAX_NODES = 5_000
-"""Parts of a schema, those that it refers to counted each time."""
+"""Parts of a schema; those that it references count each time."""
 MAX_PROBLEMS = 5
 MAX_TEXT_LENGTH, MAX_ENUM_LENGTH = 200, 300
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
@@ -54,7 +55,7 @@ class ForeignParameters(ToolParameters):
 
 
 def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
-    """The class for one tool; ValueError says why its schema cannot be used."""
+    """Raises ValueError if the schema cannot be used."""
     if schema.get("type", "object") != "object":
         raise ValueError("its parameters are not an object")
     properties = schema.get("properties", {})
@@ -69,25 +70,23 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
 
 
 async def get_ready() -> None:
-    """Import what checks parameters, before anybody waits for it: it can take a second, and
-    only a Jupyter server has it already.
+    """Import jsonschema before anybody waits for it: it can take a second, and only a Jupyter
+    server has already imported it.
     """
     if "jsonschema" not in sys.modules:
         await asyncio.to_thread(importlib.import_module, "jsonschema")
 
 
 def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """What is wrong with parameters, in a few words each."""
     from referencing.exceptions import Unresolvable
 
+    validator = _validator(json.dumps(wanted, sort_keys=True))
     found: list[str] = []
     try:
-        for error in _validator(wanted).iter_errors(given):
+        for error in islice(validator.iter_errors(given), MAX_PROBLEMS):
             place = ".".join(map(str, error.absolute_path))
-            said = f"'{place}': {error.message}" if place else error.message
-            found.append(said[:MAX_TEXT_LENGTH])
-            if len(found) == MAX_PROBLEMS:
-                break
+            problem = f"'{place}': {error.message}" if place else error.message
+            found.append(problem[:MAX_TEXT_LENGTH])
     except Unresolvable:
         return []  # a part of the schema is elsewhere: the server will say
     except RecursionError:
@@ -95,13 +94,9 @@ def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     return found
 
 
-def _validator(schema: dict[str, Any]) -> Any:
-    return _made(json.dumps(schema, sort_keys=True))
-
-
 @lru_cache(maxsize=256)
-def _made(text: str) -> Any:
-    """Making one takes much longer than using it."""
+def _validator(text: str) -> Any:
+    """Cached, because creating one takes much longer than using it."""
     from jsonschema import Draft202012Validator, SchemaError  # type: ignore[import-untyped]
     from referencing import Registry
 
@@ -114,7 +109,7 @@ def _made(text: str) -> Any:
 
 
 def _without(value: Any, keys: frozenset[str], *, names: bool = False) -> Any:
-    """The schema without these keywords; in `properties` the same words are names."""
+    """Without these keywords; inside `properties` the same words are names."""
     if isinstance(value, dict):
         return {
             key: _without(item, keys, names=key in ("properties", "$defs") and not names)
@@ -125,7 +120,7 @@ def _without(value: Any, keys: frozenset[str], *, names: bool = False) -> Any:
 
 
 def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
-    """How many parts there are to look at, up to a bit more than too many."""
+    """Counts the parts, up to a bit more than the limit."""
     if not isinstance(value, (dict, list)):
         return 0
     count = 1
@@ -140,7 +135,7 @@ def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
 
 
 def _inlined(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> Any:
-    """The schema in one piece: it goes into another, where its references would lead nowhere."""
+    """Resolve references: the schema goes into another one, where they would lead nowhere."""
     if isinstance(value, list):
         return [_inlined(item, whole, inside) for item in value]
     if not isinstance(value, dict):
@@ -163,7 +158,7 @@ def _found(whole: Any, reference: str) -> Any:
 
 
 def _shortened(value: Any) -> Any:
-    """A server's words in a prompt: few, and none that cannot be seen."""
+    """Few words of the server in a prompt, and none that are invisible."""
     if isinstance(value, dict):
         short = {key: _shortened(item) for key, item in value.items()}
         for key in _OWN_WORDS & short.keys():

@@ -1,28 +1,44 @@
-"""Where the SDK is imported: opening a connection to a server, whichever way it is reached."""
+"""The only importer of the SDK beside `stdio`: connects to servers by any transport."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any, ClassVar, Literal
 
 import httpx2
 import mcp_types
 from mcp import Client
-from mcp.client.session import ElicitationFnT, SamplingFnT
+from mcp.client.context import ClientRequestContext
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
+from mcp.client.session import ClientSession, ElicitationFnT, SamplingFnT
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    CallToolResult,
+    EmptyResult,
+    ErrorData,
+    InputRequests,
+    InputResponses,
+    Request,
+    RequestParams,
+    Result,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..._version import __version__
 from ...domain.redaction import Mask
-from .entry import ServerConfig
+from .. import TASKS
+from .config import ServerConfig
+from .environment import Tail
 from .facts import MAX_TOOLS, McpToolFacts, facts_of
+from .ongoing import current
 from .secrets import Resolved
 from .stdio import Misbehaved, started
-from .tail import Tail
-from .tasks import Tasks
 
 MAX_ANSWER_SIZE = 64 * 2**20
 _MAX_PAGES = 50
@@ -36,7 +52,7 @@ for _name in ("mcp", "client", "httpx2"):
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Answers of a size that can be held. Streams of events go on; the SDK bounds each one."""
+    """Bounds the size of responses. Event streams are exempt; the SDK bounds each event."""
 
     def __init__(self) -> None:
         self._inner = httpx2.AsyncHTTPTransport()
@@ -90,17 +106,13 @@ async def _http(server: Resolved) -> AsyncIterator[Any]:
 
 
 def _transport(
-    config: ServerConfig,
-    server: Resolved,
-    tail: Tail,
-    on_end: Callable[[str], None],
+    config: ServerConfig, server: Resolved, tail: Tail, on_end: Callable[[str], None]
 ) -> AbstractAsyncContextManager[Any]:
     if config.kind == "stdio":
         return started(server, tail, on_end)
     if config.kind == "sse":
-        return sse_client(
-            server.url, server.headers, sse_read_timeout=_DAY, httpx_client_factory=_http_client
-        )
+        options: dict[str, Any] = {"sse_read_timeout": _DAY, "httpx_client_factory": _http_client}
+        return sse_client(server.url, server.headers, **options)
     return _http(server)
 
 
@@ -139,8 +151,8 @@ def new_client(
 
 
 def take_results_as_they_are(client: Client) -> None:
-    """The SDK checks results against a schema of the server's own making, patterns included,
-    in our only thread. A server could stop us all with that; and we do not need it.
+    """Disable the SDK's validation of results: it runs a schema of the server's own making,
+    patterns included, in our only thread, with which a server could block everything.
     """
 
     async def unchecked(_name: str, _result: mcp_types.CallToolResult) -> None:
@@ -150,7 +162,6 @@ def take_results_as_they_are(client: Client) -> None:
 
 
 async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
-    """All tools of a server, within bounds."""
     if client.server_capabilities.tools is None:
         return ()
     found: list[McpToolFacts] = []
@@ -167,8 +178,120 @@ async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
 
 
 async def follow_changes(client: Client, on_change: Callable[[], None]) -> None:
-    """Newer servers tell of changes only to those who listen; older ones tell the client."""
+    """Newer servers report changes only to listeners; older ones to the client."""
     if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
         async with client.listen(tools_list_changed=True) as changes:
             async for _change in changes:
                 on_change()
+
+
+_PAUSE, _SHORTEST, _LONGEST = 1.0, 0.1, 30.0
+"""Seconds between two polls: the default and the bounds of what the server wants."""
+_LAST_WORDS = 2.0
+"""Seconds to tell a server that nobody waits any more."""
+
+Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
+
+
+class TaskHandle(Result):
+    result_type: Literal["task"] = "task"
+    task_id: str
+    poll_interval_ms: int | None = None
+
+
+class TaskState(Result):
+    status: Status
+    status_message: str | None = None
+    poll_interval_ms: int | None = None
+    input_requests: InputRequests | None = None
+    result: dict[str, Any] | None = None
+    error: ErrorData | None = None
+
+
+class TaskParams(RequestParams):
+    task_id: str
+
+
+class TaskAnswers(TaskParams):
+    input_responses: InputResponses
+
+
+class GetTask(Request[TaskParams, Literal["tasks/get"]]):
+    method: Literal["tasks/get"] = "tasks/get"
+    params: TaskParams
+    name_param: ClassVar[str | None] = "taskId"
+
+
+class UpdateTask(Request[TaskAnswers, Literal["tasks/update"]]):
+    method: Literal["tasks/update"] = "tasks/update"
+    params: TaskAnswers
+    name_param: ClassVar[str | None] = "taskId"
+
+
+class CancelTask(Request[TaskParams, Literal["tasks/cancel"]]):
+    method: Literal["tasks/cancel"] = "tasks/cancel"
+    params: TaskParams
+    name_param: ClassVar[str | None] = "taskId"
+
+
+class Tasks(ClientExtension):
+    identifier = TASKS
+
+    def claims(self) -> Sequence[ResultClaim[Any]]:
+        """Handles are ours to finish."""
+        return [ResultClaim(result_type="task", model=TaskHandle, resolve=_result_of)]
+
+
+async def _result_of(handle: TaskHandle, context: ClaimContext) -> CallToolResult:
+    """Polls until there is a result. Cancelling cancels the task."""
+    try:
+        return await _poll(handle, context.session)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            async with asyncio.timeout(_LAST_WORDS):
+                stop = CancelTask(params=TaskParams(task_id=handle.task_id))
+                await context.session.send_request(stop, EmptyResult)
+        raise
+
+
+async def _poll(handle: TaskHandle, session: ClientSession) -> CallToolResult:
+    answered: set[str] = set()
+    pause, asked = handle.poll_interval_ms, 0
+    while True:
+        wanted = _PAUSE if pause is None else pause / 1000
+        await asyncio.sleep(min(max(wanted, _SHORTEST), _LONGEST))
+        which = GetTask(params=TaskParams(task_id=handle.task_id))
+        state = await session.send_request(which, TaskState)
+        pause, asked = state.poll_interval_ms, asked + 1
+        if call := current.get():
+            await call.progress(asked, None, state.status_message)
+        match state.status:
+            case "completed":
+                return CallToolResult.model_validate(state.result)
+            case "failed":
+                raise MCPError.from_error_data(state.error or _unexplained("failed"))
+            case "cancelled":
+                raise MCPError.from_error_data(_unexplained("was cancelled by the server"))
+        new = {k: v for k, v in (state.input_requests or {}).items() if k not in answered}
+        if new:
+            answered |= new.keys()
+            responses = await _answers(new, session)
+            answers = TaskAnswers(task_id=handle.task_id, input_responses=responses)
+            await session.send_request(UpdateTask(params=answers), EmptyResult)
+
+
+async def _answers(requests: InputRequests, session: ClientSession) -> InputResponses:
+    """Sequentially, because one person answers them."""
+    responses: InputResponses = {}
+    for key, request in requests.items():
+        meta = request.params.meta if request.params else None
+        context = ClientRequestContext(session=session, request_id=key, meta=meta)
+        answer = await session.dispatch_input_request(context, request)
+        if isinstance(answer, ErrorData):
+            raise MCPError.from_error_data(answer)
+        responses[key] = answer
+    return responses
+
+
+def _unexplained(how: str) -> ErrorData:
+    return ErrorData(code=INTERNAL_ERROR, message=f"the task {how}")

@@ -1,4 +1,4 @@
-"""Values from the user's environment, and keeping them out of everything that is shown."""
+"""Values from the user's environment, and masking them wherever they are displayed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ...domain.redaction import HIDDEN, MIN_LENGTH
-from .entry import ServerEntry
+from .config import ServerEntry
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
 _WORKSPACE = "workspaceFolder"
@@ -19,28 +19,28 @@ _NO_SECRETS = frozenset(
     {"HOME", "USER", "LOGNAME", "PWD", "PATH", "LANG", "SHELL", "TMPDIR", "TERM", "HOSTNAME"}
     | {_WORKSPACE}
 )
-_TELLING = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie|private", re.I)
+_SUSPICIOUS = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie|private", re.I)
 
 
 class VariableMissing(ValueError):
-    """A value was to come from the environment, and is not there."""
+    pass
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A server's entry with real values. Never shown, stored or logged."""
+    """A server's entry with real values. Never displayed, stored or logged."""
 
     command: str
     args: list[str]
     env: dict[str, str]
     cwd: str
-    """Where it runs: the workspace, unless the entry says otherwise."""
+    """The workspace, unless the entry says otherwise."""
     url: str
     headers: dict[str, str]
     secrets: frozenset[str] = field(repr=False)
 
     def program(self) -> str | None:
-        """What is to be started, if it is there. A path counts from where the server runs."""
+        """The executable, if it exists. Paths are relative to the server's working directory."""
         command = os.path.expanduser(self.command)  # noqa: PTH111
         if os.path.dirname(command):  # noqa: PTH120
             command = os.path.join(self.cwd, command)  # noqa: PTH118
@@ -48,11 +48,11 @@ class Resolved:
 
 
 def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) -> Resolved:
-    """Fill in what the entry takes from the environment: `${NAME}`, `${NAME:-default}`."""
+    """Substitute `${NAME}` and `${NAME:-default}` from the environment."""
     secrets: set[str] = set()
     known = {**environment, _WORKSPACE: workspace}
 
-    def filled(text: str, *, secret: bool = False) -> str:
+    def fill(text: str, *, secret: bool = False) -> str:
         def value_of(found: re.Match[str]) -> str:
             name, default = found["name"], found["default"]
             value = known.get(name, default)
@@ -67,18 +67,15 @@ def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) 
             secrets.update({result, *result.split()})  # as in `Bearer abc`
         return result
 
-    url = filled(entry.url)
+    url, env = fill(entry.url), entry.env.items()
     secrets.update(part for part in _credentials(url) if part)
     return Resolved(
-        command=filled(entry.command),
-        args=[filled(arg) for arg in entry.args],
-        env={
-            name: filled(value, secret=bool(_TELLING.search(name)))
-            for name, value in entry.env.items()
-        },
-        cwd=os.path.join(workspace, os.path.expanduser(filled(entry.cwd))),  # noqa: PTH111, PTH118
+        command=fill(entry.command),
+        args=[fill(arg) for arg in entry.args],
+        env={name: fill(value, secret=bool(_SUSPICIOUS.search(name))) for name, value in env},
+        cwd=os.path.join(workspace, os.path.expanduser(fill(entry.cwd))),  # noqa: PTH111, PTH118
         url=url,
-        headers={name: filled(value, secret=True) for name, value in entry.headers.items()},
+        headers={name: fill(value, secret=True) for name, value in entry.headers.items()},
         secrets=frozenset(secret for secret in secrets if len(secret) >= MIN_LENGTH),
     )
 
@@ -88,12 +85,12 @@ def _credentials(url: str) -> Iterable[str]:
     yield parts.password or ""
     for pair in parts.query.split("&"):
         name, _, value = pair.partition("=")
-        if _TELLING.search(name):
+        if _SUSPICIOUS.search(name):
             yield value
 
 
 def masked_entry(entry: ServerEntry) -> dict[str, Any]:
-    """An entry as it can be shown: references stay, values that may be secret do not."""
+    """For display: references stay, values that may be secret are hidden."""
     fields = entry.model_dump(mode="json", exclude_defaults=True)
     for part in ("env", "headers"):
         if part in fields:
@@ -113,7 +110,7 @@ def _masked_args(args: list[str]) -> list[str]:
     masked, hide = [], False
     for arg in args:
         name, equals, value = arg.partition("=")
-        option = arg.startswith("-") and bool(_TELLING.search(name))
+        option = arg.startswith("-") and bool(_SUSPICIOUS.search(name))
         if hide:
             masked.append(_masked(arg))
         else:

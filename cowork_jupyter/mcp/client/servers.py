@@ -1,4 +1,4 @@
-"""All servers of a service: their tools as one mapping, and the way to add, stop and see them."""
+"""All servers of a service: their tools as one mapping, and their management."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...domain.settings import Settings
 from ...policy.pins import Pins
 from ...policy.trust import Trust
 from ...tools.base import Tool
-from .configured import Configured, ConfiguredServers
+from .config import Configured, ConfiguredServers, ServerConfig
 from .connection import McpConnection
 from .environment import McpEnvironment
 from .facts import KnownTools
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 class McpServers:
-    """The servers that are configured now. What is written down anew is followed at once."""
+    """The currently configured servers. Changes of settings take effect at once."""
 
     def __init__(
         self,
         configured: ConfiguredServers,
         known: KnownTools,
         pins: Pins,
-        around: McpEnvironment,
+        environment: McpEnvironment,
     ) -> None:
         self.configured = configured
         self._known = known
         self.pins = pins
-        self._around = around
+        self._environment = environment
         self._seen: tuple[Configured, ...] | None = None
         self._connections: dict[str, McpConnection] = {}
         self._retired: list[McpConnection] = []
@@ -49,29 +49,29 @@ class McpServers:
     # For agents
 
     def tools(self) -> Mapping[str, Tool]:
-        """Every tool that is known, by name; starts nothing."""
+        """Every known tool, by name; starts nothing."""
         self._follow()
         if self._tools is None:
             self._tools = self._collect()
         return self._tools
 
     async def prepare(self, role: AgentRole) -> None:
-        """Get to know servers that never ran, as far as the role could use their tools. One
-        that takes long is not waited for twice.
+        """Start servers that never ran, as far as the role could use their tools. A slow one is
+        not waited for twice.
         """
         await self._follow_up()
         unknown = [
             connection
             for connection in self._connections.values()
-            if connection.tools is None
-            and not connection.was_awaited
-            and _may_use(role, connection)
+            if connection.tools is None and not connection.was_awaited
+            if _may_use(role, connection)
         ]
         if unknown:
             for connection in unknown:
                 connection.was_awaited = True
             starting = [asyncio.ensure_future(connection.client()) for connection in unknown]
-            done, late = await asyncio.wait(starting, timeout=self._around.patience.first_look)
+            patience = self._environment.patience.first_look
+            done, late = await asyncio.wait(starting, timeout=patience)
             for each in late:
                 each.cancel()  # only the wait: the server goes on starting
             for each in done:
@@ -82,7 +82,7 @@ class McpServers:
     # For the user
 
     def connection(self, name: str) -> McpConnection:
-        """A server that is in use."""
+        """Raises NotFound if it is not in use."""
         self._follow()
         found = self._connections.get(name)
         if found is None:
@@ -92,11 +92,9 @@ class McpServers:
         return found
 
     def names(self) -> list[str]:
-        """Those of the servers that are in use."""
         return [server.name for server in self.configured.all() if server.in_use]
 
     def connection_of(self, server: Configured) -> McpConnection | None:
-        """The connection to a configured server, if it is in use."""
         self._follow()
         return self._connections.get(server.name) if server.in_use else None
 
@@ -106,29 +104,25 @@ class McpServers:
         return self._refused.get((server, tool), "")
 
     async def restart(self, name: str) -> None:
-        """Start a server anew and wait until it runs; the error says why it does not."""
+        """Restart a server and wait until it runs; raises if it does not."""
         await self._follow_up()
         connection = self.connection(name)
         await connection.restart()
         await connection.client()
 
     async def add(self, name: str, raw: dict[str, Any]) -> None:
-        """One more server of the user's own."""
         self.configured.add(name, raw)
         await self._follow_up()
 
     async def remove(self, name: str) -> None:
-        """Forget one of the user's own servers."""
         self.configured.remove(name)
         await self._follow_up()
 
     async def enable(self, name: str, enabled: bool) -> None:
-        """Enable or disable a server."""
         self.configured.enable(name, enabled)
         await self._follow_up()
 
     async def close(self) -> None:
-        """End all that runs."""
         ending = [*self._connections.values(), *self._retired]
         self._connections, self._retired = {}, []
         await asyncio.gather(*(connection.stop() for connection in ending))
@@ -136,7 +130,7 @@ class McpServers:
     # How it follows
 
     def _follow(self) -> None:
-        """Take over what the settings say now. May be called from any thread."""
+        """Apply the current settings. May be called from any thread."""
         servers = self.configured.all()
         if servers is self._seen:
             return
@@ -146,23 +140,18 @@ class McpServers:
             if server.in_use and server.config:
                 held = before.get(server.name)
                 same = held is not None and held.config == server.config
-                now[server.name] = held if held and same else self._connect(server)
-        self._retired += [
-            connection for connection in before.values() if connection not in now.values()
-        ]
+                now[server.name] = held if held and same else self._connect(server.config)
+        self._retired += [each for each in before.values() if each not in now.values()]
         self._connections, self._tools = now, None
 
-    def _connect(self, server: Configured) -> McpConnection:
-        assert server.config
-        config = server.config
-
+    def _connect(self, config: ServerConfig) -> McpConnection:
         def learned() -> None:
             self._tools = None
             used = {each.config.identity for each in self._connections.values()}
             assert connection.known
             self._known.keep(config, connection.known, used)
 
-        connection = McpConnection(config, self._around, learned, self._known.of(config))
+        connection = McpConnection(config, self._environment, learned, self._known.of(config))
         return connection
 
     async def _follow_up(self) -> None:
@@ -186,9 +175,7 @@ class McpServers:
                     self._refused[config.name, facts.name] = str(error)
                 else:
                     found[tool.name] = tool
-        with_resources = [
-            connection for connection in self._connections.values() if connection.has_resources
-        ]
+        with_resources = [each for each in self._connections.values() if each.has_resources]
         found.update((tool.name, tool) for tool in resource_tools(with_resources))
         return MappingProxyType(found)
 
@@ -206,7 +193,7 @@ def servers_of(
     model: Callable[[], LanguageModel],
     observe: Observe = unobserved,
 ) -> McpServers:
-    """The servers of one service. Nothing is started, and nothing of the SDK imported."""
+    """The servers of one service. Starts nothing, and imports nothing of the SDK."""
     return McpServers(
         ConfiguredServers(settings.workspace, settings.user_settings, trust),
         KnownTools(settings.data_dir / "mcp_tools.json"),

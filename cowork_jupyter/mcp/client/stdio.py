@@ -1,7 +1,7 @@
-"""Servers that we start, spoken to by lines of JSON. The SDK is here already.
+"""Servers that we start, over JSON lines.
 
 Not the SDK's own transport: that one reads lines of any length, writes a traceback into the log
-for every line that is no message, and can leave a server behind when we are ended.
+for every invalid line, and can leave a server behind when we are ended.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from mcp.shared.message import SessionMessage
 from ...domain.errors import Unavailable
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.supervised import MAX_LINE_LENGTH, SupervisedProcess
+from .environment import Tail
 from .secrets import Resolved
-from .tail import Tail
 
 MAX_GARBAGE = 20
-"""Lines that are no messages: some servers greet, none goes on like that."""
+"""Lines that are not messages: some servers greet, none goes on like that."""
 FLOOD_SECONDS, FLOOD_MESSAGES = 5.0, 5_000
-"""More messages in less time than this is not talk any more."""
+"""More messages in this time are a flood."""
 MAX_HEARD = 100
-"""Of what a server tells along the way, no more is listened to in that time."""
+"""Progress and log messages beyond this in that time are dropped."""
 _ALONG_THE_WAY = frozenset({"notifications/progress", "notifications/message"})
 _PIECE, _STDERR_PAUSE = 65_536, 0.05
 LAST_LINES = 1.0
-"""Seconds in which all is read that a server wrote before it ended, unless others hold its pipe."""
+"""Seconds to read what a server wrote before it ended, unless others hold its pipe."""
 
 Streams = tuple[
     MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
@@ -42,13 +42,11 @@ Streams = tuple[
 
 
 class Misbehaved(Exception):
-    """The server does what no server may; the words say what."""
+    """A violation of the protocol; the message says which."""
 
 
 @dataclass
 class _Flood:
-    """Notices when messages come faster than anybody could mean them."""
-
     began: float = field(default_factory=time.monotonic)
     count: int = 0
 
@@ -65,7 +63,7 @@ class _Flood:
 async def started(
     server: Resolved, tail: Tail, on_end: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
-    """A running server; `on_end` is told why it is none any more. At the end nothing is left."""
+    """A running server; `on_end` gets the reason of its end. Leaves no process behind."""
     process = await _start(server)
     send, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, receive = anyio.create_memory_object_stream[SessionMessage](0)
@@ -128,9 +126,7 @@ async def _listen(
 
 
 async def _messages(
-    process: SupervisedProcess,
-    send: MemoryObjectSendStream[SessionMessage | Exception],
-    tail: Tail,
+    process: SupervisedProcess, send: MemoryObjectSendStream[SessionMessage | Exception], tail: Tail
 ) -> None:
     flood, garbage = _Flood(), 0
     while True:
@@ -169,7 +165,7 @@ async def _speak(
 
 
 async def _overhear(process: SupervisedProcess, tail: Tail) -> None:
-    """Keep what it writes about itself. One that writes without end is made to wait."""
+    """Keep what it writes to stderr. One that writes without end is throttled."""
     while piece := await process.stderr.read(_PIECE):
         tail.add(piece.decode(errors="replace"))
         if len(piece) == _PIECE:

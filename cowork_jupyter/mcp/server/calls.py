@@ -1,7 +1,7 @@
 """Calls that outlive the request that began them.
 
-A client may come back for a call: with an answer that the call waits for, or to look how far
-a long one has got. So none is lost because a client lost its patience.
+A client may come back for a call: with an answer that it waits for, or to poll a long one. So
+none is lost to a client's timeout.
 """
 
 from __future__ import annotations
@@ -15,15 +15,52 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, ElicitRequest
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    ClientCapabilities,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+)
 
-from .approvals import consent_of, request_of
 from .tool_host import Consent, GuestCaller, Tell
 
+ALLOW, DENY = "allow", "deny"
+
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "decision": {"type": "string", "title": "Allow this call, once?", "enum": [ALLOW, DENY]},
+        "reason": {"type": "string", "title": "Reason, for the agent"},
+    },
+    "required": ["decision"],
+}
+
+
+def can_ask(client: ClientCapabilities | None) -> bool:
+    """Whether the client shows forms; one that only opens URLs does not."""
+    modes = client.elicitation if client else None
+    return modes is not None and (modes.form is not None or modes.url is None)
+
+
+def request_of(text: str) -> ElicitRequest:
+    return ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=FORM))
+
+
+def consent_of(answer: object) -> Consent | None:
+    """None if the form was closed, or this is not an answer to it."""
+    if not isinstance(answer, ElicitResult) or answer.action == "cancel":
+        return None
+    content = answer.content or {}
+    reason = str(content.get("reason") or "")
+    return Consent(answer.action == "accept" and content.get("decision") == ALLOW, reason)
+
+
 MAX_CALLS = 200
-"""Open at the same time, or ended and not forgotten yet, at one door."""
+"""Open at the same time, or ended and not expired yet, per host."""
 KEPT = timedelta(hours=1)
-"""For so long a call that has ended can be asked for."""
+"""How long the result of a call is kept."""
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 Run = Callable[[GuestCaller], Coroutine[Any, Any, CallToolResult]]
@@ -36,31 +73,28 @@ class _Question:
 
 
 class OngoingCall:
-    """One call, from when it begins until it is forgotten."""
-
     def __init__(self, tool: str, arguments: dict[str, Any]) -> None:
         self.id = secrets.token_urlsafe(24)
-        """Whoever knows it, at the same door, may come back for the call."""
+        """A capability: whoever knows it, at the same host, may come back for the call."""
         self.tool, self.arguments = tool, arguments
         self.created = self.updated = _now()
         self.said = ""
-        """How it is getting on."""
+        """The last progress message."""
         self.listener: Tell | None = None
-        """Who waits for it this moment and wants to hear that."""
+        """Receives progress while a client waits."""
         self._questions: dict[str, _Question] = {}
         self._asked = 0
         self._changed = asyncio.Event()
         self._running: asyncio.Task[CallToolResult]
 
     def begin(self, run: Run, name: str, *, asks: bool) -> None:
-        """Let it run, whoever listens. It asks only who can answer."""
+        """`asks` if the client can ask its user."""
         caller = GuestCaller(name, self._tell, self._ask if asks else None)
         self._running = asyncio.create_task(run(caller))
         self._running.add_done_callback(self._mark)
 
     @property
     def status(self) -> Status:
-        """As tasks have it."""
         if not self._running.done():
             return "input_required" if self._questions else "working"
         if self._running.cancelled():
@@ -69,36 +103,34 @@ class OngoingCall:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, in whichever way."""
         return self._running.done()
 
     @property
     def result(self) -> CallToolResult:
-        """What it came to; `MCPError` says why to nothing."""
+        """Raises MCPError if it failed or was cancelled."""
         if self._running.cancelled():
             raise MCPError(code=INVALID_PARAMS, message=f"{self.tool} was cancelled.")
         return self._running.result()
 
     @property
     def error(self) -> MCPError | None:
-        """Why it came to nothing."""
         failure = None if self._running.cancelled() else self._running.exception()
         return failure if isinstance(failure, MCPError) else None
 
     @property
     def questions(self) -> dict[str, ElicitRequest]:
-        """What it waits for, by keys that are used once."""
+        """Open questions, by keys that are used once."""
         return {key: request_of(question.text) for key, question in self._questions.items()}
 
     def answer(self, responses: Mapping[str, object]) -> None:
-        """What the client's user has decided. Answers to nothing that is open are ignored."""
+        """Answers to questions that are not open are ignored."""
         for key, response in responses.items():
             question = self._questions.pop(key, None)
             if question is not None and not question.answer.done():
                 question.answer.set_result(consent_of(response))
 
     async def news(self, patience: float | None) -> None:
-        """Wait until it has ended or asks something, or the patience is over."""
+        """Wait until it has ended or asks something, at most `patience` seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while not self.is_over and not self._questions:
@@ -106,7 +138,6 @@ class OngoingCall:
                     await self._changed.wait()
 
     def cancel(self) -> None:
-        """Stop it."""
         self._running.cancel()
 
     async def _tell(self, text: str) -> None:
@@ -129,40 +160,33 @@ class OngoingCall:
         self.updated = _now()
         self._changed.set()
         if self._running.done() and not self._running.cancelled():
-            self._running.exception()  # heard of, also if nobody comes back for it
+            self._running.exception()  # retrieved, in case nobody comes back for it
 
 
 @dataclass
 class OngoingCalls:
-    """Those at one door."""
-
     _known: dict[str, OngoingCall] = field(default_factory=dict)
 
     def new(self, tool: str, arguments: dict[str, Any]) -> OngoingCall:
-        """A call that has not begun; those that ended long ago are forgotten."""
-        self._forget(_now() - KEPT)
+        """A call that has not begun; also drops expired ones."""
+        expired = _now() - KEPT
+        for known in [*self._known.values()]:
+            if known.is_over and known.updated < expired:
+                self.drop(known)
         if len(self._known) >= MAX_CALLS:
-            raise MCPError(
-                code=INVALID_PARAMS, message=f"More than {MAX_CALLS} calls wait; answer some first."
-            )
+            message = f"More than {MAX_CALLS} calls wait; answer some first."
+            raise MCPError(code=INVALID_PARAMS, message=message)
         call = OngoingCall(tool, arguments)
         self._known[call.id] = call
         return call
 
     def find(self, call_id: str) -> OngoingCall:
-        """The call with this id; none is found twice by guessing."""
         if call_id not in self._known:
             raise MCPError(code=INVALID_PARAMS, message="This call is not known here (any more).")
         return self._known[call_id]
 
     def drop(self, call: OngoingCall) -> None:
-        """Nobody will come back for it."""
         self._known.pop(call.id, None)
-
-    def _forget(self, before: datetime) -> None:
-        for call in [*self._known.values()]:
-            if call.is_over and call.updated < before:
-                self.drop(call)
 
 
 def _now() -> datetime:

@@ -1,7 +1,7 @@
-"""Serving desks over streamable HTTP, inside a web server that is there already.
+"""Serves tool hosts over streamable HTTP, inside an existing web server.
 
-A host brings each request in the form of ASGI. Who is calling it has found out by then; each
-user has doors of their own, so that nobody gets into a session of somebody else.
+The web server passes authenticated requests as ASGI; each user has an endpoint of their own, so
+that nobody gets into a session of somebody else.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from .protocol import server_for
 from .tool_host import ToolHost
 
 MAX_SESSIONS = 100
-"""Open at the same time, at one door."""
+"""Open at the same time, per endpoint."""
 
 
 class Door:
-    """The way to one desk."""
-
     def __init__(self, host: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
         self._manager = StreamableHTTPSessionManager(server_for(host), max_sessions=MAX_SESSIONS)
@@ -43,7 +41,7 @@ class Door:
             answering.result()
 
     async def close(self) -> None:
-        """End all sessions, and the streams that clients still listen to."""
+        """End all sessions, and the streams that clients still read."""
         self._closing.set()
         await asyncio.wait([self._life])
         for stream in self._answering:
@@ -58,18 +56,17 @@ class Door:
 
 
 class HttpSessions:
-    """All doors of a host, each made when somebody first comes to it."""
+    """Endpoints by user, created on first use."""
 
     def __init__(self) -> None:
         self._doors: dict[Hashable, Door] = {}
 
     def door(self, whose: Hashable, host: Callable[[], ToolHost]) -> Door:
-        """The way in for these; the desk is made with it."""
         if whose not in self._doors:
             self._doors[whose] = Door(host())
         return self._doors[whose]
 
     async def close(self) -> None:
-        """End all sessions at all of them, also at one that opens meanwhile."""
+        """Also closes an endpoint that opens meanwhile."""
         while self._doors:
             await self._doors.popitem()[1].close()

@@ -1,4 +1,4 @@
-"""A tool host as an MCP server: its tools described and called as the protocol has it."""
+"""A tool host as an MCP server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from mcp.server.context import HandlerResult
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -31,15 +32,14 @@ from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
 from ...tools.base import Tool, ToolParameters, ToolResult
-from .approvals import FORM, can_ask, consent_of
-from .calls import OngoingCall, OngoingCalls
+from .calls import FORM, OngoingCall, OngoingCalls, can_ask, consent_of
 from .tasks import Context, add_tasks, handle, takes_tasks
 from .tool_host import Ask, Consent, GuestCaller, Tell, ToolHost
 
 logger = logging.getLogger(__name__)
 
 PATIENCE = 5.0
-"""Seconds after which a call becomes a task, for clients that know them."""
+"""Seconds after which a call becomes a task, for clients that support tasks."""
 
 _ONLY_LOOKING = {Permission.READ_FILES}
 _ONLY_ADDING = {Permission.READ_FILES, Permission.CREATE_FILES}
@@ -51,22 +51,19 @@ _INSTRUCTIONS = (
 
 
 def server_for(host: ToolHost) -> Server[Any]:
-    """A server that offers what the host does."""
     calls = OngoingCalls()
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         # Always in the same order: clients keep what they have read.
-        return ListToolsResult(
-            tools=sorted(map(described, host.tools()), key=lambda tool: tool.name)
-        )
+        tools = sorted(map(describe, host.tools()), key=lambda tool: tool.name)
+        return ListToolsResult(tools=tools)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> HandlerResult:
-        call = (
-            _taken_up(calls, params)
-            if params.request_state
-            else _begun(calls, host, context, params)
-        )
-        call.listener = _teller(context.session)
+        if params.request_state:
+            call = _resume(calls, params)
+        else:
+            call = _begin(calls, host, context, params)
+        call.listener = _reporter(context.session)
         try:
             await call.news(PATIENCE if takes_tasks(context) else None)
         except asyncio.CancelledError:
@@ -94,7 +91,7 @@ def server_for(host: ToolHost) -> Server[Any]:
     return server
 
 
-def _begun(
+def _begin(
     calls: OngoingCalls, host: ToolHost, context: Context, params: CallToolRequestParams
 ) -> OngoingCall:
     session, given = context.session, params.arguments or {}
@@ -118,8 +115,8 @@ def _begun(
     return call
 
 
-def _taken_up(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall:
-    """The call that a client comes back for, with what its user has answered."""
+def _resume(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall:
+    """The call that a client comes back for, with its user's answers."""
     call = calls.find(params.request_state or "")
     if (call.tool, call.arguments) != (params.name, params.arguments or {}):
         raise MCPError(code=INVALID_PARAMS, message="This belongs to another call.")
@@ -127,20 +124,18 @@ def _taken_up(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall
     return call
 
 
-def described(tool: Tool) -> McpTool:
+def describe(tool: Tool) -> McpTool:
     """A tool with its schema, and with hints that are true."""
-    executes = Permission.EXECUTE_COMMANDS in tool.permissions
-    looks = tool.permissions <= _ONLY_LOOKING
     return McpTool(
         name=tool.name,
         title=tool.name.replace("_", " ").capitalize(),
         description=tool.description,
         input_schema=_schema_of(tool.parameters),
         annotations=ToolAnnotations(
-            read_only_hint=looks,
+            read_only_hint=tool.permissions <= _ONLY_LOOKING,
             destructive_hint=not tool.permissions <= _ONLY_ADDING,
             idempotent_hint=tool.idempotent,
-            open_world_hint=executes,
+            open_world_hint=Permission.EXECUTE_COMMANDS in tool.permissions,
         ),
     )
 
@@ -151,9 +146,8 @@ def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
 
 
 def _content(result: ToolResult) -> list[ContentBlock]:
-    pictures = (
-        ImageContent(data=image.data, mime_type=image.media_type) for image in result.images
-    )
+    images = result.images
+    pictures = (ImageContent(data=image.data, mime_type=image.media_type) for image in images)
     return [TextContent(text=result.text), *pictures]
 
 
@@ -163,12 +157,12 @@ def _name_of(session: ServerSession) -> str:
 
 
 def _asker(session: ServerSession, context: Context) -> Ask:
-    """Puts a call to the client's user while the client waits for the call."""
+    """Asks the client's user while the client waits for the call."""
 
     async def ask(text: str) -> Consent | None:
         try:
             answer = await session.elicit_form(text, FORM, related_request_id=context.request_id)
-        except Exception:  # the client says that it can, and cannot
+        except Exception:  # the client claims to support this, but does not
             logger.warning("A client could not ask its user about a call", exc_info=True)
             return None
         return consent_of(answer)
@@ -176,8 +170,8 @@ def _asker(session: ServerSession, context: Context) -> Ask:
     return ask
 
 
-def _teller(session: ServerSession) -> Tell:
-    """Progress for who has asked for it; the number only says that time goes on."""
+def _reporter(session: ServerSession) -> Tell:
+    """Reports progress; the number only says that time goes on."""
     count = 0
 
     async def tell(text: str) -> None:
@@ -186,3 +180,10 @@ def _teller(session: ServerSession) -> Tell:
         await session.report_progress(count, message=text)
 
     return tell
+
+
+async def serve(host: ToolHost) -> None:
+    """Runs until the client closes the stream. Prints go to stderr meanwhile."""
+    server = server_for(host)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,4 +1,4 @@
-"""The tasks extension of the protocol: a call that takes long gives a handle to ask by."""
+"""The tasks extension of the protocol: a long call returns a handle to poll."""
 
 from __future__ import annotations
 
@@ -40,20 +40,18 @@ class TaskAnswer(TaskQuery):
 
 
 def takes_tasks(context: Context) -> bool:
-    """Whether a handle may be given instead of a result: each request says so for itself."""
+    """Whether a handle may be returned instead of a result: each request says so for itself."""
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     return is_modern and context.session.check_client_capability(_NEEDED)
 
 
 def add_tasks(server: Server[Any], calls: OngoingCalls) -> None:
-    """Let clients ask for the calls that they have handles of."""
-
     def found(context: Context, params: TaskQuery) -> OngoingCall:
         _check(context, params.task_id)
         return calls.find(params.task_id)
 
     async def get(context: Context, params: TaskQuery) -> dict[str, Any]:
-        return detailed(found(context, params))
+        return details(found(context, params))
 
     async def update(context: Context, params: TaskAnswer) -> dict[str, Any]:
         found(context, params).answer(params.input_responses)
@@ -85,12 +83,10 @@ def _check(context: Context, task_id: str) -> None:
 
 
 def handle(call: OngoingCall) -> dict[str, Any]:
-    """The result that is none yet."""
     return {"resultType": "task", **_facts(call)}
 
 
-def detailed(call: OngoingCall) -> dict[str, Any]:
-    """How far a call has got, with its result, or with what it waits for."""
+def details(call: OngoingCall) -> dict[str, Any]:
     found = {"resultType": "complete", **_facts(call)}
     match call.status:
         case "input_required":

@@ -1,4 +1,4 @@
-"""What the protocol needs from whoever runs the tools."""
+"""The interface between the protocol and whoever runs the tools."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ...domain.roles import AgentRole
 from ...tools.base import Tool, ToolResult
 
 Tell = Callable[[str], Awaitable[None]]
-"""Says to the caller how its call is getting on."""
+"""Reports progress to the caller."""
 
 
 @dataclass(frozen=True)
 class Consent:
-    """What the person in front of the caller's client has decided about a call."""
+    """The decision of the client's user about a call."""
 
     is_given: bool
     reason: str = ""
 
 
 Ask = Callable[[str], Awaitable[Consent | None]]
-"""Puts a call to the person in front of the client; None if they have not decided."""
+"""Asks the client's user about a call; None if they have not decided."""
 
 
 @dataclass(frozen=True)
 class GuestCaller:
-    """An agent of somebody else's, as far as its client says who it is and what it can do."""
+    """A foreign agent, as its client describes it."""
 
     name: str
     tell: Tell
@@ -38,18 +38,17 @@ class GuestCaller:
 
 
 class ToolHost(Protocol):
-    """Where agents of others call our tools, under one role."""
+    """Runs our tools for foreign agents, under one role."""
 
     role: AgentRole
 
-    def tools(self) -> Sequence[Tool]:
-        """What they can call."""
+    def tools(self) -> Sequence[Tool]: ...
 
     async def call(self, caller: GuestCaller, tool: str, parameters: dict[str, Any]) -> ToolResult:
-        """Run one call; `CoworkError` says why not."""
+        """Raises CoworkError if the call is refused or fails."""
 
 
 def check_installed() -> None:
-    """Say what is missing before anything is imported that needs it."""
+    """Raises Unavailable before anything is imported that needs the extra."""
     if lack := lack_of("mcp"):
         raise Unavailable(lack, code="no_mcp", retryable=False)

@@ -1,7 +1,7 @@
-"""What a run that the user kept tells about the workspace: short notes, made by rules alone.
+"""Notes about the workspace from runs that the user kept, made by rules alone.
 
-They hold names of files and columns, formats, keys, commands and the user's own words: no value
-of the data, and no word of a model.
+They contain names of files and columns, formats, keys, commands and the user's own words: no
+value of the data, and no word of a model.
 """
 
 from .proposals import MemoryProposal, MemoryProposals

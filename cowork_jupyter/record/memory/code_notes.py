@@ -1,5 +1,5 @@
-"""What code that ran tells: which files it joined on which keys, how it read dates and numbers, and
-how it cleaned a table. Read from the code's own structure; constants that are data stay out.
+"""Notes from code that ran: which files it joined on which keys, how it parsed dates and numbers,
+and how it cleaned a table. Read from the code's structure; constants that are data stay out.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
-from ...effects.warnings.expressions import DataFlow
-from ...effects.warnings.program import read
-from ...effects.warnings.values import Value, plain, texts_of
-from .files import NamedFiles
-from .wording import Wording
+from ...effects.warnings.program import DataFlow, read
+from ...effects.warnings.values import Value, constant_of, texts_of
+from .wording import NamedFiles, Wording
 
 _READS = re.compile(r"(?:pandas|polars)\.(?:read|scan)_\w+")
 _WRITES = re.compile(r"(?:to|write)_(?:csv|parquet|excel|json|feather)")
@@ -31,25 +29,21 @@ _OPTION = re.compile(r"[\w\-;,.|\t ]{1,20}")
 
 @dataclass(frozen=True)
 class CodeReading:
-    """What the code of a run did, by the files that it used."""
-
     flow: DataFlow
     files: NamedFiles
     wording: Wording
 
     @classmethod
     def of(cls, pieces: Sequence[str], files: NamedFiles, wording: Wording) -> CodeReading:
-        """Read pieces of code that ran one after the other."""
         return cls(read("pass", pieces) or DataFlow(), files, wording)
 
     def notes(self) -> Iterator[MemoryNote]:
-        """All that it tells."""
         yield from self._joins()
         yield from self._formats()
         yield from self._cleaning()
 
     def tables(self) -> dict[str, str | None]:
-        """The tables that it read, and those that it wrote with what they were made from."""
+        """The tables that were read, and those that were written with their source."""
         found: dict[str, str | None] = {}
         for call in self.flow.calls:
             if path := self._read_by(call):
@@ -69,7 +63,7 @@ class CodeReading:
         return self._path(value.keyword("path_or_buf", 0) or value.keyword("path"))
 
     def _path(self, given: Value | None) -> str | None:
-        path = plain(given)
+        path = constant_of(given)
         return self.files.table(path) if isinstance(path, str) else None
 
     def _source(self, value: Value | None) -> str | None:
@@ -92,23 +86,18 @@ class CodeReading:
 
     def _formats(self) -> Iterator[MemoryNote]:
         for call in self.flow.calls:
-            path = self._read_by(call)
-            if path:
-                options = [*_reading_options(call)]
-                if options:
-                    says = f"read with {', '.join(options)}"
-                    yield self._note("Formats", path, says)
+            if path := self._read_by(call):
+                if options := ", ".join(_reading_options(call)):
+                    yield self._note("Formats", path, f"read with {options}")
                 yield from self._date_columns(path, call)
         for column, value in self._stored():
-            path, form = (
-                self._source(value.base),
-                _date_form(_call_in(value.args[1], "to_datetime")),
-            )
+            path = self._source(value.base)
+            form = _date_form(_call_in(value.args[1], "to_datetime"))
             if path and form:
                 yield self._format(path, column, form)
 
     def _date_columns(self, path: str, call: Value) -> Iterator[MemoryNote]:
-        forms = plain(call.keyword("date_format"))
+        forms = constant_of(call.keyword("date_format"))
         for column in texts_of(call.keyword("parse_dates")) or []:
             form = forms.get(column) if isinstance(forms, dict) else forms
             if isinstance(form, str) and _FORMAT.fullmatch(form) and self.wording.is_name(column):
@@ -119,7 +108,6 @@ class CodeReading:
         return MemoryNote(section="Formats", about=about, says=form)
 
     def _stored(self) -> Iterator[tuple[str, Value]]:
-        """Columns that were given other values."""
         for store in self.flow.stores:
             column = store.args[0].text
             if column is not None and self.wording.is_name(column):
@@ -137,7 +125,7 @@ class CodeReading:
             yield self._note("Cleaning", path, ", ".join(dict.fromkeys(steps)))
 
     def _cleaned(self, end: Value) -> list[str]:
-        """What was done to a table as a whole, in its order; nothing if it became another one."""
+        """Steps applied to the table as a whole, in order; empty if it became another table."""
         steps: list[str] = []
         for value in end.chain():
             if self._read_by(value):
@@ -198,11 +186,9 @@ def _keys(call: Value) -> list[tuple[str, str]]:
     both = texts_of(call.keyword("on"))
     left_keys, right_keys = (texts_of(call.keyword(name)) for name in ("left_on", "right_on"))
     left_keys, right_keys = both or left_keys, both or right_keys
-    return (
-        list(zip(left_keys, right_keys, strict=True))
-        if left_keys and right_keys and len(left_keys) == len(right_keys)
-        else []
-    )
+    if not left_keys or not right_keys or len(left_keys) != len(right_keys):
+        return []
+    return list(zip(left_keys, right_keys, strict=True))
 
 
 def _pair(wording: Wording, left_key: str, right_key: str) -> str:
@@ -212,7 +198,7 @@ def _pair(wording: Wording, left_key: str, right_key: str) -> str:
 
 def _reading_options(call: Value) -> Iterator[str]:
     for name in _OPTIONS:
-        given = plain(call.keyword(name))
+        given = constant_of(call.keyword(name))
         if given is True or (isinstance(given, str) and _OPTION.fullmatch(given)):
             yield f"`{name}={given!r}`"
 
@@ -220,14 +206,14 @@ def _reading_options(call: Value) -> Iterator[str]:
 def _date_form(call: Value | None) -> str:
     if call is None:
         return ""
-    form = plain(call.keyword("format", 1 if call.op == "method" else None))
+    form = constant_of(call.keyword("format", 1 if call.op == "method" else None))
     if isinstance(form, str) and _FORMAT.fullmatch(form):
         return f"`{form}`"
     return "day first" if call.is_true("dayfirst") else ""
 
 
 def _call_in(value: Value, name: str) -> Value | None:
-    """The call of that name that a value was made with; also one that was handed to `apply`."""
+    """The call of that name that a value was made with; also one that was passed to `apply`."""
     for ancestor in value.ancestry():
         if ancestor.op in ("call", "method", "path") and ancestor.short == name:
             return ancestor
@@ -237,17 +223,10 @@ def _call_in(value: Value, name: str) -> Value | None:
 
 
 def _filled_with(call: Value) -> str:
-    """How, as far as that is no value of the data."""
+    """The fill method, unless it is a value of the data."""
+    given = [link for each in (*call.args, *call.keywords.values()) for link in each.chain()]
     for ancestor in call.ancestry():
-        if (
-            ancestor is not call
-            and ancestor.op == "method"
-            and ancestor.name in _FILLS
-            and ancestor in _given(call)
-        ):
+        is_fill = ancestor.op == "method" and ancestor.name in _FILLS
+        if is_fill and ancestor is not call and ancestor in given:
             return f" with {_FILLS[ancestor.name]}"
     return ""
-
-
-def _given(call: Value) -> list[Value]:
-    return [link for given in (*call.args, *call.keywords.values()) for link in given.chain()]

@@ -1,4 +1,4 @@
-"""What there is to learn from: a run that was kept, and the talk that led to it."""
+"""What to learn from: a run that was kept, and the messages that led to it."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ from ..facts import withhold
 
 @dataclass(frozen=True)
 class Evidence:
-    """One job that changed something, with all that was said about it before."""
+    """A job that changed something, with all that was said about it before."""
 
     job: Job
     request: str
     """The user's words that it began with."""
     messages: list[Message]
-    """Of the job and of those that planned it, without what came out of secret files."""
+    """Of the job and of those that planned it, without the content of secret files."""
     questions: list[Inquiry] = field(default_factory=list)
     permissions: list[Inquiry] = field(default_factory=list)
     effects: list[DataEffect] = field(default_factory=list)
     revisions: list[PlanRevision] = field(default_factory=list)
-    """Of the plan that it executed, up to the one that was approved."""
+    """Of the plan that it executed, up to the approved one."""
 
     def succeeded(self) -> list[tuple[ToolCallData, ToolResultData]]:
-        """The calls of the job itself that did what they should, oldest first."""
+        """The successful calls of the job itself, oldest first."""
         calls = {
             message.data.call_id: message.data
             for message in self.messages
             if isinstance(message.data, ToolCallData) and message.job_id == self.job.id
         }
-        results = (
-            message.data for message in self.messages if isinstance(message.data, ToolResultData)
-        )
+        known = (message.data for message in self.messages)
+        results = (data for data in known if isinstance(data, ToolResultData) and data.ok)
         return [
             (calls[result.call_id], result)
             for result in results
-            if result.ok and not result.sensitive and result.call_id in calls
+            if not result.sensitive and result.call_id in calls
         ]
 
 
 def may_teach(job: Job) -> bool:
-    """Whether a person had something done, and it was done."""
+    """Whether a person had something changed, and it was completed."""
     if job.by != "person" or job.status is not JobStatus.COMPLETED:
         return False
     if job.kind is JobKind.PLAN:
@@ -56,19 +55,19 @@ def may_teach(job: Job) -> bool:
 
 
 def is_kept(store: Store, job: Job) -> bool:
-    """Whether it is still in place, and all that was expected of tables is true."""
+    """Whether it was not rolled back, and meets all expectations."""
     return may_teach(job) and not _is_rolled_back(store, job) and not _is_broken(store, job)
 
 
 def _is_rolled_back(store: Store, job: Job) -> bool:
-    """As the newest rollback that was about it left it: that one may have undone another."""
+    """By the newest rollback of the job, which may have been an undo."""
     made = [checkpoint.data for checkpoint in store.checkpoints(job.context_id)]
     about = [data for data in made if job.id in data.get("reverts", ())]
     return bool(about) and not about[-1].get("is_undo")
 
 
 def _is_broken(store: Store, job: Job) -> bool:
-    """As each step ended last."""
+    """By the last result of each step."""
     ends = {
         message.data.step_id: message.data.shortfalls
         for message in store.job_messages(job.id)
@@ -79,29 +78,23 @@ def _is_broken(store: Store, job: Job) -> bool:
 
 
 def evidence_of(store: Store, job: Job) -> Evidence:
-    """Read it: the job, those of its card, and those that made its plan."""
+    """Collects from the job, those of its card, and those that made its plan."""
     revisions = [
         revision
         for revision in (store.plan_revisions(job.plan_id) if job.plan_id else [])
         if revision.revision <= (job.plan_revision or revision.revision)
     ]
-    cards = dict.fromkeys(
-        [job.card_id, *(revision.job_id for revision in revisions if revision.job_id)]
-    )
+    cards = dict.fromkeys([job.card_id, *(each.job_id for each in revisions if each.job_id)])
     about = {card_job.id: card_job for card in cards for card_job in store.card_jobs(card)}
-    before = [
-        related_job for related_job in about.values() if related_job.created_at < job.created_at
-    ]
-    jobs = [*(related_job for related_job in before if related_job.by == "person"), job]
-    ids = [related_job.id for related_job in jobs]
+    before = [each for each in about.values() if each.created_at < job.created_at]
+    jobs = [*(each for each in before if each.by == "person"), job]
+    ids = [each.id for each in jobs]
     return Evidence(
         job=job,
         request=jobs[0].request,
         messages=withhold(store.job_messages(*ids)),
-        questions=[inquiry for each in ids for inquiry in store.job_inquiries(each, "question")],
-        permissions=[
-            inquiry for each in ids for inquiry in store.job_inquiries(each, "permission")
-        ],
+        questions=[each for key in ids for each in store.job_inquiries(key, "question")],
+        permissions=[each for key in ids for each in store.job_inquiries(key, "permission")],
         effects=store.data_effects(job.context_id, job.id),
         revisions=revisions,
     )

@@ -1,19 +1,24 @@
-"""All notes of a run, each kind by rules of its own."""
-
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...domain.memory import MemoryNote
-from ...domain.message_data import ToolCallData, ToolResultData
+from ...domain.connection import BUILT_IN
+from ...domain.figures import Assumption
+from ...domain.memory import MemoryNote, Section
+from ...domain.message_data import (
+    TaskAssignmentData,
+    TaskResultData,
+    TextData,
+    ToolCallData,
+    ToolResultData,
+)
+from ...store import PlanRevision
 from .code_notes import CodeReading
 from .evidence import Evidence
-from .files import NamedFiles
-from .said_notes import said_notes
-from .wording import Wording
+from .wording import NamedFiles, Wording
 
 _SOURCES = {"run_code": "code", "insert_cell": "source", "edit_cell": "source"}
 """The parameters that hold code, by tool."""
@@ -30,7 +35,7 @@ _FILE = "file:"
 def notes_of(
     evidence: Evidence, files: NamedFiles, mask: Callable[[str], str] = str
 ) -> list[MemoryNote]:
-    """What the run tells about the workspace; of two notes about the same, the later one."""
+    """The notes of a run; of two about the same subject, the later one."""
     files = replace(files, folder=posixpath.dirname(evidence.job.notebook or ""))
     wording = Wording(mask, files.hides)
     calls = evidence.succeeded()
@@ -48,7 +53,7 @@ def notes_of(
 
 
 def _code(calls: Sequence[tuple[ToolCallData, ToolResultData]]) -> list[str]:
-    """What ran, or stands in cells and scripts that were written."""
+    """Code that ran, or was written to cells and scripts."""
     found = []
     for call, _ in calls:
         given = call.parameters
@@ -96,7 +101,7 @@ def _file_notes(
 def _sql_joins(
     calls: Sequence[tuple[ToolCallData, ToolResultData]], files: NamedFiles, wording: Wording
 ) -> Iterator[MemoryNote]:
-    """A query over two tables that says what belongs together."""
+    """Queries that join two tables."""
     for call, result in calls:
         paths = [path for named_path in result.facts.paths if (path := files.table(named_path))]
         sql = str(call.parameters.get("sql", ""))
@@ -121,3 +126,71 @@ def _commands(
         said = wording.command(command) if has_run and is_test else ""
         if said:
             yield MemoryNote(section="Commands", about="Tests", says=said)
+
+
+def said_notes(
+    evidence: Evidence, files: NamedFiles, columns: Iterable[str], wording: Wording
+) -> Iterator[MemoryNote]:
+    """One note of the answers and one of the corrections, each about the request."""
+    asked = wording.quoted(evidence.request.strip().partition("\n")[0])
+    if not asked:
+        return
+    answers = _answers(evidence, files, frozenset(columns), wording)
+    parts: dict[Section, Iterator[str]] = {
+        "Answers": answers,
+        "Corrections": (wording.quoted(correction) for correction in _corrections(evidence)),
+    }
+    for section, said in parts.items():
+        listed = list(dict.fromkeys(filter(None, said)))
+        if listed:
+            yield MemoryNote(section=section, about=f"For {asked}", says="; ".join(listed))
+
+
+def _answers(
+    evidence: Evidence, files: NamedFiles, columns: frozenset[str], wording: Wording
+) -> Iterator[str]:
+    """A choice only if it names a file or a column; typed text as it was typed."""
+    for question in evidence.questions:
+        if question.asker != "model" or not question.answer:
+            continue
+        value = str(question.answer.get("value", ""))
+        offered = [str(option.get("value")) for option in question.data.get("options") or []]
+        if files.find(value) == value:
+            yield wording.path(value)
+        elif value in columns and wording.is_name(value):
+            yield wording.columns([value])
+        elif value not in offered:
+            yield wording.quoted(value)
+
+
+def _corrections(evidence: Evidence) -> Iterator[str]:
+    is_guide = evidence.job.usage.model == BUILT_IN
+    for assumption in _assumptions(evidence):
+        # What a model offered to click on is a model's.
+        if assumption.status == "corrected" and (
+            is_guide or assumption.correction not in assumption.alternatives
+        ):
+            yield assumption.correction
+    for before, after in zip(evidence.revisions, evidence.revisions[1:], strict=False):
+        if after.by == "person":
+            yield from _new_steps(before, after)
+    for message in evidence.messages:
+        if isinstance(message.data, TaskAssignmentData):
+            yield message.data.hint
+    for request in evidence.permissions:
+        if request.answer and request.answer.get("decision") == "deny":
+            yield str(request.answer.get("feedback", ""))
+
+
+def _assumptions(evidence: Evidence) -> Iterator[Assumption]:
+    for revision in evidence.revisions:
+        yield from revision.plan.assumptions
+    for message in evidence.messages:
+        if isinstance(message.data, TextData | TaskResultData):
+            yield from message.data.assumptions
+
+
+def _new_steps(before: PlanRevision, after: PlanRevision) -> Iterator[str]:
+    """Steps that a person added are their own words; a step that they changed may not be."""
+    known = {step.id for step in before.plan.steps}
+    yield from (step.action for step in after.plan.steps if step.id not in known)

@@ -1,4 +1,4 @@
-"""What runs have taught and the user has not decided about: shown as a diff, kept at their word."""
+"""Memory proposals of runs that the user has not decided about: shown as a diff, then kept."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ...guidance.memory import MEMORY_FILE, MemoryText, WorkspaceMemory
 from ...tools.diff import diff
 from ...workspace import Workspace
 from .evidence import evidence_of, is_kept, may_teach
-from .files import NamedFiles
 from .notes import notes_of
+from .wording import NamedFiles
 
 MAX_LISTED = 5
-"""Proposals that are shown at once; those of older runs are as good as forgotten."""
+"""Proposals that are listed; older ones are as good as forgotten."""
 
 
 class MemoryProposal(BaseModel):
-    """What would be remembered of a run."""
+    """What a run would add to the memory."""
 
     job_id: str
     context_id: str
@@ -43,7 +43,7 @@ class MemoryProposal(BaseModel):
 
 @dataclass(frozen=True)
 class MemoryProposals:
-    """Makes them when they are asked for, from the record."""
+    """Derives proposals from the record on demand."""
 
     journal: Journal
     memory: WorkspaceMemory
@@ -63,14 +63,14 @@ class MemoryProposals:
                 tx.save_memory_offer(job, self._workspace, "offered")
 
     def waiting(self) -> list[MemoryProposal]:
-        """Of the newest runs that nobody has decided about, newest first."""
+        """Proposals of the newest undecided runs, newest first."""
         store = self.journal.store
         found = (self.of(job_id) for job_id in store.jobs_to_learn_from(self._workspace))
         made = [proposal for proposal in found if proposal]
         return made[:MAX_LISTED]
 
     def of(self, job_id: str) -> MemoryProposal | None:
-        """What a run adds to the memory as it is now; None if nothing, or if it was not kept."""
+        """What a run adds to the current memory; None if nothing, or if it was not kept."""
         store = self.journal.store
         job = store.job(job_id)
         if not self.memory.is_on or not self._is_ours(job) or not is_kept(store, job):
@@ -93,7 +93,7 @@ class MemoryProposals:
         )
 
     def keep(self, job_id: str, fingerprint: str, text: str | None = None) -> MemoryText:
-        """Write what was shown, or what the user has made of it."""
+        """Write the proposal as shown, or as the user has edited it."""
         self.memory.refuse_unless(fingerprint)
         if text is None:
             self.memory.refuse_unless_trusted(self.memory.read())
@@ -105,7 +105,6 @@ class MemoryProposals:
         return written
 
     def drop(self, job_id: str) -> None:
-        """Do not offer it again."""
         job = self.journal.store.job(job_id)
         if self._is_ours(job):
             self._decide(job, "dropped")

@@ -18,7 +18,7 @@ export interface components {
         };
         /**
          * Actual
-         * @description What the log says of a step.
+         * @description What a step did according to the log.
          */
         Actual: {
             attempts: number;
@@ -1758,7 +1758,7 @@ export interface components {
         };
         /**
          * MemoryProposal
-         * @description What would be remembered of a run.
+         * @description What a run would add to the memory.
          */
         MemoryProposal: {
             context_id: string;
@@ -2745,7 +2745,7 @@ export interface components {
         };
         /**
          * Prompt
-         * @description A message that the server can write.
+         * @description A prompt of an MCP server.
          */
         Prompt: {
             /** @default [] */
@@ -2756,7 +2756,7 @@ export interface components {
         };
         /**
          * PromptArgument
-         * @description A value that a prompt takes.
+         * @description An argument of a prompt.
          */
         PromptArgument: {
             /** @default  */
@@ -3105,7 +3105,7 @@ export interface components {
         };
         /**
          * Resource
-         * @description Something that can be read.
+         * @description A resource of an MCP server.
          */
         Resource: {
             /** @default  */
@@ -3605,7 +3605,7 @@ export interface components {
         };
         /**
          * StatedAssumption
-         * @description What a plan or an answer takes for granted, and what the user says of it.
+         * @description An assumption of a plan or an answer, with the user's verdict.
          */
         StatedAssumption: {
             /** @default [] */
@@ -4326,7 +4326,7 @@ export interface components {
         };
         /**
          * Totals
-         * @description The whole in numbers.
+         * @description Totals of an audit.
          */
         Totals: {
             /** @default 0 */
@@ -4379,7 +4379,7 @@ export interface components {
         };
         /**
          * UnseenFigure
-         * @description A number that an agent wrote and that no output has.
+         * @description A number that an agent wrote and that is in no output.
          */
         UnseenFigure: {
             job_id: string | null;

@@ -10,7 +10,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guidance.skill_catalogue import BUDGETS, SkillCatalogue
+from cowork_jupyter.guidance.skill_tool import BUDGETS, SkillCatalogue
 from cowork_jupyter.guidance.skills import Skills
 from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text

@@ -20,7 +20,7 @@ from cowork_jupyter.hosts.cli import command
 from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS
 from cowork_jupyter.llm.discovery import KNOWN_SERVERS
 from cowork_jupyter.local.model_dir import CATALOGUE
-from cowork_jupyter.mcp.client.entry import read_server
+from cowork_jupyter.mcp.client.config import read_server
 from cowork_jupyter.policy.rules import Effect, Scope, read_rule
 from cowork_jupyter.policy.settings_file import check_policy
 from docs.site import ROOT

@@ -12,7 +12,7 @@ from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.errors import Conflict
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import PromptProfile
-from cowork_jupyter.guidance import instruction_files
+from cowork_jupyter.guidance import instructions
 from cowork_jupyter.guidance.instructions import MAX_SIZE, TOKENS, InstructionFinder
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.policy.trust import Offer, Trust
@@ -216,7 +216,7 @@ def test_what_has_not_changed_is_not_listed_again(
 def test_a_large_workspace_is_looked_at_in_part(
     found: InstructionFinder, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instruction_files, "MAX_FOLDERS", 3)
+    monkeypatch.setattr(instructions, "MAX_FOLDERS", 3)
     for name in "abcd":
         write(f"{name}/AGENTS.md", "Hi.")
     listing = found.listing()

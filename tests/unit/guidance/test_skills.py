@@ -11,8 +11,7 @@ import pytest
 
 from cowork_jupyter.domain.errors import CoworkError, NotFound
 from cowork_jupyter.guidance import skill_files, skills
-from cowork_jupyter.guidance.skill_switches import SkillSwitches
-from cowork_jupyter.guidance.skills import Skill, Skills
+from cowork_jupyter.guidance.skills import Skill, Skills, SkillSwitches
 from cowork_jupyter.policy.trust import Offer, Trust
 
 from .conftest import write_skill

@@ -11,7 +11,7 @@ import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.effects.assumptions import assumptions_in
+from cowork_jupyter.effects.figures import assumptions_in
 from cowork_jupyter.guide.answering import number
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.workspace import Workspace

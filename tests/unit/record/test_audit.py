@@ -12,7 +12,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Redactor, audit
 from cowork_jupyter.record.deviations import Deviation
-from cowork_jupyter.record.report import report
+from cowork_jupyter.record.export import report
 from cowork_jupyter.store import CheckpointRecord
 
 from .logs import TOOLS, Log

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.record.memory.code_notes import CodeReading
-from cowork_jupyter.record.memory.files import NamedFiles
-from cowork_jupyter.record.memory.wording import Wording
+from cowork_jupyter.record.memory.wording import NamedFiles, Wording
 from cowork_jupyter.workspace import Workspace
 
 READ = (

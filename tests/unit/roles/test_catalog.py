@@ -12,7 +12,8 @@ import pytest
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.trust import Trust
-from cowork_jupyter.roles import RoleCatalog, plugins
+from cowork_jupyter.roles import RoleCatalog
+from cowork_jupyter.roles import catalog as plugins
 from cowork_jupyter.roles.catalog import MAX_ROLES, Declarations
 from cowork_jupyter.roles.declaration import MAX_SIZE
 

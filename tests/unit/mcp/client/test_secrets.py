@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from cowork_jupyter.domain.redaction import HIDDEN, Mask
-from cowork_jupyter.mcp.client.entry import ServerEntry
+from cowork_jupyter.mcp.client.config import ServerEntry
 from cowork_jupyter.mcp.client.secrets import (
     Resolved,
     VariableMissing,

@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.domain.expectations import Expectation
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.effects import file_checks
+from cowork_jupyter.effects import evaluation
 from cowork_jupyter.effects.checking import CheckedExpectation
 from cowork_jupyter.effects.evaluation import ExpectationChecks
 from cowork_jupyter.tools.kernel.state import NoKernels
@@ -70,14 +70,14 @@ async def test_files_are_checked_where_they_are(
 async def test_simple_checks_of_text_need_nothing_installed(
     checks: ExpectationChecks, fields: dict[str, Any], found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_checks, "find_spec", lambda _name: None)
+    monkeypatch.setattr(evaluation, "find_spec", lambda _name: None)
     assert (await checked(checks, **fields)).found == found
 
 
 async def test_what_cannot_be_checked_is_said(
     checks: ExpectationChecks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_checks, "find_spec", lambda _name: None)
+    monkeypatch.setattr(evaluation, "find_spec", lambda _name: None)
     got = await checked(checks, check="values", column="region", value=["north"])
     assert (got.met, "needs DuckDB" in got.found) == (None, True)
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from cowork_jupyter.domain.errors import InvalidInput
-from cowork_jupyter.guidance.skill_format import MAX_SIZE, SkillText, parse_skill
+from cowork_jupyter.guidance.skill_files import MAX_SIZE, SkillText, parse_skill
 
 
 def parsed(front_matter: str, body: str = "Do it.", folder: str = "joins") -> SkillText:

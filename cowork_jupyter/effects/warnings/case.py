@@ -6,12 +6,31 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import JsonValue
+
 from ...domain.effects import DataWarning, TableState
 from ...tools.kernel.state import Look
-from ..watched import Answer, WatchedRun
-from .expressions import DataFlow
+from .program import DataFlow
 from .rows import Locator, Rows, at_one_time
 from .values import Value
+
+Answer = Mapping[str, JsonValue]
+"""The reply of our code in the kernel; its keys depend on the kind of look."""
+
+
+@dataclass(frozen=True)
+class WatchedRun:
+    code: str
+    earlier: Sequence[str] = ()
+    """What ran in the same kernel before, oldest first."""
+    before: Mapping[str, TableState] = field(default_factory=dict)
+    """Tables by name."""
+    after: Mapping[str, TableState] = field(default_factory=dict)
+    replaced: frozenset[str] = frozenset()
+    """Names of tables that were rebound, or whose content changed."""
+    answers: Mapping[Look, Answer] = field(default_factory=dict)
+    """Replies to looks before or after the run, where they could be answered."""
+
 
 Found = tuple[str, DataWarning]
 
@@ -32,7 +51,6 @@ class Case:
         self.locator = Locator(self.program)
 
     def ask(self, kind: str, *arguments: str, about: Sequence[Rows] = ()) -> Answer | None:
-        """An answer about tables, if there is one."""
         after = any(rows.after for rows in about)
         before = not after and not all(rows.lasting for rows in about)
         look = Look(kind, arguments, after, before)
@@ -41,17 +59,13 @@ class Case:
         return self.run.answers.get(look)
 
     def ask_rows(self, kind: str, rows: Rows | None, *arguments: object) -> Answer | None:
-        """An answer about rows of one table; columns and the like are given as they are."""
+        """Other arguments than strings are encoded as JSON."""
         if rows is None:
             return None
-        texts = [
-            argument if isinstance(argument, str) else json.dumps(argument)
-            for argument in arguments
-        ]
+        texts = [each if isinstance(each, str) else json.dumps(each) for each in arguments]
         return self.ask(kind, rows.text, *texts, about=[rows])
 
     def ask_all(self, kind: str, *all_rows: Rows | None, more: Sequence[str] = ()) -> Answer | None:
-        """An answer about rows of several tables."""
         found = at_one_time(*all_rows)
         if found is None:
             return None
@@ -70,23 +84,18 @@ class Case:
         return second if rows.after else first or second
 
     def calls(self) -> Iterator[Value]:
-        """Calls of this code."""
-        for call in self.program.calls:
-            if call.line is not None:
-                yield call
+        return iter(self.program.current(self.program.calls))
 
     def rows_text(self, value: Value) -> str:
-        """` (1,204)`, if it is known how many rows it has."""
+        """` (1,204)`, or empty if the number of rows is unknown."""
         state = self.state(value)
         return f" ({state.rows:,})" if state else ""
 
     def values(self) -> Iterator[Value]:
-        """All values of this code."""
         program = self.program
-        assigned = (assignment.value for assignment in program.assignments)
-        roots = [*assigned, *program.calls, *program.stores, *program.thrown_away]
-        last = [program.last] if program.last is not None else []
-        waiting = [*roots, *program.decisions, *last]
+        waiting = [assignment.value for assignment in program.assignments]
+        waiting += [*program.calls, *program.stores, *program.discarded, *program.decisions]
+        waiting += [program.last] if program.last is not None else []
         seen: set[int] = set()
         while waiting:
             value = waiting.pop(0)
@@ -96,7 +105,7 @@ class Case:
                 waiting.extend(value.parts())
 
     def of(self, value: Value | None) -> str:
-        """The name of the table it is about."""
+        """The name of the table it is about, or ""."""
         rows = self.rows(value)
         return rows.table if rows else ""
 
@@ -112,22 +121,18 @@ def warning(
     advice: str,
     evidence: Mapping[str, object] | None = None,
 ) -> Found:
-    """A warning with the table it is about."""
     facts = {"code": code, "message": message, "line": line, "advice": advice}
     return of, DataWarning.model_validate({**facts, "evidence": dict(evidence or {})})
 
 
 def number(answer: Answer, name: str) -> int:
-    """A count in an answer."""
     value = answer.get(name)
     return int(value) if isinstance(value, int | float) else 0
 
 
 def counted(count: int, singular: str, plural: str = "") -> str:
-    """`1 row`, `1,204 rows`."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def share(part: int, whole: int) -> str:
-    """`1.7 %`."""
     return f"{100 * part / whole:.1f} %" if whole else "0 %"

@@ -124,7 +124,7 @@ def test_when_the_list_of_plug_ins_cannot_be_read_ours_are_there(
     def fail(**_: str) -> None:
         raise ValueError("broken metadata")
 
-    monkeypatch.setattr("cowork_jupyter.workflows.plugins.entry_points", fail)
+    monkeypatch.setattr("cowork_jupyter.workflows.catalog.entry_points", fail)
     registry = load_workflows()
     assert added(registry) == []
     assert "broken metadata" in messages(registry)[0]
