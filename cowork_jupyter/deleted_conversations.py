@@ -1,4 +1,4 @@
-"""Deleted conversations: kept for a few minutes, so that deleting can be undone, then gone."""
+"""Deleted conversations, kept for a few minutes so that deleting can be undone."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ logger = logging.getLogger(__name__)
 
 UNDO_SECONDS = 10 * 60.0
 _MARGIN = 0.01
-"""Seconds by which the clock of the record, which counts milliseconds, is surely behind."""
+"""Seconds: stored times are in milliseconds, so they may be slightly behind."""
 
 
 class DeletedConversations:
-    """What was deleted, until its time is up: also across a restart, or a closed tab."""
+    """What was deleted, until its time is up: also across a restart."""
 
     def __init__(
         self, journal: Journal, checkpoints: LazyCheckpointStore, undo_seconds: float = UNDO_SECONDS
@@ -31,7 +31,7 @@ class DeletedConversations:
         self._removing: asyncio.Task[None] | None = None
 
     def contexts(self) -> list[tuple[Context, str]]:
-        """Those that can be brought back, each with when it was deleted; newest first."""
+        """Those that can be restored, each with its time of deletion; newest first."""
         deadline = self._deadline()
         return [entry for entry in self._journal.store.deleted_contexts() if entry[1] >= deadline]
 
@@ -42,17 +42,16 @@ class DeletedConversations:
         self.remove_in_time()
 
     def restore(self, context_id: str) -> Context:
-        """Bring a conversation back as it was."""
         with self._journal.transaction() as tx:
             return tx.restore_context(context_id)
 
     def remove_in_time(self) -> None:
-        """See to it that what was deleted goes for good, once its time is up."""
+        """Schedule removal for good, once the time is up."""
         if self._removing is None or self._removing.done():
             self._removing = asyncio.get_running_loop().create_task(self._remove_each())
 
     async def close(self) -> None:
-        """Leave the rest to whoever opens the record next."""
+        """The rest is removed by whoever opens the database next."""
         if self._removing:
             self._removing.cancel()
             with suppress(asyncio.CancelledError):
@@ -69,13 +68,13 @@ class DeletedConversations:
             logger.warning("Deleted conversations are not removed yet: %s", error)
 
     async def remove_overdue(self) -> None:
-        """Remove what can no longer be brought back, with its checkpoints."""
+        """Remove what can no longer be restored, with its checkpoints."""
         with self._journal.transaction() as tx:
             removed = tx.remove_deleted(self._deadline())
         for context_id in removed:
             await self._checkpoints.forget_context(context_id)
 
     def _deadline(self) -> str:
-        """What was deleted before this is gone. As the store writes times."""
+        """Deleted before this is gone. In the store's time format."""
         then = datetime.now(UTC) - self._kept_for
         return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Keeping the record small: old conversations go, and so does the room they took."""
+"""Keeps the database small: removes old conversations, and gives the space back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ logger = logging.getLogger(__name__)
 
 DAY = 24 * 3600.0
 _BETWEEN = 0.05
-"""Seconds between two steps, for everybody else who writes."""
+"""Seconds between two steps, for other writers."""
 
 
 class Retention:
-    """Looks after the record when it is opened, and then once a day."""
+    """Runs when the database is opened, and then once a day."""
 
     def __init__(self, journal: Journal, checkpoints: LazyCheckpointStore, days: int) -> None:
         """With 0 `days` all conversations stay."""
@@ -29,12 +29,11 @@ class Retention:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """From now on; in the background."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._each_day())
 
     async def close(self) -> None:
-        """Leave the rest to whoever opens the record next."""
+        """The rest is done by whoever opens the database next."""
         if self._task:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -51,7 +50,7 @@ class Retention:
             await asyncio.sleep(DAY)
 
     async def remove_unused(self, days: float) -> list[str]:
-        """Delete conversations that nobody has used for so long, for good; gives their ids."""
+        """Delete conversations that nobody has used for so long, for good; returns their ids."""
         then = datetime.now(UTC) - timedelta(days=days)
         since = then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         removed: list[str] = []
@@ -64,7 +63,7 @@ class Retention:
         return removed
 
     def _remove_one(self, since: str) -> str | None:
-        """One transaction each, which looks once more: it may have been used just now."""
+        """One transaction each, which checks once more: it may have been used just now."""
         with self._journal.transaction() as tx:
             found = tx.unused_contexts(since, limit=1)
             for context_id in found:
@@ -72,7 +71,7 @@ class Retention:
         return found[0] if found else None
 
     async def give_back(self) -> None:
-        """Give the room that nothing is in back to the disk, a little at a time."""
+        """Give free pages back to the disk, a little at a time."""
         more = True
         while more and self._journal.store.free_bytes():
             with self._journal.transaction() as tx:

@@ -1,4 +1,4 @@
-"""Builds the service: makes every part with what it needs, and says how all of them end."""
+"""Builds the service: makes every part with what it needs, and registers how each is closed."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def build_service(
     """The service of one workspace. No file is opened and nothing is started before it is needed.
 
     `interactive` says whether somebody can be asked, or how to find out each time. If not, what
-    would ask is denied, and nothing waits. `observers` hear of every event, `operators` of what
-    is logged and counted.
+    would ask is denied, and nothing waits. `observers` hear every event, `operators` what is logged
+    and counted.
     """
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
 
@@ -116,8 +116,8 @@ def build_service(
     _keep_out_of_logs(connections, closing)
 
     def take_up_what_was_left() -> None:
-        """Checkpoints of tools that were cut off, and what was deleted; in the background, since
-        it may take a while.
+        """Recover checkpoints of tools that were cut off, and remove what was deleted; in the
+        background, since it may take a while.
         """
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
             loop = asyncio.get_running_loop()
@@ -283,8 +283,8 @@ def _is_hidden(factory: AgentFactory, path: str) -> bool:
 
 
 def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:
-    """A user's setting gives commands the network unasked; not where an administrator has rules
-    about it.
+    """A user's setting gives commands the network unasked, unless an administrator has rules about
+    it.
     """
     ruled = any(
         rule.scope is Scope.ADMIN and rule.names(NETWORK) and rule.counts_as is not Effect.ALLOW
@@ -295,7 +295,7 @@ def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:
 
 
 def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:
-    """Keys, in whatever our loggers write."""
+    """Mask keys in whatever our loggers write."""
     log = logging.getLogger(__package__)
     handler = LogRedaction(connections.mask, log)
     log.addHandler(handler)

@@ -57,24 +57,23 @@ from .run.wanted_files import wanted_files
 
 @dataclass
 class ModelAccess:
-    """Who is asked, and what is known of them by now."""
+    """The model to ask, and what is known of it by now."""
 
     model: LanguageModel
     counter: TokenCounter = field(default_factory=TokenCounter)
     vision: VisionSupport = field(default_factory=VisionSupport)
-    """Knows which models can be shown pictures."""
     known: KnownModels = field(default_factory=KnownModels)
     connection: Callable[[], Connection] = Connection
 
     @property
     def small_model(self) -> str:
-        """Who summarises and completes; empty for the model itself."""
+        """For summaries and completions; empty for the model itself."""
         return self.connection().small_model
 
 
 @dataclass
 class CurrentParts:
-    """What a run's prompt is made of now: it may find tools, or change the protocol."""
+    """What a run's prompt consists of now: tools may be found, or the protocol change."""
 
     parts: PromptParts
     log: RunLog
@@ -85,7 +84,6 @@ class CurrentParts:
 
     @property
     def form(self) -> RequestForm:
-        """The same as requests have it."""
         parts = self.parts
         return RequestForm(
             system=render_prompt(parts),
@@ -109,25 +107,24 @@ class AgentFactory:
     llm: ModelAccess
     prompts: PromptSources
     pool: WorkerPool = field(default_factory=AsyncioPool)
-    """Where large tables are read."""
+    """Reads large tables."""
     mcp: McpServers | None = None
-    """Whose resources messages can point at."""
+    """Its resources can be mentioned."""
     watch: ResourceWatch | None = None
-    """Hears of changes of the resources that jobs have read."""
+    """Reports changes of resources that jobs have read."""
     skills: Skills = field(default_factory=Skills)
-    """What messages can call with `/`."""
+    """Can be called with `/`."""
     roles: RoleCatalog = field(default_factory=RoleCatalog)
     day: DayAccount | None = None
-    """What all jobs of a day have used."""
+    """The usage of all jobs of a day."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
-        """The system prompt that this role gets in this context."""
         role = self.roles.living(role)
         base = self.prompts.base.find(context.system_prompt_id)
         return render_prompt(self._parts(role, context, request, base, self.tools.registry))
 
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
-        """The account of a job; whoever runs the job makes one, for all that works in it."""
+        """The account of a job; whoever runs the job makes one for all that works in it."""
         log = RunLog(self.journal, job.context_id, job.id, role)
         day = None if self.llm.model.is_guide else self.day
         return JobBudget(job, self.settings, log, self.tools.user, day)
@@ -143,10 +140,10 @@ class AgentFactory:
         step: PlanStep | None = None,
         registry: ToolRegistry | None = None,
     ) -> Outcome:
-        """Let an agent of this role work on what is newest in the context.
+        """Let an agent of this role work on the newest request in the context.
 
         `step` is the step of an approved plan that it carries out, which grants what it says;
-        `registry` has the tools where a step's run elsewhere.
+        `registry` has the tools if those of a step run elsewhere.
         """
         role = self.roles.living(role)
         log = RunLog(self.journal, context.id, job_id, role, task_id)
@@ -225,7 +222,7 @@ class AgentFactory:
     async def _look_up(
         self, log: RunLog, resources: JobResources | None, message: Message, room: int
     ) -> Mentioned:
-        """What a message of the user points at, and the skill that it calls."""
+        """Resolve the mentions of a user's message, and the skill that it calls."""
         reach, count = self.reach(log, log.notebook), self.llm.counter
         if resources:
             reach = replace(reach, follow=resources.follow)
@@ -247,11 +244,10 @@ class AgentFactory:
         return f"The user wants the skill '{name}' followed:\n\n{text}\n\n"
 
     def reach(self, log: RunLog, notebook: str | None) -> Reach:
-        """What mentions can be about, as far as the log's role may read it unasked."""
+        """What mentions can refer to, as far as the log's role may read it unasked."""
         return Reach(self.tools, log, notebook, self.mcp)
 
     def held_expectations(self) -> HeldExpectations:
-        """What a run, or the execution of a plan, is held to."""
         return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
 
     def _guided_by(self, parts: PromptParts) -> list[Guidance]:
@@ -260,7 +256,7 @@ class AgentFactory:
         return [guidance.about for guidance in parts.guidance if guidance.about.kind not in unread]
 
     def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
-        """The guide says itself what it wrote; who may not write is asked for nothing."""
+        """The guide reports itself what it wrote; who may not write is asked for nothing."""
         permits = runner.log.role.permits([Permission.CREATE_FILES])
         may_write = permits and not self.llm.model.is_guide
         return wanted_files(request, runner.exists) if may_write else ()
@@ -294,7 +290,7 @@ class AgentFactory:
         limits: RunLimits,
         budget: Budget,
     ) -> ToolRegistry:
-        """The tools there are for this run: a role that leads has one more."""
+        """A role that leads gets one more tool."""
         if not log.role.spec.delegates_to:
             return registry
         externals = self.prompts.externals
@@ -304,8 +300,6 @@ class AgentFactory:
     def _with_find_tools(
         self, registry: ToolRegistry, current: CurrentParts, session: ModelSession
     ) -> ToolRegistry:
-        """All tools, and the one that finds them."""
-
         def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
             found = search_tools([described(tool) for tool in tools], query)
             # Some servers let the model call only what the request names, so it names these too.
@@ -319,13 +313,12 @@ class AgentFactory:
 
 
 def _answers_for_tables(role: AgentRole, task_id: str | None) -> bool:
-    """Whether a run can break an expectation, and nobody looks after that but itself."""
+    """Whether a run can break an expectation, and nobody but itself checks that."""
     can_change = role.spec.permissions - {Permission.READ_FILES} or role.spec.delegates_to
     return task_id is None and bool(can_change)
 
 
 def _role_unknown(role: AgentRole) -> Notice:
-    """The same for a role's declaration."""
     message = (
         f"The role '{role}' is missing, or came with this folder and is not trusted yet; "
         "it may only read."

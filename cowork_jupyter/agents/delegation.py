@@ -1,4 +1,4 @@
-"""Handing a task to another role: the commander's one tool."""
+"""Delegating a task to another role: the commander's one tool."""
 
 from __future__ import annotations
 
@@ -49,8 +49,6 @@ class DelegateAnywhere(Delegate):
 
 
 class RunAgent(Protocol):
-    """Lets an agent of ours work."""
-
     async def __call__(
         self,
         context: Context,
@@ -59,13 +57,12 @@ class RunAgent(Protocol):
         request: str,
         budget: Budget,
         task_id: str | None = None,
-    ) -> Outcome:
-        """What came of it."""
+    ) -> Outcome: ...
 
 
 @dataclass(frozen=True)
 class Delegation:
-    """Hands tasks of one run to other roles. A delegate cannot delegate: it has no such tool."""
+    """Delegates tasks of one run. A delegate cannot delegate further: it has no such tool."""
 
     run_agent: RunAgent
     tools: ToolEnvironment
@@ -76,7 +73,6 @@ class Delegation:
     budget: Budget
 
     def tool(self) -> Tool:
-        """The tool `delegate` for this run."""
         form = DelegateAnywhere if self.externals.all() else Delegate
 
         @tool(category="team", permissions=[])
@@ -91,7 +87,7 @@ class Delegation:
     async def hand_over(self, role: AgentRole, text: str, agent: str = "") -> ToolResult:
         """Let the other role do the task, with its own rights and no more.
 
-        With an `agent`, that one of somebody else's does it, under the role.
+        With an `agent`, that external agent does it, under the role.
         """
         if not self.log.role.may_delegate_to(role):
             raise Forbidden(
@@ -167,7 +163,7 @@ class Delegation:
 
 
 def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:
-    """What would happen if this role delegated; nothing is handed over and nobody asked."""
+    """What would happen if this role delegated; nothing is delegated and nobody asked."""
     wanted = parameters.get("role")
     other = next((agent_role for agent_role in AgentRole if agent_role.value == wanted), None)
     if not role.spec.delegates_to:

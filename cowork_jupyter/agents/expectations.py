@@ -13,16 +13,17 @@ from .agent import AgentFactory
 
 @dataclass(frozen=True)
 class Expectations:
-    """What the user pins where a conversation works. Every change is said in the conversation."""
+    """What the user pins where a conversation works. Every change is reported in the
+    conversation.
+    """
 
     factory: AgentFactory
 
     async def all(self, context_id: str) -> list[Expectation]:
-        """What is pinned, oldest first."""
         return await self.factory.tools.pinned.all(self._notebook(context_id))
 
     async def pin(self, context_id: str, expectation: Expectation) -> Expectation:
-        """Pin it, or put it in the place of that with the same id."""
+        """Pin it, replacing the one with the same id."""
         pinned = await self.factory.tools.pinned.pin(self._notebook(context_id), expectation)
         self._say(
             context_id,
@@ -31,12 +32,10 @@ class Expectations:
         return pinned
 
     async def remove(self, context_id: str, expectation_id: str) -> None:
-        """It need not stay true."""
         await self.factory.tools.pinned.remove(self._notebook(context_id), expectation_id)
         self._say(context_id, "You removed an expectation.")
 
     async def check(self, context_id: str) -> list[CheckedExpectation]:
-        """How all of them stand now."""
         notebook = self._notebook(context_id)
         expected = await self.factory.tools.pinned.all(notebook)
         return await self.factory.tools.expectation_checks.check(notebook, expected)

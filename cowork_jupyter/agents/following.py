@@ -1,6 +1,7 @@
-"""Whether a plan follows a template that its planner was shown.
+"""Detects whether a plan follows a template that its planner was shown.
 
-Seen in the plan, not asked of the model: most of the template's steps stand in it, by their words.
+Derived from the plan, not asked of the model: most of the template's steps occur in it, by their
+words.
 """
 
 from __future__ import annotations
@@ -14,27 +15,26 @@ from ..workflows import Template
 from ..workflows.workflow import PLACE
 
 _MIN_WORDS = 2
-"""What a step says of itself, beside the values that vary: one word may be chance."""
+"""Per step, beside the values that vary: one common word may be chance."""
 _SHARE_OF_WORDS = 0.75
 """How much of a step's words another must have to be the same step."""
 _SHARE_OF_STEPS = 0.5
-"""More than this share of the steps must be there."""
+"""More than this share of the steps must be kept."""
 
 
 def as_guidance(template: Template) -> Guidance:
-    """The template as a card names it."""
     return Guidance(kind="template", name=template.name, source=template.source)
 
 
 def followed(plan: Plan, templates: Sequence[Template]) -> Template | None:
-    """The template that the plan keeps most of, if it keeps most of one."""
+    """The template that the plan keeps most of, if it keeps enough."""
     shares = [(_share_kept(plan, template), template) for template in templates]
     share, best = max(shares, key=lambda pair: pair[0], default=(0.0, None))
     return best if share > _SHARE_OF_STEPS else None
 
 
 def _share_kept(plan: Plan, template: Template) -> float:
-    """Of the steps that say anything, how many are steps of the plan, each of another."""
+    """The share of distinctive template steps that occur in the plan, each matched once."""
     telling = [
         said for step in template.plan.steps if len(said := _said(step.action)) >= _MIN_WORDS
     ]

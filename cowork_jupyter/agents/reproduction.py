@@ -1,4 +1,4 @@
-"""Whether a notebook still runs from top to bottom, and what its kernel hides."""
+"""Whether a notebook still runs from top to bottom, and which hidden state its kernel has."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ class Trial:
     state: Reproduction
     code: Sequence[CellState] = field(default_factory=list)
     unchecked: Sequence[CheckedExpectation] = ()
-    """What is pinned and could not be checked."""
+    """Pinned expectations that could not be checked."""
 
     @classmethod
     def of(cls, notebook: NotebookState, job: Job) -> Trial:
-        """All that is to be run. To ask the agent again would cost money and change things."""
+        """Cells that ask the agent are left out: to run them again would cost money and change
+        things.
+        """
         filled = [
             cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()
         ]
@@ -47,11 +49,9 @@ class Trial:
 
     @property
     def codes(self) -> list[Code]:
-        """What is run, in order."""
         return [Code(cell.source) for cell in self.code]
 
     def take(self, ran: Ran) -> None:
-        """The next cell has ended."""
         state = self.state
         state.seconds = round(state.seconds + ran.seconds, 3)
         if ran.failure is None:
@@ -64,7 +64,6 @@ class Trial:
         )
 
     def finish(self, checked: Sequence[CheckedExpectation] = ()) -> None:
-        """It has ended by itself: say what was found."""
         state = self.state
         state.runs = state.failed is None
         state.broken = [result.broken for result in checked if result.broken]
@@ -86,7 +85,7 @@ class Trial:
 
 
 def in_words(trial: Trial) -> str:
-    """For the record, where also the model reads it."""
+    """For the record, which the model reads too."""
     state = trial.state
     if state.failed:
         where = f"cell {state.failed.cell}"

@@ -1,4 +1,4 @@
-"""Running notebooks anew, each in a job of its own on the card that asked for it."""
+"""Runs notebooks in a new kernel, each in a job of its own on the card that asked for it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .run.outcome import Outcome
 
 
 class Reproductions:
-    """Starts them. What one found is a message of its job; how far one is, whoever wants to know
-    asks, and a notice says when that is worth it.
+    """The result is a message of the job; progress is available on request, and a notice says when
+    it changed.
     """
 
     def __init__(self, factory: AgentFactory, jobs: Jobs) -> None:
@@ -32,16 +32,14 @@ class Reproductions:
         self._running: dict[str, Trial] = {}
 
     def state(self, context_id: str) -> Reproduction | None:
-        """The one that runs in a conversation."""
         trial = self._running.get(context_id)
         return trial.state if trial else None
 
     async def start(self, context: Context, card: Job | None = None) -> Reproduction:
         """Run the conversation's notebook in a new kernel, on behalf of the user.
 
-        Nothing is written into the notebook, but its code does what it does, also to files. So
-        there is a checkpoint around it, as around every call of a tool, and what it changed is
-        taken back with the card.
+        Nothing is written into the notebook, but its code may change files. So a checkpoint is
+        taken around it, as around every tool call, and a rollback of the card covers it.
         """
         if not context.notebook:
             raise InvalidInput(
@@ -101,7 +99,9 @@ class Reproductions:
 
     @asynccontextmanager
     async def _recorded(self, state: Reproduction) -> AsyncIterator[None]:
-        """Who is told that it has ended can take back at once what it changed."""
+        """Wait for the checkpoint, so that a rollback is possible as soon as the end is
+        announced.
+        """
         recorder = self._factory.tools.recorder
         if recorder is None:
             yield

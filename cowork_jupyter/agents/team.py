@@ -1,4 +1,4 @@
-"""What the steps of a plan can be given: to each role its tools, and the agents of others."""
+"""Which tools and external agents the steps of a plan can be assigned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..tools.registry import ToolRegistry
 
 
 def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Iterator[str]:
-    """What the plan gives to somebody who cannot do it, place first."""
+    """What the plan assigns to somebody who cannot do it, place first."""
     held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
     for index, step in enumerate(plan.steps):
         for name in step.tools_needed:
@@ -21,7 +21,7 @@ def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Ite
 
 
 def made_fit(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> tuple[Plan, list[str]]:
-    """A model's plan without all that, and a sentence on each thing that was left out."""
+    """A model's plan without such assignments, and a sentence on each that was removed."""
     held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
     return with_sound_team(plan, held, agents)
 

@@ -1,4 +1,4 @@
-"""Somebody who may be there or not: asked while they are, and else nobody is."""
+"""A user who may or may not be present."""
 
 from __future__ import annotations
 
@@ -14,29 +14,24 @@ from .user import Nobody, NobodyApproves, PermissionRequest, Ruling
 
 @dataclass(frozen=True)
 class WhenAttended:
-    """The user of a host that finds out by and by whether somebody sits in front of it."""
+    """The user of a host that only finds out later whether somebody sits in front of it."""
 
     inquiries: Inquiries
     is_attended: Callable[[], bool]
 
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
-        """The answer, or None if nobody is there."""
         return await (self.inquiries if self.is_attended() else Nobody()).ask(question, log, asker)
 
     def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        """What an earlier run asked, for who can answer it now."""
         return self.inquiries.left_open(asker, log) if self.is_attended() else None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """The user's decision; without a user, a denial."""
         approver = self.inquiries if self.is_attended() else NobodyApproves()
         return await approver.decide(request, log)
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
-        """Show a call before its turn to whoever is there."""
         if self.is_attended():
             self.inquiries.announce(request, log)
 
     def forget(self, call_id: str) -> None:
-        """Its turn has come and gone."""
         self.inquiries.forget(call_id)

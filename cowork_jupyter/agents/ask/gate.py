@@ -1,8 +1,8 @@
 """The gate before every tool: decide about one resolved call, then let exactly that one run.
 
-The call is resolved (which files, which commands), judged, and if need be shown to the user.
-What the user approved is what runs: if its files have changed while they thought about it,
-it is resolved and judged again, and the paths are pinned to where they led.
+The call is resolved (which files, which commands), judged, and if need be shown to the user. What
+the user approved is what runs: if its files have changed meanwhile, it is resolved and judged
+again, and the paths are pinned to where they led.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .user import ONCE, Approver, AsksAhead, NobodyApproves, PermissionRequest, 
 logger = logging.getLogger(__name__)
 
 MAX_SHOWN = 200_000
-"""Characters that a card shows of a call; of longer ones nobody reads all."""
+"""Characters that a card shows of a call; nobody reads longer ones completely."""
 _LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
 
 
@@ -56,9 +56,9 @@ class Gate:
     confined: bool
     """Whether commands run in a sandbox."""
     at_risk: Callable[[], Awaitable[list[str]]] | None = None
-    """What a command could change beyond recall."""
+    """What a command could change that no rollback covers."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)
-    """Where previews find what is in notebooks now."""
+    """Current contents of notebooks, for previews."""
     pins: Pins | None = None
     """What foreign tools said of themselves when they were allowed."""
     observe: Observe = unobserved
@@ -80,9 +80,9 @@ class Gate:
     async def announce(
         self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
     ) -> None:
-        """Show together what the calls of one turn will ask, so that it is answered together.
+        """Show what the calls of one turn will ask at once, so that it can be answered at once.
 
-        What one of them may change for a later one is left until that one's turn.
+        A call that depends on what an earlier one may change is left until its turn.
         """
         if not isinstance(self.approver, AsksAhead):
             return
@@ -113,7 +113,7 @@ class Gate:
         log: RunLog,
         step: PlanStep | None = None,
     ) -> Clearance:
-        """Leave to run the call; `Forbidden` says why there is none."""
+        """Clear the call to run. Raises Forbidden with the reason if it may not."""
         given = parameters.model_dump(mode="json", exclude_none=True)
         approved: str | None = None
         lasting = False
@@ -158,8 +158,8 @@ class Gate:
             logger.debug("decision %s parts=%s", call_id, ",".join(parts))
 
     def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
-        """What the user has renamed is not there any more. Nor is anything made anew under the
-        old name, as long as the job runs that knows it by that name.
+        """Raise Conflict for a path that the user has renamed. Nor may the running job, which knows
+        the file by its old name, create another one under it.
         """
         path = next(
             (candidate for candidate in paths_of(given) if not self._exists(candidate)), None
@@ -188,7 +188,7 @@ class Gate:
     def leave_without_asking(
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
     ) -> Clearance | None:
-        """Leave to run a call that nobody has to be asked about, if it is one."""
+        """Clear a call if nobody has to be asked, else None."""
         judgement = self._judge(tool, parameters, None, log, None)
         if judgement.effect is not Effect.ALLOW:
             return None
@@ -199,7 +199,7 @@ class Gate:
         return always_denied(self.rules.for_job(context_id), tools)
 
     def closed_tools(self, log: RunLog, tools: Sequence[str]) -> set[str]:
-        """Those of the tools that a run cannot use without asking, because a rule says so."""
+        """Tools that a run cannot use without asking, because of a rule."""
         return not_unasked(self.rules.for_job(log.context_id, log.job_id), tools)
 
     def _surroundings(self, log: RunLog, step: PlanStep | None) -> DecisionContext:
@@ -246,8 +246,8 @@ class Gate:
         return self.pins.look_up(tool.name, tool.fingerprint)
 
     def _pin(self, tool: Tool, call: ProposedCall, *, anew: bool = False) -> None:
-        """Remember a foreign tool as it was when it was let run; another form only if the user
-        has said that it may run from now on.
+        """Pin a foreign tool as it was when it was allowed; a changed form only if the user has
+        allowed it lastingly.
         """
         if self.pins and call.pinned and (anew or call.pinned.state == "new"):
             self.pins.pin(tool.name, tool.fingerprint, tool.description)
@@ -327,7 +327,7 @@ class Gate:
     def _mention_deviation(
         self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
     ) -> None:
-        """Say when a step goes beyond its plan, whether that asks or not."""
+        """Report a step that goes beyond its plan, whether that asks or not."""
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
             return
         grant, call = Grant.of(step), judgement.call

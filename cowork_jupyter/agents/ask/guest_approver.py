@@ -1,4 +1,4 @@
-"""The user of a guest, asked where the guest runs as well as here. The first answer counts."""
+"""Approval of guests' calls: the user is asked in the guest's client as well as here."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ _MAX_SHOWN = 4_000
 
 @dataclass(frozen=True)
 class GuestApprover:
-    """Asks in our panel and, if it can ask, in the guest's client, which hears that it waits."""
+    """Asks in our panel and, if possible, in the guest's client. The first answer counts."""
 
     approver: Approver
-    """Who decides where the guest's user does not."""
+    """Decides where the guest's user does not."""
     inquiries: Inquiries
     caller: GuestCaller
     say: Say
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """The decision, however long it takes."""
         self.say(f"Waiting for the user: {request.tool} {request.resource}")
         if self.caller.ask is None:
             ruling = await self.approver.decide(request, log)
@@ -57,7 +56,7 @@ class GuestApprover:
         request: PermissionRequest,
         log: RunLog,
     ) -> None:
-        """What was decided there is what is recorded here."""
+        """Record the decision that was made in the client."""
         if consent is not None:
             decision: Choice = "allow" if consent.is_given else "deny"
             ruling = Ruling(decision=decision, feedback=consent.reason, by=self.caller.name)

@@ -1,4 +1,4 @@
-"""Keeps a guest told while its call runs: a client may give up on whom it hears nothing from."""
+"""Reports progress to a guest while its call runs: a client may give up if it hears nothing."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ from contextlib import asynccontextmanager, suppress
 from ...mcp.server.tool_host import Tell
 
 AGAIN = 5.0
-"""Seconds of silence after which the last words are said again."""
+"""Seconds of silence after which the last message is repeated."""
 _MAX_LENGTH = 500
 _MAX_UNTOLD = 100
-"""Words that wait for a slow client; what comes beyond that it does not hear."""
+"""Messages that wait for a slow client; further ones are dropped."""
 _LAST_WORDS = 1.0
-"""Seconds that a call waits for its last words to be taken."""
+"""Seconds that a call waits for its last messages to be delivered."""
 
 Say = Callable[[str], None]
 
 
 def running(tool: str) -> str:
-    """What is said of a call that has nothing else to say."""
     return f"{tool} is running"
 
 
 @asynccontextmanager
 async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
-    """What is said goes to the guest in its order, and the last of it again and again.
+    """Deliver messages to the guest in order, and repeat the last one.
 
-    Nothing is told of a call that is over sooner than that and says nothing.
+    Nothing is reported for a call that ends before that and says nothing.
     """
     words = asyncio.Queue[str](_MAX_UNTOLD)
 

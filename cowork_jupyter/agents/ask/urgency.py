@@ -1,4 +1,4 @@
-"""In which order the user is shown what waits for them: by how much hangs on it, then by age."""
+"""The order in which the user is shown what waits for them: by importance, then by age."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SEVERITIES = ("critical", "major", "minor")
 
 
 def urgency(inquiry: Inquiry) -> tuple[int, int]:
-    """Less comes first: calls by their risk, then steps that have failed, then other questions."""
+    """Lowest first: calls by risk, then failed steps, then other questions by severity."""
     if inquiry.kind == "permission":
         return 0, -_risk(str(inquiry.data.get("risk", "")))
     if inquiry.asker == "step":
@@ -19,5 +19,5 @@ def urgency(inquiry: Inquiry) -> tuple[int, int]:
 
 
 def _risk(name: str) -> Risk:
-    """What is not known to be harmless may do harm."""
+    """Unknown risks count as high."""
     return Risk.__members__.get(name.upper(), Risk.HIGH)

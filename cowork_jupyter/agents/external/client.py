@@ -42,9 +42,8 @@ class Workbench:
     name: str
     runner: ToolRunner
     mask: Mask = field(default_factory=Mask)
-    """Hides what is secret in its environment, wherever it tells it."""
+    """Hides the secrets in its environment, wherever it repeats them."""
     words: list[str] = field(default_factory=list)
-    """What it has said."""
     _length: int = 0
 
     def __post_init__(self) -> None:
@@ -52,7 +51,7 @@ class Workbench:
 
     @property
     def capabilities(self) -> schema.ClientCapabilities:
-        """What the role leaves of it. What is not offered is refused all the same."""
+        """What the role permits. What is not offered is refused all the same."""
         role = self.runner.log.role
         writes = role.permits([Permission.WRITE_FILES]) or role.permits([Permission.CREATE_FILES])
         return schema.ClientCapabilities(
@@ -61,10 +60,10 @@ class Workbench:
         )
 
     def on_connect(self, conn: Any) -> None:
-        """Nothing to do."""
+        pass
 
     async def session_update(self, update: Any, **_: Any) -> None:
-        """Its words are its result; what it does by itself is at least written down."""
+        """Its text is its result; what it does by itself is at least recorded."""
         match update:
             case schema.AgentMessageChunk(content=schema.TextContentBlock() as block):
                 self._say(block.text)
@@ -109,7 +108,6 @@ class Workbench:
         return schema.CreateTerminalResponse(terminal_id=name)
 
     async def terminal_output(self, terminal_id: str, **_: Any) -> schema.TerminalOutputResponse:
-        """What its command has said so far."""
         terminal = self._terminal(terminal_id)
         return schema.TerminalOutputResponse(
             output=terminal.text, truncated=terminal.cut, exit_status=terminal.status
@@ -118,7 +116,6 @@ class Workbench:
     async def wait_for_terminal_exit(
         self, terminal_id: str, **_: Any
     ) -> schema.WaitForTerminalExitResponse:
-        """How its command ended, once it has."""
         terminal = self._terminal(terminal_id)
         assert terminal.running
         await asyncio.wait([terminal.running])
@@ -131,7 +128,6 @@ class Workbench:
         return schema.KillTerminalResponse()
 
     async def release_terminal(self, terminal_id: str, **_: Any) -> schema.ReleaseTerminalResponse:
-        """End its command, and forget it."""
         self._terminal(terminal_id)
         await self.terminals.release(terminal_id)
         return schema.ReleaseTerminalResponse()
@@ -139,7 +135,7 @@ class Workbench:
     async def request_permission(
         self, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **_: Any
     ) -> schema.RequestPermissionResponse:
-        """Leave to do something by itself: as for a call of ours that would do the same."""
+        """Permission to act by itself is decided like a call of ours that would do the same."""
         title = tool_call.title or "something"
         try:
             await self._admit(tool_call)
@@ -242,7 +238,7 @@ class Workbench:
 
 
 async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:
-    """The text as it stands in the file, without any word of ours."""
+    """The text as it is in the file, without any word of ours."""
 
     def read() -> tuple[str, str]:
         with context.workspace.locate(parameters.path) as place:

@@ -1,4 +1,6 @@
-"""What an external agent asks leave for, as calls of our tools: so the same rules decide."""
+"""Maps what an external agent asks permission for to calls of our tools, so that the same rules
+decide.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +23,21 @@ _NEEDED: dict[str, frozenset[Permission]] = {
     "move": frozenset({Permission.WRITE_FILES, Permission.DELETE_FILES}),
     "delete": frozenset({Permission.READ_FILES, Permission.DELETE_FILES}),
 }
-"""What a role must hold for a kind of call. Of whatever else it may be, we assume the most."""
+"""What a role must hold for a kind of call. Of any other kind we assume the most."""
 
 
 @dataclass(frozen=True)
 class MappedCall:
-    """A call of a tool of ours that would do the same."""
-
     tool: str
     parameters: dict[str, Any]
 
 
 def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:
-    """What a role must hold, by what the agent says of the call."""
     return _NEEDED.get(call.kind or "other", frozenset({Permission.EXECUTE_COMMANDS}))
 
 
 def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> MappedCall | None:
-    """The call of ours that stands for this one; None if there is none."""
+    """The call of ours that would do the same; None if there is none."""
     given = call.raw_input if isinstance(call.raw_input, Mapping) else {}
     if call.kind == "execute" and isinstance(given.get("command"), str):
         return MappedCall("execute_command", {"command": given["command"]})

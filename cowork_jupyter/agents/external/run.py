@@ -1,4 +1,4 @@
-"""One task carried out by an external agent, from its start to its end."""
+"""One task carried out by an external agent, from start to end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .client import Workbench
 
 START_SECONDS = 60.0
-"""Within which it has to be ready for work."""
+"""Within which it has to be ready."""
 _LOOK = 0.5
 _START, _LEAVE = "start", "leave"
 _REFUSED = re.compile(r"read-only file system|permission denied|EROFS|EACCES|EPERM", re.IGNORECASE)
@@ -60,8 +60,6 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class ExternalTask:
-    """A task for an external agent: by whom, under which role, and for which step of a plan."""
-
     tools: ToolEnvironment
     externals: ExternalAgents
     agent: str
@@ -70,7 +68,9 @@ class ExternalTask:
     step: PlanStep | None = None
 
     async def run(self, text: str, budget: Budget) -> Outcome:
-        """Let it work. Whatever it changes in the folder meanwhile, also by itself, is kept."""
+        """Let it work. Whatever it changes in the folder meanwhile, also by itself, is
+        checkpointed.
+        """
         limits = RunLimits(budget.settings)
         with limits.waiting():
             refusal = await budget.admit()
@@ -183,7 +183,7 @@ class ExternalTask:
             raise _broken_off(self.agent, last_words, process) from None
 
     async def _opened(self, connection: ClientSideConnection, bench: Workbench, folder: str) -> str:
-        """A session in the workspace, ready for work."""
+        """Open a session in the workspace."""
         from acp import PROTOCOL_VERSION
 
         try:

@@ -18,7 +18,7 @@ from ..run.call_log import Handled
 MAX_SECONDS = 3600
 MAX_TERMINALS = 16
 MAX_OUTPUT = 1024 * 1024
-"""Bytes of output that are kept for the agent, the last ones; our record has more."""
+"""Bytes of output kept for the agent, the last ones; our record has more."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 RunCommand = Callable[[dict[str, Any], Tool], Awaitable[Handled]]
@@ -26,8 +26,6 @@ RunCommand = Callable[[dict[str, Any], Tool], Awaitable[Handled]]
 
 @dataclass
 class Terminal:
-    """A command that runs, or has ended."""
-
     limit: int
     output: bytes = b""
     cut: bool = False
@@ -35,27 +33,24 @@ class Terminal:
     running: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def add(self, text: str) -> None:
-        """Take the next piece of its output."""
         whole = self.output + text.encode("utf-8", "replace")
         self.cut = self.cut or len(whole) > self.limit
         self.output = whole[-self.limit :] if self.limit else b""
 
     @property
     def text(self) -> str:
-        """Its output; half a character at the cut is left out."""
+        """Its output; half a character at the cut is dropped."""
         return self.output.decode("utf-8", "ignore" if self.cut else "replace")
 
 
 class Terminals:
-    """The terminals of one run."""
-
     def __init__(self, command_tool: Tool, run: RunCommand) -> None:
         self._tool = command_tool
         self._run = run
         self._all: dict[str, Terminal] = {}
 
     def create(self, command: str, folder: str, limit: int | None) -> str:
-        """Begin a command; whether it may run is decided while the agent waits for its end."""
+        """Start a command; whether it may run is decided while the agent waits for its end."""
         terminal = Terminal(min(limit if limit is not None else MAX_OUTPUT, MAX_OUTPUT))
         parameters = {"command": command, "cwd": folder, "timeout_seconds": MAX_SECONDS}
         terminal.running = asyncio.create_task(self._follow(terminal, parameters))
@@ -65,15 +60,13 @@ class Terminals:
 
     @property
     def full(self) -> bool:
-        """Whether there are as many as there may be."""
         return len(self._all) >= MAX_TERMINALS
 
     def get(self, name: str) -> Terminal | None:
-        """The terminal of that name."""
         return self._all.get(name)
 
     async def kill(self, name: str) -> None:
-        """End its command; what it has said can still be read."""
+        """End its command; its output can still be read."""
         terminal = self._all.get(name)
         if terminal and terminal.running:
             terminal.running.cancel()
@@ -85,7 +78,6 @@ class Terminals:
         self._all.pop(name, None)
 
     async def close(self) -> None:
-        """End all of them."""
         for name in list(self._all):
             await self.release(name)
 

@@ -28,32 +28,24 @@ _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?
 
 @dataclass(frozen=True)
 class InRole:
-    """Say this to another role."""
-
     role: AgentRole
     text: str
 
 
 @dataclass(frozen=True)
 class RunWorkflow:
-    """Run a workflow with these parameters."""
-
     name: str
     parameters: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class FollowSkill:
-    """Say this, to be done as a skill says."""
-
     name: str
     text: str
 
 
 @dataclass(frozen=True)
 class SendPrompt:
-    """Send what a server's prompt says."""
-
     server: str
     prompt: str
     words: tuple[str, ...] = ()
@@ -70,7 +62,9 @@ def command_in(
     servers: Collection[str],
     skills: Callable[[], Collection[str]] = tuple,
 ) -> Command | None:
-    """What a message commands; None if it is plain text. Unknown names are not said to a model."""
+    """The command in a message; None if it is plain text. Raises InvalidInput for an unknown name,
+    which must not reach a model.
+    """
     match = _COMMAND.match(text)
     if match is None:
         return None
@@ -92,7 +86,7 @@ def command_in(
 
 
 def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
-    """The prompt of a server that a text begins with; for where there are no other commands."""
+    """The server's prompt that a text begins with; for where there are no other commands."""
     match = _COMMAND.match(text)
     if match is None or not match["prompt"] or match["name"] not in servers:
         return None
@@ -101,7 +95,7 @@ def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
 
 
 def is_callable(name: str) -> bool:
-    """Whether a command of this name would be read as one."""
+    """Whether a command of this name would be parsed as one."""
     return bool(_COMMAND.fullmatch(f"/{name}"))
 
 

@@ -1,7 +1,7 @@
-"""What can stand behind `@` and `/`, offered while the user types.
+"""Completion of `@` and `/` while the user types.
 
-Whatever takes longer than a moment is left out, goes on by itself, and is there at one of the next
-keys. Nothing is started for it: no kernel, and no server.
+Lookups that take longer than a moment are left out, go on in the background, and are there for one
+of the next keystrokes. Nothing is started for them: no kernel, and no server.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from .syntax import column_text, path_text
 from .targets import cell_of, cell_title, column_title, failure_of, variable_title
 
 MOMENT = 0.1
-"""Seconds that an answer may wait for what is looked up."""
+"""Seconds that an answer may wait for lookups."""
 MAX_OFFERS = 20
 _MAX_OF_A_KIND = 6
-"""Of each kind, where nothing was typed yet."""
+"""Before anything was typed."""
 _FRESH, _FRESH_OFFERS = 2.0, 60.0
-"""Seconds for which what was found counts, and for which what servers offer does."""
+"""Seconds for which lookups are cached, and for which those of servers are."""
 _MAX_FILES = 5_000
 _MAX_KEPT = 64
 
@@ -50,15 +50,13 @@ class _Kept:
 
 @dataclass
 class Completion:
-    """Answers while users type. It keeps what it found for as long as they go on."""
-
     workflows: Callable[[], WorkflowRegistry]
     roles: Callable[[], Sequence[AgentRole]]
     skills: Skills = field(default_factory=Skills)
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
-        """What fits, best first; without `variables` the kernel is not asked."""
+        """The best matches; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
             known = [*self._roles(), *self._workflows(), *self._skills()]
             looks = self._prompts(reach)
@@ -131,7 +129,7 @@ class Completion:
         look: Callable[[], Awaitable[list[CompletionItem]]],
         fresh: float = _FRESH,
     ) -> asyncio.Future[list[CompletionItem]]:
-        """What was looked up a moment ago, or is being looked up."""
+        """The cached or running lookup, or a new one."""
         key, now = (notebook, role, what), time.monotonic()
         kept = self._kept.pop(key, None)
         if kept is None or (kept.task.done() and now - kept.at > fresh):
@@ -149,7 +147,7 @@ def _take_note(task: asyncio.Future[Any]) -> None:
 
 
 def ranked(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
-    """Those that fit: beginning with it first, then with a part of it, then with it inside."""
+    """Matches at the beginning first, then at the beginning of a part, then inside."""
     query = _plain(typed)[1:]
     fitting = [
         (place, _ORDER.index(offer.kind) if offer.kind in _ORDER else 0, len(offer.text), offer)

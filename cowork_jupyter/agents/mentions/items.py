@@ -1,4 +1,4 @@
-"""What is offered while the user types."""
+"""The completion items that the API returns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Mentions looked up when a message is sent: what the agent is given of them, and what is kept.
+"""Resolves the mentions of a message when it is sent: what the agent is given, and what is stored.
 
 Nothing is read that the role could not read by itself, and each mention and all together stay
-within a number of tokens. What was not given is kept with the reason.
+within a token limit. What was not given is stored with the reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LEAST = 30
 _MAX_BYTES = 512 * 1024
 _MAX_LINES = 400
 _CHARACTERS = 4
-"""Of a token, about."""
+"""Per token, about."""
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
 _HEAD = "What the message points at with @, as it was when it was sent:"
 _CUT = "[only the beginning]"
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Carried:
-    """What a mention carries."""
+    """What a mention resolves to."""
 
     kind: MentionKind
     title: str
@@ -56,7 +56,7 @@ class Carried:
 
 
 class _Refused(Exception):
-    """It points at something that the agent is not given."""
+    """It refers to something that the agent is not given."""
 
     def __init__(self, kind: MentionKind, title: str, why: str) -> None:
         super().__init__(why)
@@ -65,22 +65,22 @@ class _Refused(Exception):
 
 @dataclass
 class Mentioned:
-    """All that a message points at: what is kept of it, and what the agent is given."""
+    """All mentions of a message: what is stored of them, and what the agent is given."""
 
     mentions: list[Mention] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     pictures: list[ImagePart] = field(default_factory=list)
     guidance: str = ""
-    """How to go about it, which is no data of others."""
+    """Instructions for the agent; unlike the rest, trusted."""
 
     @property
     def text(self) -> str:
-        """For the model; it holds what others wrote."""
+        """For the model; contains untrusted text."""
         return "\n\n".join([_HEAD, *self.texts]) if self.texts else ""
 
 
 async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned:
-    """What a message points at, in at most so many tokens. Never fails."""
+    """Resolve the mentions of a message, in at most `room` tokens. Never raises."""
     lookup, found = Lookup(reach), Mentioned()
     room = min(room, TOGETHER)
     for pointer in pointers_in(text):
@@ -106,7 +106,7 @@ def _add(
     mask: Callable[[str], str],
     count: Count,
 ) -> int:
-    """Put it in as far as there is room; how many tokens it takes."""
+    """Add it as far as there is room; returns how many tokens it takes."""
     mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
     found.mentions.append(mention)
     text = head_of(mask(carried.text), min(EACH, room), count) if room >= _LEAST else ""
@@ -120,7 +120,7 @@ def _add(
 
 
 def head_of(text: str, limit: int, count: Count) -> str:
-    """Its first lines, as far as they fit."""
+    """The first lines, as many as fit."""
     head = text[: limit * 10]
     while head and count(head) > limit:
         shorter = head[: int(len(head) * limit / count(head) * 0.95)]
@@ -130,13 +130,13 @@ def head_of(text: str, limit: int, count: Count) -> str:
 
 @dataclass
 class Lookup:
-    """Finds what one message points at; the kernel is asked once for its names."""
+    """Resolves the mentions of one message; the kernel is asked once for its variables."""
 
     reach: Reach
     _variables: Mapping[str, Variable] | None = None
 
     async def find(self, pointer: Pointer) -> Carried | None:
-        """What it points at; None if it is plain text."""
+        """What it refers to; None if it is plain text."""
         match pointer.form:
             case "error" | "output" if self.reach.notebook is None:
                 return None
@@ -155,7 +155,7 @@ class Lookup:
         return await self._named(pointer.name)
 
     async def _named(self, name: str) -> Carried | None:
-        """A variable or one of its columns, a file or a folder, or what a server has."""
+        """A variable or one of its columns, a file or a folder, or a server's resource."""
         head, dot, rest = name.partition(".")
         if head.isidentifier() and (variable := (await self._known()).get(head)):
             if not dot:
@@ -208,7 +208,7 @@ class Lookup:
         return await _within("file", "", self._file(bare))
 
     async def _file(self, path: str) -> Carried:
-        """A table's columns and first rows; of all else the beginning."""
+        """A table's columns and first rows; of other files the beginning."""
         workspace = self.reach.workspace_for("read_file", path=path)
 
         def read() -> tuple[bytes, int]:
@@ -275,7 +275,7 @@ class Lookup:
 
 
 async def _within(kind: MentionKind, title: str, looking: Awaitable[T]) -> T:
-    """What comes of looking, in its time; else why nothing did."""
+    """Await with a time limit; failures become `_Refused` with the reason."""
     try:
         async with asyncio.timeout(SECONDS):
             return await looking

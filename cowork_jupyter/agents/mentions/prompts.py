@@ -1,4 +1,4 @@
-"""Prompts of MCP servers, called with `/`: their arguments as written, and what is then sent."""
+"""Prompts of MCP servers, called with `/`: their arguments, and what is then sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WrittenPrompt:
 
 
 async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
-    """What the server writes for these arguments; an error says how to write them."""
+    """Get the prompt from the server; an error says how to write the arguments."""
     connection = mcp.connection(command.server)
     name = f"{command.server}:{command.prompt}"
     known = {offer.name: offer for offer in await offers.prompts_of(connection)}
@@ -43,7 +43,7 @@ async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
 
 
 def values_of(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[str, str]:
-    """The arguments by name. Words without a name go to those that have none, in their order."""
+    """The arguments by name. Positional words fill the remaining ones in order."""
     names = [argument.name for argument in prompt.arguments]
     values: dict[str, str] = {}
     bare: list[str] = []

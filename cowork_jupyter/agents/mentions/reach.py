@@ -1,4 +1,4 @@
-"""What a role may look at for a mention: only what it could read itself, with nobody asked."""
+"""What a role may look at for a mention: only what it could read itself without asking."""
 
 from __future__ import annotations
 
@@ -26,25 +26,22 @@ KERNEL_SECONDS = 1.0
 TABLE_SECONDS = 0.2
 """Work in the kernel to describe its tables."""
 NO_DATA = frozenset({"module", "function", "type", "method", "builtin_function_or_method"})
-"""Types of names that are not data. Decorators are such names, too."""
+"""Types of names that are not data, decorators among them."""
 
 _NOT_UNASKED = "This role cannot read it without asking you, so it was not sent."
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The eyes of one run."""
-
     tools: ToolEnvironment
     log: RunLog
     notebook: str | None = None
-    """The notebook that it is about."""
     mcp: McpServers | None = None
     follow: Callable[[str, str], None] = lambda _server, _uri: None
-    """Hears of each resource of a server that was read."""
+    """Called with server and URI of each resource that was read."""
 
     async def call(self, tool: str, **parameters: Any) -> ToolResult:
-        """What a tool says that needs no approval here."""
+        """Run a tool that needs no approval here. Raises Forbidden if it does."""
         clearance, found = self._leave(tool, parameters), self.tools.registry[tool]
         context = ToolContext(
             workspace=clearance.guard(self.tools.workspace),
@@ -70,14 +67,13 @@ class Reach:
         return clearance
 
     def offers(self, tool: str) -> bool:
-        """Whether there is such a tool here."""
         return tool in self.tools.registry
 
     # The kernel
 
     @cached_property
     def kernel(self) -> str:
-        """Whose kernel it is; empty if there is none."""
+        """The path that identifies the kernel; empty if there is none."""
         path = self.notebook or self.tools.kernels.home
         return path if path and self.offers("inspect_variable") else ""
 
@@ -113,7 +109,6 @@ class Reach:
     # Files and the notebook
 
     def kind_of(self, path: str) -> Kind | None:
-        """What stands at a path of the workspace, if anything does."""
         try:
             with self.tools.workspace.locate(path) as place:
                 return kind_of(place.stat().st_mode)
@@ -121,7 +116,7 @@ class Reach:
             return None
 
     async def cells(self) -> tuple[NotebookState, Workspace]:
-        """The notebook as it is now, and how it may be reached."""
+        """The notebook as it is now, and the workspace to reach it."""
         path = self.notebook
         if path is None:
             raise NotFound("This conversation belongs to no notebook.")
@@ -131,14 +126,12 @@ class Reach:
     # Other servers
 
     def server(self, name: str) -> McpConnection | None:
-        """An MCP server that is in use."""
         try:
             return self.mcp.connection(name) if self.mcp else None
         except NotFound:
             return None
 
     def may_read(self, connection: McpConnection) -> bool:
-        """Whether the role may have anything read there."""
         try:
             self.check_server(connection)
         except Forbidden:
@@ -146,7 +139,7 @@ class Reach:
         return True
 
     def check_server(self, connection: McpConnection) -> None:
-        """Raise unless the role may use it, and no rule says otherwise."""
+        """Raise Forbidden unless the role may use it and no rule denies it."""
         config, role = connection.config, self.log.role
         if not role.permits(config.permissions_for("")):
             raise Forbidden(f"{role.spec.label} may not use the MCP server '{config.name}'.")

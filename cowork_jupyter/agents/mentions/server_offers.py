@@ -1,4 +1,4 @@
-"""What MCP servers have that can stand behind `@` and `/`."""
+"""Completions of MCP resources and prompts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from .items import CompletionItem
 from .syntax import path_text
 
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
-"""Of templates: what can be completed word by word."""
+"""In templates: what can be completed word by word."""
 
 
 async def resources(connection: McpConnection) -> list[CompletionItem]:
-    """All that can be read there."""
     name = connection.config.name
     return [
         CompletionItem(
@@ -28,7 +27,6 @@ async def resources(connection: McpConnection) -> list[CompletionItem]:
 
 
 async def prompts(connection: McpConnection) -> list[CompletionItem]:
-    """All prompts that can be called by name."""
     server = connection.config.name
     found = [(f"{server}:{prompt.name}", prompt) for prompt in await offers.prompts_of(connection)]
     return [
@@ -48,20 +46,20 @@ def _about(prompt: offers.Prompt) -> str:
 
 @dataclass(frozen=True)
 class Gap:
-    """The place in a template up to which an address is written."""
+    """The place in a template up to which an address is typed."""
 
     before: str
-    """What is settled of the address."""
+    """The settled part of the address."""
     variable: str = ""
-    """What comes next; empty if only the template's own words do."""
+    """What comes next; empty if only literal text does."""
     value: str = ""
-    """What is written of it."""
+    """What is typed of it."""
     after: str = ""
-    """The template's own words that follow."""
+    """The literal text that follows."""
     known: tuple[tuple[str, str], ...] = ()
     """The variables before it."""
     is_last: bool = False
-    """Whether the address is whole then."""
+    """Whether the address is complete then."""
 
 
 def gap_in(template: str, written: str) -> Gap | None:
@@ -91,7 +89,7 @@ def address_in(typed: str, server: str) -> str | None:
 
 
 async def filled_in(connection: McpConnection, written: str) -> list[CompletionItem]:
-    """Resources of the server's templates, as far as what is written says which."""
+    """Resources of the server's templates, as far as the typed text determines them."""
     name = connection.config.name
     found: list[CompletionItem] = []
     for template in await offers.templates_of(connection):

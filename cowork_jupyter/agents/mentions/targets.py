@@ -1,4 +1,4 @@
-"""What can be mentioned, in a few words for people, and in more for models."""
+"""Titles of what can be mentioned, for people, and facts about it, for models."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...tools.kernel.state import Variable
 from ...tools.notebook.state import CellState, NotebookState
 
 _MAGICS = ("%%plan", "%%act", "%%ask", "%cowork")
-"""Cells that begin with one of these show what we say."""
+"""Cells that begin with one of these show our own output."""
 
 
 def cell_of(
     state: NotebookState, kind: MentionKind, which: str, sent_from: str | None = None
 ) -> CellState:
-    """The cell that is meant: by number or id, else the last that failed or put something out."""
+    """The cell by number or id, else the last that failed or has an output."""
     if which:
         place = int(which) - 1 if which.isdecimal() and len(which) < 6 else -1
         ids = [cell.id for cell in state.cells]
@@ -35,7 +35,7 @@ def cell_of(
 
 
 def failure_of(cell: CellState) -> str:
-    """The name of the exception that the cell ended with; empty if it did not."""
+    """The name of the exception that the cell ended with, or ""."""
     names = [output.get("ename") for output in cell.outputs if output.get("output_type") == "error"]
     return str(names[-1]) if names else ""
 
@@ -53,12 +53,10 @@ def column_title(column: FieldState) -> str:
 
 
 def cell_title(cell: CellState) -> str:
-    """How it begins."""
     return next(iter(cell.source.strip().splitlines()), "")[:60] or cell.cell_type
 
 
 def column_facts(table: str, state: TableState, column: FieldState) -> str:
-    """All that is known of a column, for a model."""
     facts = [column.type, f"{column.missing:,} missing"]
     if column.distinct is not None:
         facts.append(f"{column.distinct:,} different")

@@ -16,7 +16,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Changes:
-    """Ids of cells, in the order in which they stand."""
+    """Ids of cells, in notebook order."""
 
     added: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Changes:
 
 
 def marks_of(state: NotebookState) -> dict[str, Mark]:
-    """What to remember of a notebook; nothing of an old one, whose cells go by their place."""
+    """What to remember of a notebook; nothing of an old format, whose cells have no ids."""
     if any(cell.id.startswith("#") for cell in state.cells):
         return {}
     return {cell.id: _mark(cell) for cell in state.cells}
@@ -41,7 +41,6 @@ def as_left(before: Mapping[str, Mark], path: str, messages: Iterable[Message]) 
 
 
 def changes(before: Mapping[str, Mark], state: NotebookState) -> Changes:
-    """What is not as it was."""
     now = marks_of(state)
     both = [cell_id for cell_id in now if cell_id in before]
     return Changes(

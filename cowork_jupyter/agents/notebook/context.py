@@ -1,7 +1,7 @@
-"""Where the user is, in words for the model, held to a number of tokens.
+"""Where the user is in their notebook, in words for the model, within a token budget.
 
-What counts most is put in first, what does not fit any more is left out and counted. All that
-comes from the notebook is indented, so that none of its lines can pose as one of ours.
+What matters most is put in first; what does not fit is left out and counted. Text from the notebook
+is indented, so that none of its lines can pose as one of ours.
 """
 
 from __future__ import annotations
@@ -26,23 +26,20 @@ _RESERVED = 90
 _MIN = 25
 """Tokens below which a cell is not begun."""
 _OUTPUT = 1_500
-"""Characters of what the cell has put out, at most."""
+"""Characters of the cell's output, at most."""
 _BEFORE, _AFTER, _LAST = 3, 2, 10
 _MAX_NAMED = 12
 _MAX_LINE_LENGTH = 160
 _MAX_SOURCE = 50_000
-"""Characters of a cell in which names are looked for."""
+"""Characters of a cell that are searched for names."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
 class NotebookContext:
-    """All that is known."""
-
     state: NotebookState
     active: str | None = None
-    """The cell that the user is in."""
     request: str = ""
     """What they ask; a cell that only says the same is not repeated."""
     changes: Changes | None = None
@@ -77,7 +74,6 @@ class _Page:
 
     @property
     def room(self) -> int:
-        """Tokens that are left for more."""
         return self.budget - _RESERVED - self.count(self._text())
 
     def put(self, place: float, text: str) -> bool:
@@ -100,7 +96,6 @@ class _Page:
         return False
 
     def finished(self, cells: int, variables: int) -> str:
-        """The whole note, with what is not in it."""
         missing = [
             f"{number:,} {noun}{'' if number == 1 else 's'}"
             for number, noun in ((cells, "other cell"), (variables, "other variable"))
@@ -123,10 +118,9 @@ class _CellsAround:
         ids = [cell.id for cell in self._cells]
         self._active = ids.index(where.active) if where.active in ids else None
         self.included: list[CellState] = []
-        """Those that are in the note, the most important first."""
+        """Cells in the note, the most important first."""
 
     def put_first(self) -> None:
-        """The cell that the user is in."""
         if self._active is None:
             return
         cell, page = self._cells[self._active], self._page
@@ -142,7 +136,7 @@ class _CellsAround:
             page.put_cut(place + 0.2, "Its output:", output, page.room // 3)
 
     def put_others(self) -> None:
-        """Its neighbours, the nearest first; with no such cell, the last ones in a line each."""
+        """The neighbours, nearest first; without a current cell, the last ones in a line each."""
         if self._active is None:
             for index in range(len(self._cells) - 1, max(-1, len(self._cells) - 1 - _LAST), -1):
                 first = next(iter(self._cells[index].source.strip().splitlines()), "")
@@ -167,7 +161,7 @@ class _CellsAround:
 
 
 def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, cells: int) -> int:
-    """Add what the cells name, as many as fit into a part of the room; how many do not."""
+    """Add variables, as many as fit into a part of the room; returns how many do not."""
     place, head = cells + 3, "Variables that these cells name:"
     if where.trouble:
         page.put(place, where.trouble)
@@ -183,7 +177,7 @@ def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, c
 
 
 def _named(where: NotebookContext, included_cells: Iterable[CellState]) -> Iterator[Variable]:
-    """The variables that the shown cells and their neighbours name, in that order."""
+    """The variables that the included cells and their neighbours name, in that order."""
     known = {variable.name: variable for variable in where.variables if variable.type != "module"}
     cells = where.state.cells
     ids = {cell.id for cell in included_cells}
@@ -243,13 +237,12 @@ def _variable(variable: Variable) -> str:
 
 
 def _with_head(head: str, text: str) -> str:
-    """The text below its head, every line of it indented, whatever ends a line there."""
+    """Indent every line below the head, whatever ends a line there."""
     lines = [f"    {line}" if line.strip() else "" for line in text.splitlines()]
     return "\n".join([head, *lines])
 
 
 def _line(text: str) -> str:
-    """On one line, however the text is broken."""
     return " ".join(text.split())[:_MAX_LINE_LENGTH]
 
 

@@ -1,8 +1,7 @@
 """What an executing agent is told about its task.
 
-First what all steps of an execution are told alike, so that prompts of steps that run side by
-side begin with the same words and a server can cache them; then what this step builds on; the
-step itself comes last.
+First what all steps of an execution are told alike, so that a server can cache the common prefix of
+prompts of concurrent steps; then what this step builds on; the step itself comes last.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from ...llm.prompt import read_prompt
 from ...llm.tokens import Count, cut_middle
 
 BRIEFING_TOKENS = 3_000
-"""For the user's request, and for the planner's questions with the answers: half for each."""
+"""Half for the user's request, half for the planner's questions with their answers."""
 RESULTS_TOKENS = 3_000
-"""For the results that a step builds on."""
 _LINE_TOKENS = 8
 """What a result costs beside its text."""
 _FAILURES_ARE_RESULTS = (
@@ -34,7 +32,7 @@ _FIND_THE_REST = "Find the rest with recall."
 
 @dataclass(frozen=True)
 class Results:
-    """Of the steps that a step depends on, directly or not."""
+    """Results of the steps that a step depends on, directly or not."""
 
     by_step: Mapping[str, str]
     """As far as there was room, in the plan's order."""
@@ -50,7 +48,7 @@ def briefing_text(
 ) -> str:
     """What the user asked for and answered, the same for all steps of an execution.
 
-    `moves` are of files that the words of the plan may call by their old names.
+    `moves` are of files that the plan may call by their old names.
     """
     said = "\n".join(f"- {answer.question} {answer.label}" for answer in answers)
     room = BRIEFING_TOKENS // 2
@@ -73,8 +71,8 @@ def results_for(
 ) -> Results:
     """The results that a step builds on, nearest first, until the room is used up.
 
-    Steps that are equally near share what room there is; too long a result is cut. Only as
-    many steps are looked at as have room, however many the plan has.
+    Steps that are equally near share the room; long results are cut. Only as many steps are visited
+    as have room, however many the plan has.
     """
     found: dict[str, str] = {}
     room, complete = RESULTS_TOKENS, True
@@ -108,7 +106,7 @@ def assignment_text(
     problem: str = "",
     findings: str = "",
 ) -> str:
-    """The step in full, after the briefing and the results it builds on, and how to end."""
+    """The briefing, the results it builds on, the step in full, and how to end."""
     lines = [
         briefing,
         *(f"Result of step {step_id}: {summary}" for step_id, summary in results.by_step.items()),
@@ -126,7 +124,7 @@ def assignment_text(
 
 
 def _how_to_end(step: PlanStep) -> str:
-    """A reviewer ends with a review; for whoever only runs things, what fails is a result too."""
+    """A reviewer ends with a review; for roles that only run things, a failure is a result too."""
     if is_review(step):
         return read_prompt("formats", "step_review.md")
     lines = [read_prompt("formats", "result.md")]

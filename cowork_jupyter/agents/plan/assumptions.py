@@ -12,7 +12,7 @@ from .plans import Plans
 
 @dataclass(frozen=True)
 class Settlement:
-    """What the user says of one assumption: of a plan, or of what an agent said."""
+    """What the user says of one assumption, of a plan or of an answer."""
 
     index: int
     status: AssumptionStatus
@@ -23,14 +23,12 @@ class Settlement:
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of it."""
-
     assumptions: list[Assumption]
     """All of the same plan or answer."""
     job_id: str | None
     """The job whose plan or answer rests on them."""
     news: str = ""
-    """What an agent must be told; nothing if that is known already."""
+    """What an agent must be told; empty if nothing is new."""
 
 
 def settle(plans: Plans, context_id: str, said: Settlement) -> Settled:

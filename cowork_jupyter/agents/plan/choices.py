@@ -8,9 +8,9 @@ from .step_check import StepEnd
 
 RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
 ACCEPT = "accept"
-"""What was done of a step is good enough."""
+"""The step is good enough as it is."""
 UPDATE = "update"
-"""The same, and what is pinned is from now on as it is now."""
+"""Accept, and pin the current state as what is expected."""
 
 _OPTIONS = [
     Option(label="Try again", value=RETRY),
@@ -31,7 +31,7 @@ ABOUT_HINT = Question(question="What should I do differently?", allow_custom=Tru
 
 
 def about_failure(step: PlanStep, end: StepEnd) -> Question:
-    """A step has failed, was done in part only, or says it is done and is not."""
+    """A step has failed, was done only in part, or says it is done and is not."""
     failed = end.result.status == "failed"
     own = {expectation.id for expectation in step.expects}
     can_update = any(result.updated and result.expectation.id not in own for result in end.broken)

@@ -1,4 +1,4 @@
-"""Locks on files, so that two tasks never write the same one at once."""
+"""Locks on files, so that no two tasks write the same one at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 
 class FileLocks:
-    """A lock for each path, made when needed and forgotten when nobody holds it."""
+    """A lock for each path, made when needed and dropped when nobody holds it."""
 
     def __init__(self) -> None:
         self._locks: dict[str, asyncio.Lock] = {}
@@ -16,7 +16,7 @@ class FileLocks:
 
     @asynccontextmanager
     async def hold(self, paths: Iterable[str]) -> AsyncIterator[None]:
-        """Hold all of these. Taken in sorted order, so that no two can wait for each other."""
+        """Hold all of these. Acquired in sorted order to avoid deadlock."""
         wanted = sorted(set(paths))
         for path in wanted:
             self._interested[path] = self._interested.get(path, 0) + 1

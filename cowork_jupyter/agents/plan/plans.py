@@ -35,8 +35,6 @@ from .plan_progress import PlanProgress
 
 @dataclass
 class Plans:
-    """The plans of all conversations."""
-
     factory: AgentFactory
     jobs: Jobs
     inquiries: Inquiries
@@ -47,8 +45,8 @@ class Plans:
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
 
-        The notebook that the conversation belongs to does not count: the user works in it all the
-        time, and whatever changes a cell there looks first whether that is still the same.
+        The notebook of the conversation does not count: the user works in it all the time, and
+        tools that change a cell check that it is unchanged.
         """
         store, workspace = self.factory.journal.store, self.factory.tools.workspace
         executions = store.executions(revision.plan_id)
@@ -81,9 +79,9 @@ class Plans:
     def edit(
         self, context_id: str, raw: dict[str, Any], revision: int, plan_id: str | None = None
     ) -> PlanRevision:
-        """Store an edited plan as a new revision, unless somebody else was quicker.
+        """Store an edited plan as a new revision. Raises Conflict if `revision` is not the newest.
 
-        Where there is none yet, which is revision 0, this is the first: one made by hand.
+        Revision 0 stands for no plan yet: then this is the first, made by hand.
         """
         newest = self.find(context_id, plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
@@ -111,8 +109,8 @@ class Plans:
         return revised
 
     def settle_assumptions(self, revision: PlanRevision, assumed: list[Assumption]) -> None:
-        """Store what the user says of a plan's assumptions. Like how far its steps have come, that
-        is told beside the plan: what was approved stays the same revision.
+        """Store what the user says of a plan's assumptions. Like step statuses, that does not make
+        a new revision: what was approved stays.
         """
         for execution in self._under_way.values():  # which stores the plan again, from its copy
             copy = execution.progress.revision
@@ -133,9 +131,9 @@ class Plans:
         return newest
 
     def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
-        """The user's approval of the very revision that the job names: execute it.
+        """Execute the very revision that the job names, which the user has approved.
 
-        Where a run stopped half way the next one goes on; a plan that is done begins anew.
+        Continues where a run stopped half way; a plan that is done starts anew.
         """
         revision = job.plan_revision or 0
         approved = self.executable(context.id, revision, job.plan_id)
@@ -155,7 +153,7 @@ class Plans:
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
     async def propose(self, job: Job, plan: Plan, used: Sequence[Guidance] = ()) -> Outcome:
-        """What a job does for which no planner is needed: show a plan that there is already."""
+        """For jobs that need no planner: show a plan that exists already."""
         log = RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER)
         propose_plan(log, plan)
         if used:
@@ -163,15 +161,14 @@ class Plans:
         return Outcome()
 
     async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
-        """What a job does that a message of the user began."""
         return await self.factory.run(
             context, role, job.id, request, self.factory.budget(job, role)
         )
 
     def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
-        """Go on with an interrupted or stopped job: completed tasks are not repeated.
+        """Resume an interrupted or stopped job: completed tasks are not repeated.
 
-        What was spent before still counts; `limits` hold from now on in place of the job's.
+        What was spent before still counts; `limits` replace the job's from now on.
         """
         store = self.factory.journal.store
         job = store.job(job_id)
@@ -194,7 +191,7 @@ class Plans:
         return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
 
     def decide(self, job_id: str, task_id: str, choice: str) -> Job:
-        """Try a failed task again, or skip it: now if its job asks, else by resuming the job."""
+        """Retry or skip a failed task: now if its job asks, else by resuming the job."""
         store = self.factory.journal.store
         job, task = store.job(job_id), store.task(task_id)
         if task.job_id != job_id:
@@ -218,9 +215,9 @@ class Plans:
         self._progress(context, job, approved).skip(task)
 
     def _approved(self, job: Job) -> PlanRevision | None:
-        """The revision that the user approved with this job, which must be the newest still.
+        """The revision that the user approved with this job, which must still be the newest.
 
-        None for a job that executes no plan, whatever plan there is beside it.
+        None for a job that executes no plan.
         """
         if job.kind is not JobKind.PLAN:
             return None
@@ -247,7 +244,7 @@ class Plans:
             del self._under_way[job.id]
 
     def move_file(self, old: str, new: str) -> None:
-        """The user has renamed or moved a file: the steps that are under way hear of it."""
+        """The user has renamed or moved a file: update the plans under way."""
         for execution in self._under_way.values():
             execution.progress.revision.move_file(old, new)
 
@@ -256,7 +253,7 @@ class Plans:
         return PlanProgress(self.factory.journal, acting, job, revision)
 
     def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
-        """The newest revision of a plan: of the current one, unless named."""
+        """The newest revision of the plan, by default of the current one. Raises NotFound."""
         newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
         if newest is None and plan_id:
             raise _no_such_plan(plan_id)
@@ -267,7 +264,6 @@ class Plans:
     def revision(
         self, context_id: str, revision: int | None, plan_id: str | None = None
     ) -> PlanRevision:
-        """One revision of a plan, the newest unless named."""
         newest = self.newest(context_id, plan_id)
         if revision in (None, newest.revision):
             return newest
@@ -277,7 +273,7 @@ class Plans:
         return found
 
     def checked(self, raw: dict[str, Any]) -> Plan:
-        """The plan, if it is sound and all can do their steps; else an error with the place."""
+        """Validate a plan; the error names the place."""
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:
@@ -302,7 +298,7 @@ def _no_such_plan(plan_id: str) -> NotFound:
 
 
 def _approval(job: Job) -> str:
-    """What stands for the approval among the messages. Only a person's is their own words."""
+    """The message that stands for the approval. Only a person's is in their own words."""
     which = f"the plan (revision {job.plan_revision or 0})"
     if job.by == "person":
         return f"Execute {which}."

@@ -1,7 +1,7 @@
 """A review that asks for changes sends the work back: the same steps again, as new tasks.
 
-The steps stay what was approved, with their tools and files; only what the review found is added
-to what they are told. How often, the approved plan says.
+The steps stay as approved, with their tools and files; only the findings are added to what they are
+told. The approved plan says how often.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def is_due(step: PlanStep, task: Task, review: Review | None) -> bool:
 
 
 def sent_back(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanStep]:
-    """The steps that run again, in their order; not those that the user has skipped."""
+    """The steps that run again, in order; not those that the user has skipped."""
     again = sent_back_by(review, steps)
     return [step for step in again if step.status is not StepStatus.SKIPPED]
 
@@ -60,7 +60,7 @@ def tasks_again(
 
 
 def findings_text(step: PlanStep, task: Task, count: Count) -> str:
-    """What somebody is told whose step was sent back; empty in the first round."""
+    """What the agent of a step that was sent back is told; empty in the first round."""
     if not task.findings:
         return ""
     may_write = step.runs_as.permits([Permission.WRITE_FILES])

@@ -1,6 +1,6 @@
-"""Whether a step that says it is done has done what was planned.
+"""Checks whether a step that says it is done has done what was planned.
 
-Held against the log and the workspace, never against the words of the model. Steps that plan
+Checked against the log and the workspace, never against the words of the model. Steps that plan
 only to look, or nothing in particular, are done when they say so.
 """
 
@@ -33,29 +33,25 @@ _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
 @dataclass(frozen=True)
 class StepEnd:
-    """How an attempt at a step ended: what its agent says, and what is lacking all the same."""
+    """How an attempt at a step ended: what its agent reports, and what is lacking all the same."""
 
     result: StepResult
     shortfalls: list[Shortfall] = field(default_factory=list)
     broken: list[CheckedExpectation] = field(default_factory=list)
     """Expectations that are not met; they are among the shortfalls too."""
     review: Review | None = None
-    """What a reviewer found."""
 
     @property
     def is_done(self) -> bool:
-        """Whether nobody needs to be asked."""
         return self.result.status == "done" and not self.shortfalls
 
     @property
     def problem(self) -> str:
-        """What is lacking, in a sentence; empty if nothing is."""
         lacking = " and ".join(shortfall.what for shortfall in self.shortfalls)
         return f"It says it is done, but it {lacking}." if lacking else ""
 
     @property
     def text(self) -> str:
-        """All of it in words."""
         return (
             f"{self.problem} Its report: {self.result.text}" if self.problem else self.result.text
         )
@@ -77,7 +73,7 @@ def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str |
 
 @dataclass(frozen=True)
 class StepCheck:
-    """Finds what is lacking of one step, by what is stored of its task."""
+    """Finds the shortfalls of one step from what is stored of its task."""
 
     step: PlanStep
     task: Task
@@ -86,7 +82,6 @@ class StepCheck:
     workspace: Workspace
 
     def shortfalls(self) -> list[Shortfall]:
-        """What was planned and is not so."""
         return [*self._nothing_done(), *self._missing_files()]
 
     @property
@@ -117,7 +112,9 @@ class StepCheck:
 
     @cached_property
     def _named(self) -> dict[str, frozenset[Permission]]:
-        """What the step names and what that may do. Of agents of others nobody can say."""
+        """The permissions of the tools that the step names. Those of external agents are
+        unknown.
+        """
         found = ((name, self._may_do(name)) for name in self.step.tools_needed)
         return {name: held for name, held in found if held is not None}
 
@@ -129,14 +126,14 @@ class StepCheck:
 
     @cached_property
     def _succeeded(self) -> list[str]:
-        """The tools of calls that succeeded, in all attempts."""
+        """The tools of successful calls, in all attempts."""
         messages = self.store.newest_messages(self.task.context_id, self.task.id)
         results = (message.data for message in messages if isinstance(message.data, ToolResultData))
         return [result.tool for result in results if result.ok]
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """What became of files, by the checkpoints: also of those that no tool has named."""
+        """Changed files by the checkpoints: also those that no tool has named."""
         taken = self.store.task_checkpoints(self.task.context_id, self.task.id)
         return {
             _plain(file["path"]): file["change"]
@@ -145,9 +142,9 @@ class StepCheck:
         }
 
     def _is_work(self, name: str) -> bool:
-        """Whether a call was one that was planned, or changed a file in another way.
+        """Whether a call was planned, or changed a file in another way.
 
-        What a command beyond the plan did, its checkpoint tells.
+        What a command beyond the plan did is known from its checkpoint.
         """
         tool = self.tools.get(name)
         if tool is None or tool.permissions <= _LOOKING:
@@ -165,7 +162,7 @@ class StepCheck:
 
 
 def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iterator[Shortfall]:
-    """What is lacking of a review that has to be settled before the plan goes on."""
+    """What is lacking of a review that must be settled before the plan goes on."""
     if not step.rounds:
         return
     if review is None:
@@ -177,7 +174,6 @@ def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iter
 
 
 def broken_shortfall(result: CheckedExpectation) -> Shortfall:
-    """A broken expectation, as the step's shortfall."""
     what = f"broke an expectation ({words(result)})"
     return Shortfall(kind=ShortfallKind.BROKEN_EXPECTATION, what=what)
 

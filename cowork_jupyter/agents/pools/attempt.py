@@ -1,4 +1,4 @@
-"""One call on its way to a worker, as the coordinator knows it."""
+"""One call on its way to a worker, as the coordinator sees it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from .worker import WorkerOrder
 
 
 class Lost(Exception):
-    """The worker is gone, and nobody knows how far it came."""
+    """The worker is gone, and nobody knows how far it got."""
 
 
 class Attempt:
-    """One call on its way: who claimed it, and what came of it."""
+    """One attempt at a call: who claimed it, and its outcome."""
 
     def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
         self.order = order
         self._show = show
         self.only_at: str | None = None
-        """The worker that has what the call needs; None if any will do."""
+        """The worker that has what the call needs; None for any."""
         self.claimed: Callable[[str], None] = lambda _worker: None
-        """Told who runs it, before it begins."""
+        """Called with the worker before it begins."""
         self.pack: Callable[[], Awaitable[Parcel]] | None = None
-        """Gives the files for a worker that does not see the workspace; None: it must see it."""
+        """Packs the files for a worker that does not see the workspace; None if it must see it."""
         self.parcel: Parcel | None = None
-        """Those that were sent."""
         self.worker: str | None = None
         """Who runs it; None as long as nothing has begun."""
         self.outcome: asyncio.Future[ToolResult | Brought] = (
@@ -38,9 +37,9 @@ class Attempt:
         self.ended = asyncio.Event()
 
     def claim(self, worker: str) -> bool:
-        """Whether this worker may run it: the first one that asks, and nobody else.
+        """Whether this worker may run it: only the first one that asks.
 
-        That somebody asks again means that Dask runs it again, because the first is gone.
+        A second claim means that Dask runs it again, because the first worker is gone.
         """
         if self.outcome.done() or self.worker is not None:
             self.lose()
@@ -50,18 +49,16 @@ class Attempt:
         return True
 
     def hear(self, output: str) -> None:
-        """Show what it has written; what cannot be shown must not go on unseen."""
+        """Show its output; a call whose output cannot be shown must not go on unseen."""
         try:
             self._show(output)
         except CoworkError as error:
             self.fail(error)
 
     def fail(self, error: Exception) -> None:
-        """There will be no result, unless there is one already."""
         if not self.outcome.done():
             self.outcome.set_exception(error)
 
     def lose(self) -> None:
-        """Its worker is gone."""
         self.ended.set()
         self.fail(Lost())

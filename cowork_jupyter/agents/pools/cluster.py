@@ -1,8 +1,8 @@
 """The coordinator's end of a Dask cluster: attempts are sent out, claimed, and come back.
 
-All talk goes the way that Dask's own does, through its scheduler and under its security
-settings, so workers need not be able to reach this process: they publish to a topic, and are
-answered by a function run in their process.
+All messages take the way of Dask's own, through its scheduler and under its security settings, so
+workers need not be able to reach this process: they publish to a topic, and are answered by a
+function run in their process.
 """
 
 from __future__ import annotations
@@ -50,27 +50,27 @@ class Cluster:
         self._own: Dask = None
         self._attempts: dict[str, Attempt] = {}
         self._seen: dict[str, Any] = {}
-        """Whether a worker sees the workspace; an exception where it cannot work for us at all."""
+        """Whether a worker sees the workspace; an exception if it cannot work for us at all."""
         self._is_shared = True
         self._background: set[asyncio.Task[None]] = set()
 
     async def check(self) -> None:
-        """Raise `CoworkError` if the cluster cannot be reached or its workers cannot work for us.
+        """Raise CoworkError if the cluster cannot be reached or its workers cannot work for us.
 
-        A cluster without any workers is fine: some start them when there is work.
+        A cluster without workers is fine: some start them when there is work.
         """
         seen = await self._prove(await self.connected())
         if seen and all(isinstance(answer, Exception) for answer in seen.values()):
             raise self._unfit(*next(iter(seen.items())))
 
     async def is_shared(self) -> bool:
-        """Whether all workers see the workspace, as far as anybody knows."""
+        """Whether all workers see the workspace, as far as known."""
         if not self._seen:
             await self.check()
         return self._is_shared
 
     async def connected(self) -> Dask:
-        """The client of the cluster; raises `CoworkError` that says why there is none."""
+        """The client of the cluster. Raises CoworkError if there is none."""
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.aclose()
@@ -92,7 +92,7 @@ class Cluster:
             await own.close()
 
     async def run(self, attempt: Attempt) -> ToolResult | Brought:
-        """Let a worker run this. Raises `Lost`.
+        """Let a worker run this. Raises Lost.
 
         Cancelling ends what runs there, and waits until it has ended.
         """
@@ -121,7 +121,7 @@ class Cluster:
             future.release()  # which also ends following it
 
     async def tell(self, worker: str, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have a function run in a worker's process, if it can be reached."""
+        """Run a function in a worker's process, if it can be reached."""
         with suppress(Exception):  # whoever is gone has nothing of ours any more
             async with asyncio.timeout(CONNECT):
                 client = await self.connected()
@@ -152,12 +152,12 @@ class Cluster:
         return client
 
     def _listen(self, client: Dask) -> None:
-        """Said before every call: a scheduler that was restarted has forgotten it."""
+        """Repeated before every call: a restarted scheduler has forgotten the subscription."""
         client.subscribe_topic(self._topic, lambda event: self._hear(client, event[1]))
         client.subscribe_topic("all", lambda event: self._watch(event[1]))
 
     async def _start_cluster(self, dask: Dask) -> Dask:
-        """Without an address: worker processes on this machine, for as long as we are there."""
+        """Without an address: worker processes on this machine, for as long as we run."""
         self._own = await dask.LocalCluster(
             n_workers=self._settings.max_parallel,
             threads_per_worker=1,
@@ -167,7 +167,7 @@ class Cluster:
         return self._own
 
     async def _prove(self, client: Dask, workers: list[str] | None = None) -> dict[str, Any]:
-        """Let workers look for a file that is there for this moment only."""
+        """Let workers look for a file that exists for this moment only."""
         proof = Proof.in_folder(self._settings.workspace)
         try:
             await asyncio.to_thread(proof.write)
@@ -199,7 +199,6 @@ class Cluster:
     # What comes from the cluster
 
     def _watch(self, event: dict[str, Any]) -> None:
-        """What happens to the cluster itself."""
         if event.get("action") != "remove-worker":
             return
         self._seen.pop(event["worker"], None)
@@ -208,7 +207,7 @@ class Cluster:
                 attempt.lose()
 
     def _hear(self, client: Dask, message: dict[str, Any]) -> None:
-        """What our calls tell from their workers."""
+        """Messages of our calls from their workers."""
         attempt = self._attempts.get(message["attempt"])
         if message["kind"] == "claim":
             granted = attempt if attempt and attempt.claim(message["worker"]) else None
@@ -220,7 +219,7 @@ class Cluster:
                 attempt.hear(message["text"])
 
     async def _answer(self, client: Dask, message: dict[str, Any], attempt: Attempt | None) -> None:
-        """Tell a worker whether to begin; it must have the files if it is to."""
+        """Tell a worker whether to begin; its files must have been sent by then."""
         worker, claim = message["worker"], message["claim"]
         try:
             parcel = await self._supplied(client, attempt, worker, claim) if attempt else None
@@ -235,7 +234,7 @@ class Cluster:
     async def _supplied(
         self, client: Dask, attempt: Attempt, worker: str, claim: str
     ) -> Parcel | None:
-        """What was sent to a worker that does not see the workspace."""
+        """Send the files to a worker that does not see the workspace."""
         if worker not in self._seen:
             async with asyncio.timeout(CONNECT):
                 await self._prove(client, [worker])
@@ -264,7 +263,6 @@ class Cluster:
 
 
 async def _follow(future: Dask, attempt: Attempt) -> None:
-    """Bring home what the call gave back."""
     try:
         answer = await future.result()
     except CancelledError:  # the scheduler has forgotten it, or was told to

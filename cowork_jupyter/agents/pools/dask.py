@@ -45,15 +45,16 @@ from .taken_along import TakenAlong, taken_along
 from .worker import WorkerOrder
 
 MAX_ATTEMPTS = 3
-"""Workers that may die during one harmless call, before it is given up."""
+"""Workers that may die during one harmless call before it is given up."""
 MAX_LISTED = 10
 MAX_REPEATED = 2_000
-"""Characters of a call's output that are told although what it wrote was refused."""
+"""Characters of a call's output that are reported although what it wrote was refused."""
 WORK_ON_COPIES = TABLE_TOOLS | {execute_command.name}
-"""Tools that do as well on copies of the files that they are about, beside code in scratch. All
-others are about the workspace itself, and run where it is."""
+"""Tools that work as well on copies of their files, beside code in scratch. All others are about
+the workspace itself, and run where it is.
+"""
 QUEUED = 5.0
-"""Seconds without a free worker after which that is said."""
+"""Seconds without a free worker after which that is reported."""
 
 
 class DaskPool:
@@ -65,13 +66,10 @@ class DaskPool:
         self._tasks: dict[str, _TaskAtWork] = {}
 
     async def prepare(self) -> None:
-        """Connect to the cluster, or say why that cannot be."""
         await self._cluster.check()
 
     def tools(self, registry: ToolRegistry, log: RunLog, files: Sequence[str] = ()) -> ToolRegistry:
-        """Those that need nothing but the workspace are sent out, and code that runs in scratch;
-        the others stay here.
-        """
+        """Send out tools that need nothing but the workspace, and code that runs in scratch."""
         portable = default_tools()
         task = _TaskAtWork(self._cluster, self._settings, log, dict.fromkeys(files))
         self._tasks[log.task_id or ""] = task
@@ -84,14 +82,13 @@ class DaskPool:
         return registry.replacing(*sent, *([task.with_scratch_sent_out(code)] if code else []))
 
     async def end_task(self, task_id: str) -> None:
-        """End its scratch kernel, if it has one."""
         task = self._tasks.pop(task_id, None)
         if task and task.kernel_at:
             await self._cluster.tell(task.kernel_at, end_scratch, self._settings, task_id)
             await self._cluster.tell(task.kernel_at, remove_tree, task_id)
 
     def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
-        """Questions about tables are sent out if they are about folders, or about large files."""
+        """Send out queries about folders of tables or large files."""
         task = _TaskAtWork(self._cluster, self._settings, log)
         return registry.replacing(*map(task.sent_out_if_large, table_tools()))
 
@@ -112,8 +109,6 @@ class _TaskAtWork:
     """The worker that has its scratch kernel, once code has run there."""
 
     def sent_out(self, tool: Tool) -> Tool:
-        """The same tool, run at a worker."""
-
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             if tool.name in WORK_ON_COPIES or await self.cluster.is_shared():
                 return await self._run(tool, parameters, context)
@@ -122,8 +117,6 @@ class _TaskAtWork:
         return replace(tool, run=run)
 
     def sent_out_if_large(self, tool: Tool) -> Tool:
-        """The same tool, run at a worker where there is much to read."""
-
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             paths = paths_of(parameters.model_dump(mode="json"))
             is_large = await asyncio.to_thread(are_large, context.workspace, paths)
@@ -134,7 +127,7 @@ class _TaskAtWork:
         return replace(tool, run=run)
 
     def with_scratch_sent_out(self, tool: Tool) -> Tool:
-        """The same tool; what it runs in scratch runs at a worker, the rest where it did."""
+        """What it runs in scratch runs at a worker, the rest where it did."""
         if tool.read_only:
             return replace(tool, read_only=self.with_scratch_sent_out(tool.read_only))
         return self._in_scratch(tool) if issubclass(tool.parameters, ScratchCode) else tool
@@ -181,7 +174,7 @@ class _TaskAtWork:
     async def _at_home(
         self, outcome: ToolResult | Brought, attempt: Attempt, context: ToolContext
     ) -> ToolResult:
-        """What came of it, once what a worker changed in its copies is written here, too."""
+        """The result, once what a worker changed in its copies is written here, too."""
         if isinstance(outcome, ToolResult):
             return outcome
         assert attempt.parcel
@@ -201,7 +194,7 @@ class _TaskAtWork:
         return replace(result, text=f"{result.text}\n{note}", data=data)
 
     def _keep_kernel_at(self, worker: str) -> None:
-        """Also of code that fails or is cancelled: it leaves variables, and a process."""
+        """Also for code that fails or is cancelled: it leaves variables, and a process."""
         self.kernel_at = worker
 
     def _order(self, tool: Tool, parameters: ToolParameters, context: ToolContext) -> WorkerOrder:
@@ -253,4 +246,4 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def _nowhere(_text: str) -> None:
-    """Where output would go; the worker says where it really goes."""
+    """A placeholder that can be pickled; the worker puts its own output in."""

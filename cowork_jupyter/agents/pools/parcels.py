@@ -1,4 +1,4 @@
-"""The coordinator's side of files that are sent: what goes out, and what is written at home."""
+"""The coordinator's side of sent files: what goes out, and what is written back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sent_files import Layout, LeftFile, SentFile, keep, lacking
 
 MAX_FILES = 5_000
 MAX_SENT = 1_000_000_000
-"""Bytes of the files of one call, sent or there already."""
+"""Bytes of the files of one call, including those already there."""
 PIECE = 4 * 1024 * 1024
 
 At = Callable[..., Awaitable[Any]]
@@ -50,7 +50,7 @@ class Parcel:
 
 
 def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd: str) -> Parcel:
-    """What these paths stand for; what is not there, or may not be read, is not sent."""
+    """Collect the files at these paths; what is not there, or may not be read, is not sent."""
     found = dict.fromkeys([*_named(workspace, paths), *_tables(workspace, tables)])
     if len(found) > MAX_FILES:
         raise InvalidInput(
@@ -68,9 +68,9 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
 
 
 def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[LeftFile]) -> list[str]:
-    """Write what a call changed, all of it or nothing; gives the paths.
+    """Write what a call changed, all of it or nothing; returns the paths.
 
-    Whatever is not as it was sent was changed here meanwhile, and that counts.
+    Files that are not as they were sent were changed here meanwhile: raises Conflict.
     """
     sent = {file.path: file.digest for file in layout.files}
     changed = [
@@ -101,7 +101,6 @@ def _write(place: Place, data: bytes | None) -> None:
 
 
 def _digest(workspace: Workspace, path: str) -> str | None:
-    """Of what is there now; None if nothing is."""
     with workspace.locate(path) as place:
         return _sent(path, place).digest if place.exists() else None
 
@@ -123,7 +122,7 @@ def _named(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _tables(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
-    """Whatever is wrong with them is said here: at the worker nobody could know."""
+    """Problems with them are raised here: the worker could not know."""
     for path in paths:
         for file in find_source(workspace, path)["files"]:
             yield file["path"]

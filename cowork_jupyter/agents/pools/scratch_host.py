@@ -1,7 +1,7 @@
 """Scratch kernels in a worker's process.
 
-They keep their variables between the calls of a step, so they belong to an event loop that
-outlives a call: Dask gives each call a thread, and that thread a loop for as long as it runs.
+They keep their variables between the calls of a step, so they need an event loop that outlives a
+call: Dask gives each call a thread, and that thread a loop for as long as it runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class ScratchHost:
-    """The kernels of this process, each for one step of somebody's plan."""
+    """The kernels of this process, each for one step of a plan."""
 
     def __init__(self, settings: Settings) -> None:
         self._kernels = ScratchKernels(Sandbox(settings))
@@ -28,7 +28,7 @@ class ScratchHost:
         threading.Thread(target=self._loop.run_forever, name="cowork-scratch", daemon=True).start()
 
     async def use(self, name: str, work: Callable[[ConfinedKernel], Awaitable[T]]) -> T:
-        """Do something with a kernel, in its loop; being cancelled here cancels it there."""
+        """Use a kernel, in its loop; being cancelled here cancels it there."""
 
         async def there() -> T:
             return await work(self._kernels.of(name))
@@ -36,7 +36,6 @@ class ScratchHost:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))
 
     async def end(self, name: str) -> None:
-        """Its step is done."""
         ending = asyncio.run_coroutine_threadsafe(self._kernels.end(name), self._loop)
         await asyncio.wrap_future(ending)
 

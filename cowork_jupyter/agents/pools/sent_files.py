@@ -1,7 +1,7 @@
 """Files at a worker that does not see the workspace.
 
-They are kept by what is in them, so nothing is sent twice, and laid out for a call as they are at
-home. What the call has changed then is told by comparing.
+They are stored by content, so nothing is sent twice, and laid out for a call as they are at home.
+Comparing tells what the call has changed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ from ...tools.sizes import size_text
 MAX_BROUGHT = 256_000_000
 """Bytes that one call may give back."""
 MAX_STORE = 4_000_000_000
-"""Bytes that a worker keeps; what was not used for longest goes first."""
+"""Bytes that a worker stores; the least recently used go first."""
 
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as it is at home."""
-
     path: str
     digest: str
     is_executable: bool = False
@@ -44,13 +42,11 @@ class Layout:
 
     files: tuple[SentFile, ...]
     folders: tuple[str, ...] = ()
-    """Those that are there although they may be empty."""
+    """Created even if empty."""
 
 
 @dataclass(frozen=True)
 class LeftFile:
-    """What a call left there."""
-
     path: str
     data: bytes | None = field(repr=False)
     """None if it was removed."""
@@ -58,14 +54,14 @@ class LeftFile:
 
 @dataclass(frozen=True)
 class Brought:
-    """What came of a call at a worker that does not see the workspace."""
+    """The result of a call at a worker that does not see the workspace."""
 
     result: ToolResult
     changes: tuple[LeftFile, ...]
 
 
 class FileStore:
-    """Contents by their digests, in a folder of the worker's own."""
+    """Contents by digest, in a folder of the worker's own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -75,7 +71,7 @@ class FileStore:
         return self._folder / digest
 
     def lacks(self, digests: Collection[str]) -> list[str]:
-        """Those that must be sent; the others are needed now, so they stay."""
+        """Those that must be sent; the others are touched, so that they stay."""
         lacking = []
         for digest in digests:
             try:
@@ -85,7 +81,7 @@ class FileStore:
         return lacking
 
     def add(self, sender: str, digest: str, piece: bytes, *, is_last: bool) -> bool:
-        """Take the next piece; whether it is, with the last one, what it should be."""
+        """Append a piece; with the last one, returns whether the digest matches."""
         part = self._folder / f"{digest}.{sender}"
         with part.open("ab") as file:
             file.write(piece)
@@ -118,7 +114,7 @@ class CopiedTree:
     """A folder that stands for the workspace, for one call after the other."""
 
     def __init__(self, folder: Path, store: FileStore, left_out: Collection[str]) -> None:
-        """`left_out` are names that checkpoints pass by, so what is called so stays where it is."""
+        """`left_out` are names that checkpoints ignore, so such files are not brought back."""
         self.folder = folder
         self._store = store
         self._left_out = frozenset(left_out)
@@ -142,7 +138,7 @@ class CopiedTree:
         self._marks = {path: _mark(self.folder / path) for path in wanted}
 
     def changes(self) -> tuple[LeftFile, ...]:
-        """What is not any more as it was laid out: regular files only."""
+        """Regular files that differ from what was laid out."""
         found = dict(self._files())
         removed = [LeftFile(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [
@@ -217,7 +213,6 @@ FOLDER = "cowork"
 
 
 def store_of(folder: str) -> FileStore:
-    """The store of a worker whose own folder this is."""
     return FileStore(Path(folder, FOLDER, "contents"))
 
 
@@ -236,18 +231,15 @@ def tree_at(folder: str, task: str | None, settings: Settings) -> CopiedTree:
 
 
 def remove_tree(task: str, dask_worker: Any) -> None:
-    """Its task is done."""
     tree = _trees.pop(Path(dask_worker.local_directory, FOLDER, f"task-{task}"), None)
     if tree:
         tree.remove()
 
 
 def lacking(digests: Sequence[str], dask_worker: Any) -> list[str]:
-    """What this worker must be sent."""
     return store_of(dask_worker.local_directory).lacks(digests)
 
 
 async def keep(sender: str, digest: str, piece: bytes, is_last: bool, dask_worker: Any) -> bool:
-    """Take a piece of what it lacks."""
     store = store_of(dask_worker.local_directory)
     return await asyncio.to_thread(store.add, sender, digest, piece, is_last=is_last)

@@ -1,4 +1,4 @@
-"""What code that runs in scratch at a worker takes along of the notebook's kernel, which stays."""
+"""What code in scratch at a worker needs of the notebook's kernel, which stays here."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ...workspace import Workspace
 
 @dataclass(frozen=True)
 class TakenAlong(NoKernels):
-    """Stands at a worker for the notebook's kernel."""
+    """Stands for the notebook's kernel at a worker."""
 
     program: str | None
     """Its Python, which the worker uses if it has it, too."""
     copies: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """Tables by their names."""
+    """Tables by name."""
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         return self.program

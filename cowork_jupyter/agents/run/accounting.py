@@ -1,4 +1,4 @@
-"""What each turn has used, and what that tells of the model."""
+"""Charges the usage of each turn to its job, and learns about the model from it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,16 @@ from .limits import RunLimits
 from .message_words import pictures_in, words_of
 
 _LESSONS = (1, 2, 4, 8, 16, 32)
-"""Turns after which the counter compares: what it can learn, it has learnt soon."""
+"""Turns after which the token counter is calibrated; later ones would teach it nothing new."""
 
 _TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
-"""A server that counts less than this part of so many tokens has not read them all."""
+"""A server that reports less than this share of so many tokens has truncated the prompt."""
 _TOO_LITTLE = 1_000
-"""No window is that small: such a server does not count what it had cached."""
+"""No context window is this small: such a server leaves cached tokens out of its count."""
 
 
 @dataclass
 class Accounting:
-    """Keeps the account of one run, and learns from what servers report."""
-
     log: RunLog
     limits: RunLimits
     budget: Budget
@@ -40,7 +38,7 @@ class Accounting:
     async def charge(
         self, reader: ReplyReader, messages: list[dict[str, Any]], name: str, *, is_free: bool
     ) -> None:
-        """Put on the account what a turn has used, as the server says, else as it seems."""
+        """Charge one turn: what the server reports, else an estimate."""
         spent = reader.usage
         if spent.total_tokens:
             # What a picture costs is not to be learnt for words.
@@ -54,7 +52,7 @@ class Accounting:
         await self.budget.spend(turn, name, self.log.task_id)
 
     def _was_truncated(self, spent: Usage, messages: list[dict[str, Any]], name: str) -> bool:
-        """Some servers cut off what is too long, and only their count of it tells."""
+        """Some servers silently truncate long prompts; only their token count gives that away."""
         sent, read = (
             sum(self.counter(words_of(message)) for message in messages),
             spent.prompt_tokens,
@@ -72,7 +70,6 @@ class Accounting:
         return True
 
     def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
-        """Keep limits also with a server that does not tell what was spent."""
         sent = sum(self.counter(words_of(message)) for message in messages)
         sent += sum(map(pictures_in, messages)) * IMAGE_TOKENS
         written = self.counter(reply.raw) + self.counter(reply.reasoning)

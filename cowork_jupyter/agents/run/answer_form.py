@@ -19,13 +19,12 @@ _UNFILLED = frozenset({"", "value", "nan", "none", "…", "..."})
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """The forms that a request asks for: how each begins, and the placeholder behind that."""
+    """`slots` maps how each requested form begins to the placeholder in it."""
 
     slots: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: str) -> AnswerForm:
-        """The forms in a request; mostly none."""
         slots: dict[str, str] = {}
         for opening, slot in _MARKED.findall(request):
             slots.setdefault(opening, slot.strip().lower())  # later ones are special cases
@@ -36,22 +35,21 @@ class AnswerForm:
 
     @property
     def wanted(self) -> list[str]:
-        """The forms as they should stand in the answer."""
         return self.missing("")
 
     def repaired(self, answer: str) -> str:
-        """The answer with the sign that small models forget: `count[7]` for `@count[7]`."""
+        """Put back the `@` that small models forget: `count[7]` becomes `@count[7]`."""
         for opening in self.slots:
             if opening.startswith("@") and opening not in answer:
                 answer = re.sub(rf"(?<![\w@]){re.escape(opening[1:])}", opening, answer)
         return answer
 
     def is_met(self, answer: str) -> bool:
-        """Whether there are forms, and the answer has all of them with their values."""
+        """Whether any forms are requested and the answer fills all of them."""
         return bool(self.slots) and not self.missing(answer)
 
     def missing(self, answer: str) -> list[str]:
-        """The forms that the answer lacks, or has without a value."""
+        """The forms that the answer lacks, or leaves without a value."""
         return [
             f"{opening}…{']' * opening.endswith('[')}"
             for opening, slot in self.slots.items()
@@ -60,7 +58,7 @@ class AnswerForm:
 
 
 def _value_behind(opening: str, answer: str) -> str:
-    """What the form holds where it stands last; a template's braces hold nothing."""
+    """The value of the last occurrence; a template's braces count as empty."""
     _, found, rest = answer.rpartition(opening)
     if not found:
         return ""

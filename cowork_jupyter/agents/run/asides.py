@@ -1,4 +1,4 @@
-"""What a model reads beside what was said: where the user is, and what their words point at."""
+"""What a model reads beside the conversation: the notebook note, and what messages mention."""
 
 from __future__ import annotations
 
@@ -14,44 +14,41 @@ from ...policy.visible import spell_hidden
 from ..log import RunLog
 
 _TABLES = ("variable", "column", "file")
-"""What can be a table."""
+"""Kinds of mentions that can be tables."""
 
 
 class MessageMentions(Protocol):
-    """What a message points at."""
-
     mentions: list[Mention]
     pictures: list[ImagePart]
     guidance: str
-    """How to go about it, which is no data of others."""
+    """Instructions for the agent; unlike the rest, trusted."""
 
     @property
     def text(self) -> str:
-        """For the model; it holds what others wrote."""
+        """For the model; contains untrusted text."""
 
 
 LookUp = Callable[[Message, int], Awaitable[MessageMentions]]
 
 
 class Asides:
-    """Those of one run, framed as data that others wrote."""
+    """The asides of one run, framed as untrusted data."""
 
     def __init__(self, log: RunLog, frame: Frame, note: str) -> None:
         self._log = log
         self._frame = frame
         self._text = note
         self.note = self._framed(note) if note else None
-        """About the notebook."""
         self._mentioned: dict[str, Message] = {}
-        """What messages of this run point at, by their ids."""
+        """By the id of the message that mentions them."""
 
     @property
     def text(self) -> str:
-        """All of it, where figures may come from."""
+        """Everything, as a source for figures."""
         return "\n\n".join([self._text, *(aside.text for aside in self._mentioned.values())])
 
     async def look_up(self, message: Message, find: LookUp, room: int) -> bool:
-        """Keep with a message what it points at; gives whether a table is among it."""
+        """Resolve the mentions of a message and store them with it; True if one is a table."""
         assert isinstance(message.data, TextData)
         found = await find(message, room)
         content = []
@@ -68,7 +65,6 @@ class Asides:
         return any(mention.kind in _TABLES and mention.tokens for mention in found.mentions)
 
     def mentioned(self, pictures: int) -> dict[str, Message]:
-        """What messages point at, by their ids, with so many pictures."""
         newest_first = with_pictures(reversed(self._mentioned.values()), pictures)
         return dict(zip(reversed(self._mentioned), newest_first, strict=True))
 
@@ -78,7 +74,7 @@ class Asides:
 
 
 def inserted(history: list[Message], before: str, aside: Message) -> list[Message]:
-    """The history with an aside just before that message, or at its beginning."""
+    """The history with the aside just before that message, or at its beginning."""
     ids = [message.id for message in history]
     place = ids.index(before) if before in ids else 0
     return [*history[:place], aside, *history[place:]]

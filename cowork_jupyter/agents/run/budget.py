@@ -1,4 +1,4 @@
-"""What one job may use in all: one account, shared by all of its tasks, wherever they run."""
+"""The budget of one job: one account, shared by all of its tasks, wherever they run."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ from .limits import GO_ON, about_going_on, about_reset
 from .pricing import priced
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
-"""Of each limit; that of money is the configured currency."""
+"""By limit; money is counted in the configured currency."""
 
 
 class Budget(Protocol):
-    """What a run asks of the account of its job, be that here or on another machine."""
+    """The account of a job as its runs see it; it may live on another machine."""
 
     @property
     def settings(self) -> Settings:
-        """The settings, with the limits that hold in this job."""
+        """The settings with the limits of this job."""
 
     async def admit(self, worked: float = 0.0) -> str:
-        """Wait for leave to ask the model once more: empty, or why there is none.
+        """Wait for leave to ask the model once more. Returns why not, or "".
 
-        `worked` are the seconds since the run last told of any.
+        `worked` is the time since the run last reported any.
         """
 
-    async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
-        """Put on the account what a turn has used."""
+    async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
 class _Reached:
-    """A limit that is used up."""
-
     name: str
     size: float
     unit: str
@@ -53,8 +50,8 @@ class _Reached:
 class JobBudget:
     """The account itself, held by whoever runs the job.
 
-    All of it is stored with the job, so a job that is resumed goes on counting. Limits are
-    looked at between turns: what is under way when one is reached is not cut off.
+    Stored with the job, so a resumed job goes on counting. Limits are checked between turns: a turn
+    under way is not cut off.
     """
 
     def __init__(
@@ -69,19 +66,17 @@ class JobBudget:
         self._asking = asyncio.Lock()
         self._unpriced: set[str] = set()
         self.refusal = ""
-        """Set once the user, or nobody being there, has ended the job at a limit."""
+        """Set once the job was ended at a limit, by the user or for want of one."""
 
     @property
     def settings(self) -> Settings:
-        """The settings, with the limits that hold in this job."""
         known = (*RUN_LIMITS, *JOB_LIMITS)
         own = {name: size for name, size in self._spent.limits.items() if name in known}
         return replace(self._configured, **own)  # type: ignore[arg-type]
 
     async def admit(self, worked: float = 0.0) -> str:
-        """Wait for leave to ask the model once more: empty, or why there is none.
-
-        Of all tasks that come to a limit, one asks the user; the others wait for the answer.
+        """See `Budget.admit`. Of all tasks that reach a limit, one asks; the others wait for the
+        answer.
         """
         self._spent += Usage(seconds=worked)
         if self.refusal or self._reached() or await self._day_reached():
@@ -96,7 +91,6 @@ class JobBudget:
         return self.refusal
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
-        """Put on the account what a turn has used."""
         charged = self._priced(spent, model).model_copy(update={"model": model})
         self._spent += charged
         log = replace(self._log, task_id=task_id)
@@ -111,14 +105,13 @@ class JobBudget:
         return priced(spent, model, self._configured)
 
     def _say_unpriced(self, model: str) -> None:
-        """A limit that cannot be kept is worse than none, if nobody knows."""
+        """A limit that cannot be enforced is worse than none if nobody knows."""
         if model not in self._unpriced:
             self._unpriced.add(model)
             message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
             self._log.event(Notice(code="no_price", message=message))
 
     def _reached(self) -> _Reached | None:
-        """The first limit that is used up, if any."""
         settings = self.settings
         for name, unit in _UNITS.items():
             size = getattr(settings, name)
@@ -152,14 +145,14 @@ class JobBudget:
         return (limit, self._day.seconds_until(limit.resets_at)) if limit else None
 
     async def _ask_until_reset(self, limit: DayLimitReached, seconds: float) -> None:
-        """Nobody here can extend it: the user tries again or stops, or else the day ends."""
+        """Nobody here can extend this limit: the user retries, stops, or waits for the reset."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 if await self._user.ask(about_reset(str(limit)), self._log) != GO_ON:
                     self.refusal = str(limit)
 
     def _extend(self, limit: _Reached) -> None:
-        """The whole amount again, from what is spent by now."""
+        """Grant the whole amount again, on top of what is spent by now."""
         amount = getattr(self._configured, limit.name) or limit.size
         limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
         self._spent = self._spent.model_copy(update={"limits": limits})

@@ -1,4 +1,4 @@
-"""What is stored and shown of tool calls: each before it runs, its output, and what came of it."""
+"""Stores and shows tool calls: each before it runs, its output, and its outcome."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .cell_changes import record_edit
 from .tool_environment import ToolEnvironment
 
 MAX_SHOWN_OUTPUT = 64 * 1024
-"""Characters of a call's output that are shown while it runs; the result has all of it."""
+"""Characters of live output per call; the result has all of it."""
 
 _MISUSE = {"unknown_tool", "bad_parameters"}
 
 
 @dataclass
 class Handled:
-    """One call and what came of it."""
+    """A tool call and its outcome."""
 
     call: ToolCall
     id: str = field(default_factory=partial(new_id, "call"))
@@ -42,7 +42,7 @@ class Handled:
     figures: list[Figure] = field(default_factory=list)
     """The numbers in text that it wrote into a notebook."""
     began: float | None = None
-    """When it was let run."""
+    """When it was allowed to run."""
 
     @property
     def is_answered(self) -> bool:
@@ -50,13 +50,13 @@ class Handled:
 
     @property
     def misused(self) -> bool:
-        """Whether the model called something that is not there, or called it wrongly."""
+        """Whether the model called an unknown tool, or called one wrongly."""
         return self.error is not None and self.error.code in _MISUSE
 
 
 @dataclass(frozen=True)
 class CallLog:
-    """Writes down the calls of one run, for its log and for whoever runs the server."""
+    """Records the calls of one run, for its log and for the operator."""
 
     tools: ToolEnvironment
     log: RunLog
@@ -73,7 +73,7 @@ class CallLog:
                 self.log.append(tx, called)
 
     def deny(self, handled: Handled) -> None:
-        """The role may not call it, whatever anybody would say."""
+        """Report a call beyond the role's ceiling to the operator."""
         name, job_id = self._known_name(handled.call), self.log.job_id
         self.tools.observe(Decided(handled.id, "deny", name, "ceiling", "", job_id))
 
@@ -120,12 +120,12 @@ class CallLog:
         self.tools.observe(ToolCalled(*called))
 
     def _known_name(self, call: ToolCall) -> str:
-        """What a tool is called in logs, which are not to hold a model's own words."""
+        """The tool's name for operator logs, which must not contain a model's own words."""
         return call.tool if self.tools.registry.get(call.tool) else UNKNOWN_TOOL
 
 
 class LiveOutput:
-    """Shows what a call puts out while it runs, up to a limit, and no secrets."""
+    """Streams the output of a running call, masked and up to a limit."""
 
     def __init__(self, call_id: str, log: RunLog, listener: Callable[[str], None]) -> None:
         self._call_id = call_id

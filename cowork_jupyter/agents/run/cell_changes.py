@@ -1,4 +1,4 @@
-"""Writes down which cells agents have changed, and what the user decides about them."""
+"""Records which cells agents have changed, and what the user decides about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..log import RunLog
 
 
 def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
-    """Store what a call has done to a cell, together with what the cell has seen before."""
+    """Store what a call did to a cell, merged with earlier undecided edits of it."""
     new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
     pending = tx.pending_cell_changes(edit.notebook)
     known = next((change for change in pending if change.cell_id == edit.cell_id), None)

@@ -1,4 +1,4 @@
-"""What the user's own cells do to tables, for those who want to see it. Nothing is stored."""
+"""Effects of the user's own cells on tables, for those who want to see them. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_ANSWERS = 32
 
 @dataclass(frozen=True)
 class _Answer:
-    """What was found about one run, for whoever asks again."""
+    """What was found about one run, in case it is asked for again."""
 
     run: tuple[str, str, int]
     """The cell, its source, and how many cells had run in the kernel by then."""
@@ -29,13 +29,13 @@ class _Answer:
 
 @dataclass
 class CellWatch:
-    """Compares what is in a notebook's kernel with what was seen there last."""
+    """Compares the tables in a notebook's kernel with those seen last."""
 
     tools: ToolEnvironment
     _answers: dict[str, _Answer] = field(default_factory=dict)
 
     async def begin(self, notebook: str, source: str) -> None:
-        """Look at what there is before a cell runs. If it was quicker, what is known stays."""
+        """Look before a cell runs. If the cell was quicker, what is known stays."""
         known = self.tools.memory.tables(notebook)
         looks = await _looks(source, known.tables, known.history) if known else []
         found = await self._tables(notebook, [look for look in looks if not look.after])
@@ -46,7 +46,7 @@ class CellWatch:
             self.tools.memory.keep(notebook, found)
 
     async def end(self, notebook: str, cell_id: str, source: str) -> list[DataEffect]:
-        """What has changed by the end of a cell; nothing if nobody has looked before."""
+        """What has changed by the end of a cell; nothing unless `begin` or `end` looked before."""
         memory = self.tools.memory
         before = memory.tables(notebook)
         earlier = memory.earlier(notebook, before.history) if before else []

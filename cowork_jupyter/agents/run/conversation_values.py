@@ -1,4 +1,4 @@
-"""The conversation as values, for who answers by rules: what was said, and what code was run."""
+"""The conversation as values, for models that answer by rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def conversation_of(log: RunLog, form: RequestForm) -> Conversation:
 
 
 def _in_words(message: Message) -> Message:
-    """The message as if its mentions were plain names."""
+    """The message with its mentions as plain names."""
     mentions = message.data.mentions if isinstance(message.data, TextData) else []
     if not mentions:
         return message
@@ -46,7 +46,6 @@ def _name_of(mention: Mention) -> str:
 
 
 def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
-    """The cells that were inserted."""
     results = [message.data for message in messages if isinstance(message.data, ToolResultData)]
     inserted = [
         result.facts.cell_id for result in results if result.ok and result.tool == "insert_cell"
@@ -55,7 +54,7 @@ def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def code_run(messages: Sequence[Message]) -> list[str]:
-    """What ran without an error where the user's variables are, but in no cell."""
+    """Code that ran successfully in the user's kernel, but in no cell."""
     calls = [message.data for message in messages if isinstance(message.data, ToolCallData)]
     code = {call.call_id: call.parameters.get("code", "") for call in calls if _runs_code(call)}
     results = [message.data for message in messages if isinstance(message.data, ToolResultData)]

@@ -1,4 +1,4 @@
-"""The plan that a run is about, in words for a model: what stays the same, and how it stands."""
+"""The plan that a run is about, in words for a model."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ...store import PlanRevision
 from ..log import RunLog
 
 MAX_LISTED = 50
-"""Steps of one status that are named."""
+"""Steps named per status."""
 
 
 def current_plan(log: RunLog) -> PlanRevision | None:
-    """The plan the job is about. A planner with a new goal has none: it is to make one."""
+    """The plan of the job. A planner with a new goal has none: it is to make one."""
     store = log.journal.store
     plan_id = store.plan_id_of(log.job_id)
     if plan_id is None and log.role is AgentRole.PLANNER:
@@ -22,13 +22,13 @@ def current_plan(log: RunLog) -> PlanRevision | None:
 
 
 def text_of(plan: Plan) -> str:
-    """The plan without the statuses of its steps, so that all of them read the same."""
+    """The plan without step statuses, so that the text stays the same over a whole execution."""
     fixed = plan.model_dump_json(exclude={"steps": {"__all__": {"status"}}})
     return f"The current plan:\n{fixed}"
 
 
 def standing_of(plan: Plan) -> str:
-    """How far a plan has come, in a few words; empty if it has not begun."""
+    """How far the plan is; empty if it has not begun."""
     groups: dict[StepStatus, list[str]] = {}
     for step in plan.steps:
         groups.setdefault(step.status, []).append(step.id)

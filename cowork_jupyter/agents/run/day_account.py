@@ -1,8 +1,7 @@
-"""What one user's agents have used today, and what an administrator lets them use in a day.
+"""What one user's agents have used today, and an administrator's daily limits.
 
-The account is a small file of its own: usage that is stored with conversations goes when they are
-deleted, and nobody is to gain a budget by that. Days are those of UTC. It is kept only where a
-limit is set.
+The account is a small file of its own: usage stored with conversations is deleted with them, and
+nobody should gain budget that way. Days are UTC. It is kept only where a limit is set.
 """
 
 from __future__ import annotations
@@ -38,8 +37,6 @@ _LOCK_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class DayLimitReached:
-    """A limit that is used up until the day ends."""
-
     size: float
     unit: str
     resets_at: datetime
@@ -51,13 +48,12 @@ class DayLimitReached:
         )
 
     def refusal(self) -> Forbidden:
-        """What to say to whoever wants more."""
         details = {"resets_at": self.resets_at.isoformat()}
         return Forbidden(str(self), code="day_limit", details=details)
 
 
 class DayAccount:
-    """The account of the user whose process this is; several processes may share it."""
+    """The account of the user whose process this is; several processes may share the file."""
 
     def __init__(
         self,
@@ -77,7 +73,7 @@ class DayAccount:
         return bool(self._administrator.limits)
 
     def add(self, spent: Usage, model: str) -> None:
-        """Put on the account what was used. What cannot be stored now is stored with the next."""
+        """Charge usage. What cannot be stored now is stored with the next charge."""
         cost = priced(spent, model, self._settings).cost or 0.0
         self._unstored.append((self._today, spent.total_tokens, cost))
         try:
@@ -86,12 +82,11 @@ class DayAccount:
             logger.warning("What was used today cannot be stored in %s: %s", self._path, error)
 
     def check(self) -> None:
-        """Refuse to begin something that would go beyond a limit."""
+        """Raise Forbidden if a limit is used up."""
         if limit := self.reached():
             raise limit.refusal()
 
     def reached(self) -> DayLimitReached | None:
-        """The limit that is used up, if one is."""
         limits = self._administrator.limits
         if not limits:
             return None
@@ -120,7 +115,7 @@ class DayAccount:
             self._unstored.clear()
 
     def _spent_today(self) -> tuple[int, float]:
-        """Fails where it is not known: a limit that nobody can check is not passed over."""
+        """Raises Unavailable if it cannot be read: a limit that cannot be checked must hold."""
         waiting = [charge for charge in self._unstored if charge[0] == self._today]
         tokens, money = sum(charge[1] for charge in waiting), sum(charge[2] for charge in waiting)
         if not self._path.exists():
@@ -142,9 +137,9 @@ async def metered(
     count: TokenCounter,
     charge: Callable[[Usage], None],
 ) -> AsyncGenerator[Chunk, None]:
-    """A reply as it comes; what it used is charged, however it ends.
+    """Pass a reply through and charge its usage, however it ends.
 
-    A reply that is cut short, as most are, does not bring the server's count: then it is estimated.
+    A reply that is cut short, as most are, lacks the server's count, so it is estimated.
     """
     reported_usage, written = Usage(), 0
     try:

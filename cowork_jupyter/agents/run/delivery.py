@@ -1,4 +1,4 @@
-"""Plans on their way to the user: each is stored, and waits for their approval."""
+"""Delivers plans to the user: each is stored and waits for approval."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ def deliver_plan(
     files: Mapping[str, str],
     figures: Sequence[Figure] = (),
 ) -> None:
-    """What a planner made, in the best order its graph allows, with the files it had read.
+    """Store a planner's plan, in the best order its graph allows, with the files it has read.
 
-    What it gives to somebody who cannot do it is left out, and the user is told. `agents` are
-    those of others.
-
-    This is the only place where an order is improved: before the user has seen the plan.
+    Steps assigned to somebody who cannot do them are corrected, and the user is told. `agents` are
+    the external ones. This is the only place where an order is improved: before the user sees the
+    plan.
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
     fit, unfit = made_fit(as_proposed(plan), tools, agents)
@@ -42,7 +41,7 @@ def deliver_plan(
 
 
 def as_proposed(plan: Plan) -> Plan:
-    """The plan with nothing done yet: what is done only the log knows, never the model."""
+    """Reset all steps to pending: only the log knows what is done, never the model."""
     steps = [step.model_copy(update={"status": StepStatus.PENDING}) for step in plan.steps]
     return plan.model_copy(update={"steps": steps})
 
@@ -54,10 +53,10 @@ def propose_plan(
     files: Mapping[str, str] | None = None,
     figures: Sequence[Figure] = (),
 ) -> None:
-    """Store a plan, or the next revision of the one its job is about, and show it.
+    """Store a plan, or the next revision of the plan of its job, and show it.
 
-    What a planner delivers to another agent is that agent's to use: it is a message, and no
-    plan of the conversation.
+    The plan of a delegated planner is only a message for whoever delegated, not a plan of the
+    conversation.
     """
     with log.journal.transaction() as tx:
         job = tx.job(log.job_id)
@@ -84,9 +83,9 @@ def _data(plan: Plan, notes: Sequence[str], figures: Sequence[Figure]) -> PlanDa
 def _next_revision(
     tx: Transaction, job: Job, plan: Plan, files_read: dict[str, str]
 ) -> PlanRevision:
-    """A message about a plan revises that one; any other makes a plan of its own.
+    """A message about a plan revises that plan; any other makes a new one.
 
-    A job that executes a plan and plans anew half way keeps what is done.
+    A job that executes a plan and re-plans half way keeps what is done.
     """
     last = tx.plan(job.context_id, plan_id=job.plan_id) if job.plan_id else None
     assumed = reopened(plan.assumptions, last.plan.assumptions if last else [])

@@ -1,4 +1,4 @@
-"""Expectations around a run: what was broken before it, and what it broke."""
+"""Expectations around a run: broken before it, and broken by it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HeldExpectations:
     _said: set[str] = field(default_factory=set)
 
     async def look_before(self, log: RunLog) -> None:
-        """What is broken already is said once, and not held against this run."""
+        """Report what is broken already, and do not blame this run for it."""
         broken = _broken(await self._check(log, ()))
         self.accept(broken)
         if broken:
@@ -35,19 +35,19 @@ class HeldExpectations:
     async def broken(
         self, log: RunLog, own: Sequence[Expectation] = (), *, pinned: bool = True
     ) -> list[CheckedExpectation]:
-        """What is not as expected now: by a step's own expectations, whose tables must be there
-        by now, and by the pinned ones.
+        """Newly broken expectations: a step's own, whose tables must exist by now, and the pinned
+        ones.
         """
         checked = await self._check(log, own, pinned=pinned)
         self._say_unchecked(log, checked)
         return [result for result in _broken(checked) if _key(result) not in self._known]
 
     def accept(self, broken: Sequence[CheckedExpectation]) -> None:
-        """The user takes them as they are, or nobody can do anything about it."""
+        """The user takes them as they are, or nobody can do anything about them."""
         self._known |= set(map(_key, broken))
 
     async def update(self, log: RunLog) -> None:
-        """Expect of what is pinned and broken what is there now, as the user wants it."""
+        """Pin the current state in place of broken pinned expectations, as the user wants it."""
         for result in _broken(await self._check(log, ())):
             if result.updated is None:
                 continue
@@ -85,7 +85,6 @@ class HeldExpectations:
 
 
 def words(result: CheckedExpectation) -> str:
-    """A broken one in words."""
     return broken_in_words(result.broken) if result.broken else ""
 
 

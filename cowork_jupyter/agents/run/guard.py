@@ -1,4 +1,4 @@
-"""Notices when an agent goes in circles."""
+"""Detects agents that go in circles."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ _NO_CALL = ""
 
 
 class CircleGuard:
-    """Told of every turn, says which circle it sees, if any."""
-
     def __init__(self) -> None:
         self._turns: list[str] = []
         self._errors: list[str] = []
 
     def observe(self, calls: Sequence[ToolCall], error: str = "") -> str | None:
-        """Remember a turn, and what it failed with. Returns the circle that it closes, in words."""
+        """Record a turn and its error. Returns the circle that it closes, in words."""
         self._turns = [*self._turns, _signature(calls)][-_MEMORY:]
         self._errors = [*self._errors, error][-_SAME:]
         circle = find_circle(self._turns) or _same_error(self._errors)
@@ -31,14 +29,14 @@ class CircleGuard:
 
 
 def _same_error(errors: Sequence[str]) -> str | None:
-    """A model that writes other code each time, all of which fails alike, is stuck as well."""
+    """A model that writes different code each time, all failing alike, is stuck as well."""
     if len(errors) == _SAME and errors[0] and len(set(errors)) == 1:
         return f"the same error three times, {errors[0]}"
     return None
 
 
 def find_circle(turns: Sequence[str]) -> str | None:
-    """What the newest turns have in common: AAA, ABAB, or three without any call."""
+    """Detect AAA, ABAB, or three turns without any call."""
     if len(turns) >= 3 and len(set(turns[-3:])) == 1:
         monologue = turns[-1] == _NO_CALL
         return "three replies without a call" if monologue else "the same call three times"

@@ -1,4 +1,4 @@
-"""How much one run may use."""
+"""Limits of one run."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from ...domain.settings import Settings
 GO_ON, STOP = "go_on", "stop"
 
 MAX_REPLY_TOKENS = 100_000
-"""Of one reply that are progress; beyond them its time counts, because it may never end."""
+"""Beyond so many tokens in one reply, its time counts too, because it may never end."""
 
 _PAUSE = 5.0
-"""Seconds between two pieces of a reply that still are writing; longer ones are waiting."""
+"""Seconds between two pieces of a reply that still count as writing; longer pauses are waiting."""
 
 
 class LimitReached(Exception):
-    """A limit was hit; its words name it."""
+    """The message names the limit."""
 
 
 def about_going_on(why: str) -> Question:
-    """Something is used up; the user decides whether there is more of it."""
     return Question(
         question=f"{why} Go on?",
         severity="major",
@@ -33,7 +32,7 @@ def about_going_on(why: str) -> Question:
 
 
 def about_reset(why: str) -> Question:
-    """Something is used up, and only time brings more of it."""
+    """Like `about_going_on`, for limits that only time resets."""
     return Question(
         question=f"{why} The job goes on by itself then. Stop it?",
         severity="major",
@@ -45,8 +44,8 @@ def about_reset(why: str) -> Question:
 class RunLimits:
     """Counts model turns, seconds and tokens of one message or task.
 
-    Time that the run spends waiting for the user, or for work that is counted elsewhere,
-    does not count; nor does time in which the model writes, however slowly.
+    Not counted is time spent waiting for the user or for work counted elsewhere, nor time in which
+    the model writes, however slowly.
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,14 +59,14 @@ class RunLimits:
         self.extend()
 
     def extend(self) -> None:
-        """Start to count anew: at first, and when the user said to go on."""
+        """Start counting anew: at first, and when the user said to go on."""
         self.turns = 0
         self.tokens = 0
         self._counted_from = self._worked
 
     @property
     def _worked(self) -> float:
-        """Seconds from the beginning of the run to now, waits left out."""
+        """Seconds since the beginning of the run, waits left out."""
         return (self._wait_began if self._waits else self._clock()) - self._began
 
     @property
@@ -83,26 +82,26 @@ class RunLimits:
         return max(0.0, self._settings.max_seconds - self.seconds)
 
     def lap(self) -> float:
-        """Seconds of work since this was asked last, for the job's account."""
+        """Seconds of work since the last call, for the job's account."""
         news = round(self._worked - self._reported_seconds, 3)
         self._reported_seconds += news
         return news
 
     def check(self) -> None:
-        """Raise `LimitReached` if another turn would be too much."""
+        """Raise LimitReached if another turn would be too much."""
         settings = self._settings
         if self.turns >= settings.max_iterations:
             raise LimitReached(f"{settings.max_iterations} model turns (max_iterations)")
         self._check_amounts(self.tokens)
 
     def begin_reply(self) -> None:
-        """A reply is asked for: until its first piece comes, that is waiting."""
+        """Until the first piece comes, a reply counts as waiting."""
         self._last_piece = None
 
     def progressed(self, written: int, most: int | None = None) -> float:
-        """A piece of a reply came, which makes so many tokens by now; when that was.
+        """Account for a piece of a reply, which has `written` tokens by now; returns its time.
 
-        Raises `LimitReached` in the middle of the turn: a model can write for ever.
+        Raises LimitReached in the middle of a turn: a model can write for ever.
         """
         now, before = self._clock(), self._last_piece
         if before is not None and now - before <= _PAUSE and written < MAX_REPLY_TOKENS:
@@ -114,7 +113,6 @@ class RunLimits:
         return now
 
     def check_seconds(self) -> None:
-        """Raise `LimitReached` if it takes too long already."""
         limit = self._settings.max_seconds
         if self.seconds >= limit:
             raise LimitReached(f"{limit:g} seconds (max_seconds)")

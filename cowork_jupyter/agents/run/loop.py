@@ -38,7 +38,7 @@ from .wanted_files import how_to_write
 logger = logging.getLogger(__name__)
 
 MAX_STRIKES = 3
-"""Unusable replies in a row that end the run."""
+"""Consecutive unusable replies that end the run."""
 
 MAX_PARTS = 3
 """Times that an answer is continued where the server cut it off."""
@@ -79,7 +79,7 @@ _NUDGE = (
 
 
 def _error_of(handled: list[Handled]) -> str:
-    """The exception that all calls of a turn ended with, if they all failed."""
+    """The last error of a turn in which every call failed."""
     errors = [handled_call.error for handled_call in handled if handled_call.error]
     if not errors or len(errors) < len(handled):
         return ""
@@ -98,20 +98,20 @@ class AgentLoop:
     limits: RunLimits
     budget: Budget
     wanted_files: tuple[str, ...] = ()
-    """Files that the request asks to be written, until they were asked for again."""
+    """Files that the request asks for; cleared once the model was reminded of them."""
     expectations: HeldExpectations | None = None
-    """What must still be true when it ends; None where somebody else looks after that."""
+    """What must still hold at the end; None if somebody else checks that."""
     agents: Collection[str] = ()
-    """Agents of others that its plan can name."""
+    """External agents that its plan can name."""
     templates: Sequence[Template] = ()
     """Saved plans that it was shown."""
     resources: JobResources | None = None
-    """What it has read of MCP servers."""
+    """MCP resources that it has read."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
     _computed: bool = False
-    """Whether it has looked at anything, or was asked to."""
+    """Whether it has called a tool, or was told to compute."""
     _reminded: bool = False
     """Whether it was told which form its answer lacks."""
     _wants_files: bool = False
@@ -124,7 +124,6 @@ class AgentLoop:
     """Parts of an answer that the server cut off."""
 
     async def run(self) -> Outcome:
-        """Take turns until one of them is the last."""
         self._wants_files = bool(self.wanted_files)
         try:
             if self.expectations:
@@ -140,7 +139,7 @@ class AgentLoop:
             await self.budget.spend(Usage(seconds=self.limits.lap()))
 
     async def _take_up(self) -> Outcome | None:
-        """An earlier run may have ended while it waited for the user: first comes their answer."""
+        """Take up a question that an earlier, interrupted run left open."""
         if question := self.user.left_open("model", self.log):
             await self._answer_to(question, "model")
         if question := self.user.left_open("limits", self.log):
@@ -182,7 +181,7 @@ class AgentLoop:
         return await self._answer(reply)
 
     async def _answer(self, reply: Reply) -> Outcome | None:
-        """The last words, unless they have figures that no output has."""
+        """End with this answer, unless it has figures without a source."""
         figures = await self.figures.of(reply.text)
         # A small model that was asked for a form, or for files, would only lose what it has.
         is_settled = self.session.asks_for_code and (self.session.form.slots or self._wants_files)
@@ -193,12 +192,14 @@ class AgentLoop:
         return self._done(reply, figures)
 
     def _send_back(self, reply: Reply, words: str, problem: str) -> None:
-        """Keep what the model wrote as what could not be used, and tell it why."""
+        """Store the reply as unusable, and tell the model why."""
         self.log.say("assistant", words, reply.beside_text(problem))
         self.log.say("system", problem)
 
     async def _held(self, outcome: Outcome | None) -> Outcome | None:
-        """Before a run ends well: what it broke is sent back once, then it has failed."""
+        """Check expectations before a run ends well: breakage is sent back once, then the run has
+        failed.
+        """
         ends_well = outcome is not None and outcome.status is JobStatus.COMPLETED
         if not ends_well or not self._has_changed or self.expectations is None:
             return outcome
@@ -215,8 +216,8 @@ class AgentLoop:
         return None
 
     def _objection(self, answer: str) -> str:
-        """Why an answer is sent back, each reason once: it is a guess, it says that a file was
-        written that is not there, or it is not in its form.
+        """Why an answer is sent back, each reason once: it is a guess, a requested file is missing,
+        or it is not in the requested form.
         """
         is_guess = self.session.is_about_tables and self.session.asks_for_code
         if is_guess and not self._computed:
@@ -234,7 +235,7 @@ class AgentLoop:
         return _FILL_IN.format(forms=" and ".join(missing))
 
     def _go_on_writing(self, reply: Reply) -> Outcome | None:
-        """The server's limit has cut the answer off: the rest is asked for, a few times."""
+        """The server's limit cut the answer off: ask for the rest, a few times."""
         self._begun.append(reply.text)
         if len(self._begun) > MAX_PARTS:
             self.log.say("system", _GIVEN_UP)
@@ -243,7 +244,7 @@ class AgentLoop:
         return None
 
     def _done(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
-        """The answer, with what of it came in earlier turns."""
+        """The answer, with the parts of it that came in earlier turns."""
         text = "\n".join([*self._begun, *([reply.text] if reply.text else [])])
         return Outcome(text=text, figures=figures)
 
@@ -272,7 +273,7 @@ class AgentLoop:
         return await self._leave_circle(circle) if circle else None
 
     def _printed_answer(self, handled: list[Handled]) -> str:
-        """What code printed, if that is an answer in the form that was asked for."""
+        """What code printed, if that is an answer in the requested form."""
         printed = "\n".join(
             handled_call.result.output for handled_call in handled if handled_call.result
         )
@@ -280,7 +281,7 @@ class AgentLoop:
         return printed if self.session.form.is_met(printed) else ""
 
     def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
-        """The model's last act. A task in which nothing came of that has not succeeded."""
+        """The model's last act. A task whose last calls all failed has not succeeded."""
         errors = [handled_call.error for handled_call in handled if handled_call.error]
         if self.log.task_id and len(errors) == len(handled):
             return Outcome(JobStatus.FAILED, str(errors[-1]), reply.text)
@@ -314,9 +315,9 @@ class AgentLoop:
         return Outcome(text=reply.text, delivered=delivery)
 
     async def _end(self, reply: Reply, result: StepResult) -> Outcome | None:
-        """The agent says itself how it ended; whoever gave it a task writes that down.
+        """The agent reports how it ended; whoever assigned the task records that.
 
-        What the user asked for and did not get, or not all of it, is not completed.
+        A request that was not, or only partly, fulfilled is not completed.
         """
         figures = await self.figures.of(result.text)
         if problem := self.figures.objection(figures, "answer"):
@@ -332,7 +333,7 @@ class AgentLoop:
         return Outcome.of(result, figures)
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
-        """Keep what the model wrote, and tell it what was wrong with it."""
+        """Store an unusable reply, and tell the model what was wrong with it."""
         self._strikes += 1
         logger.debug("job %s unusable reply strike=%d", self.log.job_id, self._strikes)
         self.log.say("assistant", reply.raw, reply.beside_text(problem))
@@ -355,7 +356,7 @@ class AgentLoop:
         return await self._go_on(f"The agent is going in circles: {circle}.")
 
     async def _go_on(self, why: str) -> Outcome | None:
-        """Let the user say whether to go on; headless, this is the end."""
+        """Ask the user whether to go on; headless, the run ends."""
         return await self._may_go_on(about_going_on(why), why)
 
     async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
@@ -368,7 +369,7 @@ class AgentLoop:
     def _say(
         self, reply: Reply, figures: Sequence[Figure] = (), assumed: Sequence[Assumption] = ()
     ) -> None:
-        """Store the words around what the model does, its thoughts and what they rest on."""
+        """Store the text and reasoning around what the model does."""
         if reply.text or reply.reasoning:
             data = reply.beside_text("", figures, assumed)
             self.log.say("assistant", reply.text, data)

@@ -1,4 +1,4 @@
-"""What a message in the form of the model's API holds: words, and pictures."""
+"""Text and pictures of a message in the form of the model's API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 
 def words_of(message: dict[str, Any]) -> str:
-    """The text of a message as the model's API has it."""
     content = message["content"] or ""
     if isinstance(content, str):
         calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]

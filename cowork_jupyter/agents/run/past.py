@@ -1,4 +1,4 @@
-"""What came before in a conversation, as far as one run may send it."""
+"""The past of a conversation, as far as one run may send it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ..log import RunLog
 
 
 class Past:
-    """The messages that may be sent, newest first, each read from the store once in a run."""
+    """The sendable messages, newest first, each read from the store once per run."""
 
     def __init__(self, log: RunLog) -> None:
         self._log = log
         self._store = log.journal.store
         self.summary = self._stored_summary()
-        """Of all that came before the messages that are read."""
+        """Stands for everything before the messages that are read."""
         self._known: deque[Message] = deque()
         self._older: Iterator[Message] | None = None
         self._last = 0
 
     def newest_first(self) -> Iterator[Message]:
-        """What is new since the last time, what was read before, and on from there."""
+        """New messages, those read before, and on from there; lazily."""
         older = self._read_news()
         for message in chain(self._known, self._read_on(older)):
             if self.summary and message.id == self.summary.last:
@@ -35,12 +35,11 @@ class Past:
             yield message
 
     def ends_with_result(self) -> bool:
-        """Whether the newest message is what came of a call."""
         newest = next(self.newest_first(), None)
         return newest is not None and isinstance(newest.data, ToolResultData)
 
     def failed_calls(self) -> list[str]:
-        """What was called and failed since anything else happened, the newest first."""
+        """The parameters of calls that failed since anything else happened, newest first."""
         failed: list[str] = []
         for message in self.newest_first():
             if isinstance(message.data, ToolCallData):
@@ -50,9 +49,9 @@ class Past:
         return failed
 
     def thoughts(self) -> dict[str, str]:
-        """What the model thought before each call of this job, by the call's id.
+        """The model's reasoning before each call of this job, by call id.
 
-        Calls of one turn share the thought that was stored just before them.
+        Calls of one turn share the reasoning that was stored just before them.
         """
         found: dict[str, str] = {}
         thought = ""
@@ -79,9 +78,9 @@ class Past:
         return data if isinstance(data, HistorySummary) else None
 
     def _is_sent(self, message: Message) -> bool:
-        """Of others' tasks only what came of them; how they went about it, `recall` finds.
+        """Of other tasks only results are sent; `recall` finds the rest.
 
-        What came of a task that was delegated in this job is a result of that call already.
+        The result of a task delegated in this job is sent as the result of that call already.
         """
         is_own = message.task_id == self._log.task_id
         is_news = message.job_id != self._log.job_id
@@ -101,7 +100,7 @@ class Past:
 
 
 def _is_sendable(message: Message) -> bool:
-    """Errors were told to the user, not to the model; thoughts without words are no turn."""
+    """Errors were told to the user, not the model; reasoning without text is no turn."""
     if message.message_type is MessageType.TEXT:
         return bool(message.content)
     return message.message_type is not MessageType.ERROR

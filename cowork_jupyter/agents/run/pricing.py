@@ -1,4 +1,4 @@
-"""What was spent, in money."""
+"""The price of usage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MILLION = 1_000_000
 
 
 def priced(spent: Usage, model: str, settings: Settings) -> Usage:
-    """What was spent, with what it costs where the model's price is known."""
+    """The usage with its cost, if the model's price is known."""
     price = settings.prices.get(model)
     if price is None:
         return spent

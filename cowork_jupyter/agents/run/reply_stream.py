@@ -1,4 +1,4 @@
-"""A reply as it comes: its words as events, and how fast they come."""
+"""A reply as it streams: its text as events, and its progress."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ _INTERVAL = 2.0
 """Seconds between two reports; a reply that is there sooner needs none."""
 
 _CHARACTERS = 4
-"""About one token, for servers that send many in one piece."""
+"""Per token, about, for servers that send many tokens in one piece."""
 
 
 class ReplyEvents:
-    """Writes down what of a reply can be shown."""
-
     def __init__(self, log: RunLog) -> None:
         self.log = log
         self._has_begun = False
 
     def show(self, deltas: list[Delta]) -> None:
-        """Show the first words at once, the others soon and not one by one."""
+        """Show the first words at once, later ones in batches."""
         for delta in deltas:
             kind = TextStreamed if isinstance(delta, TextDelta) else ReasoningStreamed
             self.log.stream(kind, delta.text, at_once=not self._has_begun)
@@ -40,12 +38,10 @@ class ReplyEvents:
 
 @dataclass
 class WritingProgress:
-    """Watches one reply."""
-
     limits: RunLimits
     log: RunLog
     window: int | None = None
-    """What the model takes in all, if that is known."""
+    """The context window, if known."""
 
     def __post_init__(self) -> None:
         self._begin()
@@ -56,7 +52,7 @@ class WritingProgress:
         self._since = self._reported = 0.0
 
     def watch(self, chunk: Chunk) -> None:
-        """Take notice of a chunk. Raises `LimitReached` where the reply is too much."""
+        """Account for a chunk. Raises LimitReached if the reply is too long."""
         match chunk:
             case TextChunk(text) | ReasoningChunk(text) | ToolCallChunk(arguments=text):
                 self._add(text)

@@ -1,4 +1,4 @@
-"""What a request is made of beside the conversation: all that the tool protocol decides."""
+"""What a request consists of beside the conversation: all that the tool protocol decides."""
 
 from __future__ import annotations
 
@@ -10,21 +10,18 @@ from ...domain.settings import ToolProtocol
 
 @dataclass(frozen=True)
 class RequestForm:
-    """The form of requests and replies under one protocol."""
-
     system: str
-    """The system prompt."""
     protocol: ToolProtocol = "json"
     arguments: dict[str, Any] = field(default_factory=dict)
     """What the protocol adds to each request."""
     tools: frozenset[str] = frozenset()
-    """The tools that the model is told of."""
+    """The tools that the model is told about."""
     memory: str = ""
-    """What is remembered of the workspace, which the prompt says too."""
+    """What is remembered of the workspace; the prompt contains it too."""
     runs_code: bool = False
     """Whether a block of Python in a reply is a call of `run_code`."""
 
     @property
     def is_native(self) -> bool:
-        """Whether calls and results go in the API's own form."""
+        """Whether calls and results use the API's own form."""
         return "tools" in self.arguments

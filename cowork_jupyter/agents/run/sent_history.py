@@ -1,4 +1,4 @@
-"""What of a conversation is sent to the model: what fits, in the order in which it is read."""
+"""Selects what of a conversation is sent to the model: what fits, in reading order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .current_plan import current_plan, standing_of, text_of
 from .past import Past
 
 _NOTE_SHARE = 4
-"""The note about the notebook takes at most one part in this many of what is sent."""
+"""The notebook note takes at most one part in this many of what is sent."""
 
 _CHECK_OUTPUT = (
     "If this is right, reply with the answer in plain words{form}. If not, reply with the whole "
@@ -35,7 +35,7 @@ class SentHistory:
     frame: Frame
     counter: TokenCounter
     is_step: bool = False
-    """Whether the run works on a step of a plan: then its assignment says what is wanted."""
+    """Whether the run works on a step of a plan: then its assignment is the goal."""
 
     def fitting(self, room: int, pictures: int, coded: AnswerForm | None = None) -> list[Message]:
         """The plan and what fits of the past; last comes what changes from turn to turn.
@@ -64,12 +64,12 @@ class SentHistory:
         return [*history, *standing]
 
     def _note_within(self, room: int) -> Message | None:
-        """A model that reads little should rather read what was said."""
+        """Leave the note out for a small window: the conversation matters more."""
         note = self.asides.note
         return note if note and cost_of(note, self.counter) * _NOTE_SHARE <= room else None
 
     def _summary(self) -> str | None:
-        """What stands for the turns before those that are sent; it tells what others wrote."""
+        """Stands for the turns before those that are sent; it contains untrusted text."""
         known = self.past.summary
         if known is None:
             return None
@@ -87,7 +87,7 @@ class SentHistory:
         return _CHECK_OUTPUT.format(form=as_asked)
 
     def _goal(self) -> Message | None:
-        """What is wanted, which is never left out."""
+        """The request or assignment, which is never left out."""
         store, log = self.log.journal.store, self.log
         if self.is_step and log.task_id:
             return store.assignment(log.task_id)

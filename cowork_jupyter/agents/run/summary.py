@@ -1,4 +1,4 @@
-"""Old turns in a few words: what no longer fits is summarised by a model and kept as a notice."""
+"""Old turns that no longer fit are summarised by a model; the summary is stored as a notice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...llm.tokens import TokenCounter, cut_middle
 _PATIENCE = 180.0
 """Seconds for one summary; without it, what does not fit is left out."""
 _MESSAGE_TOKENS = 400
-"""Of one message: most are shorter, and what matters of a long result stands around it."""
+"""Per message: most are shorter, and of a long result the context around it matters."""
 _MAX_CHARACTERS = 8_000
 """Of a summary; a model that writes on is cut off there."""
 
@@ -36,8 +36,6 @@ _BEFORE = "Earlier still, in short:\n{text}"
 
 @dataclass
 class Summariser:
-    """Asks a model for summaries, on behalf of one run."""
-
     model: LanguageModel
     model_name: str
     frame: Frame
@@ -46,9 +44,9 @@ class Summariser:
     async def summarise(
         self, older: Sequence[Message], before: HistorySummary | None, room: int
     ) -> tuple[HistorySummary, Usage]:
-        """In place of these messages, oldest first. Raises `ModelError`.
+        """Summarise these messages, oldest first. Raises ModelError.
 
-        `room` is what may be sent; of what is more, the oldest is left out.
+        `room` is what may be sent; beyond it, the oldest messages are left out.
         """
         history = self._as_text(older, before, room)
         request = ModelRequest(

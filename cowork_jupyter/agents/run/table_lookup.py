@@ -1,8 +1,7 @@
-"""The tables that a request is about: what a model is told of them beside what the user writes.
+"""Describes the tables that a request is about, for the model.
 
-It is looked up once, when a run begins, within a moment: of text files from their first bytes, of
-others as `describe_table` sees them. Nothing is told that the role could not read by itself without
-anybody being asked.
+Looked up once, when a run begins, within a moment: text files from their first bytes, others as
+`describe_table` sees them. Nothing is told that the role could not read by itself without asking.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ logger = logging.getLogger(__name__)
 SECONDS, KERNEL_SECONDS, DESCRIBE_SECONDS = 1.0, 0.3, 3.0
 """For text files, for the kernel, which may be busy, and for files that a process must read."""
 MAX_BYTES = 512 * 1024
-"""Bytes that are read of a table that is named; less of others."""
+"""Read of a table that is named; less of others."""
 MAX_BYTES_UNNAMED = 64 * 1024
 MIN_ROWS = 2
 MAX_NAMED, MAX_UNNAMED = 4, 6
@@ -48,15 +47,13 @@ _HEAD_UNNAMED = "Tables in the workspace:"
 
 @dataclass(frozen=True)
 class TableNote:
-    """What the model is told of tables."""
-
     text: str = ""
     is_asked_about: bool = False
     """Whether the request names them, so that its answer can be computed from them."""
 
 
 async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> TableNote:
-    """The note for the model; empty if there is nothing to tell. Never fails."""
+    """The note for the model; empty if there is nothing to tell. Never raises."""
     try:
         known: list[str] = []
         with suppress(TimeoutError):
@@ -87,7 +84,7 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
 
 
 async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    """What is known of files that are no text, if the tool for them is there."""
+    """Descriptions of files that are not plain text, if the tool for them is available."""
     paths = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
     if not paths or DESCRIBE not in tools.registry:
         return []
@@ -146,7 +143,7 @@ def _in(folder: str, name: str) -> str:
 
 
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    """What is known of tables in the kernel that the request names."""
+    """Descriptions of tables in the kernel that the request names."""
     path = log.notebook or tools.kernels.home
     workspace = _allowed(tools, log, "inspect_variable", {"name": "x", "path": path})
     if not path or workspace is None:
@@ -172,7 +169,7 @@ async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[
 def _allowed(
     tools: ToolEnvironment, log: RunLog, tool: str, parameters: dict[str, str]
 ) -> Workspace | None:
-    """The workspace as a call of this tool would see it; None if there is no such call."""
+    """The workspace as an unasked call of this tool would see it, or None."""
     if tool not in tools.registry:
         return None
     clearance = tools.gate.leave_without_asking(tools.registry[tool], parameters, log)

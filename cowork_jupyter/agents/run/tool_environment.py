@@ -24,22 +24,20 @@ from ..ask.user import User
 
 @dataclass
 class ToolEnvironment:
-    """Which tools there are, who decides about their calls, and what these reach."""
-
     registry: ToolRegistry
     workspace: Workspace
     gate: Gate
     """Decides about each call before it runs."""
     user: User
-    """Whom a run, or a tool in the middle of a call, may ask."""
+    """Can be asked by a run, or by a tool in the middle of a call."""
     sandbox: Sandbox | None = None
-    """What confines commands; without one they are not."""
+    """Confines commands; without one they are unconfined."""
     recorder: Recorder | None = None
-    """Takes checkpoints; without one nothing can be taken back."""
+    """Takes checkpoints; without one nothing can be rolled back."""
     kernels: Kernels = field(default_factory=NoKernels)
-    """Where code of notebooks runs."""
+    """Run the code of notebooks."""
     scratch: ScratchKernels | None = None
-    """Where code runs that can change nothing."""
+    """Run code that can change nothing."""
     memory: KernelMemory = field(default_factory=KernelMemory)
     """What was seen in kernels."""
     silenced: SilencedWarnings = NO_SETTINGS
@@ -49,12 +47,10 @@ class ToolEnvironment:
 
     @cached_property
     def pinned(self) -> PinnedExpectations:
-        """What the user wants to stay true."""
         return PinnedExpectations(self.gate.notebooks, self.workspace)
 
     @property
     def expectation_checks(self) -> ExpectationChecks:
-        """Says whether expectations are met."""
         return ExpectationChecks(self.kernels, self.workspace, self.sandbox)
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
@@ -64,5 +60,4 @@ class ToolEnvironment:
         return self.recorder.during(job_id, role.spec.permissions)
 
     def recorded_use(self, use: ToolUse) -> AbstractAsyncContextManager[None]:
-        """A checkpoint around something that can change files."""
         return nullcontext() if self.recorder is None else self.recorder.around(use)

@@ -1,4 +1,4 @@
-"""Runs the tools that the model asked for."""
+"""Runs the tool calls of a reply."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class ToolRunner:
     step: PlanStep | None = None
     """The step of an approved plan that is being carried out, if any."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Around the time in which the user is asked, or a cell runs."""
+    """Around time in which the user is asked, or a cell runs."""
     listener: Callable[[str], None] = lambda _text: None
-    """Hears what tools say while they run, beside those who follow the events."""
+    """Hears tool output live, beside those who follow the events."""
     follow: Callable[[str, str], None] = lambda _server, _uri: None
-    """Hears of each resource of a server that was read."""
+    """Called with server and URI of each resource that was read."""
     files_read: dict[str, str] = field(default_factory=dict)
-    """Fingerprints of the files that were looked at, as they were then."""
+    """Fingerprints of the files that were read, as they were then."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
-    """What the user answered about notebooks that another program has open."""
+    """The user's answers about notebooks that another program has open."""
     figures: FigureCheck | None = None
     """Looks up the numbers that an agent of ours writes."""
 
@@ -66,7 +66,7 @@ class ToolRunner:
         self._calls = CallLog(self.tools, self.log)
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
-        """Run the calls of one turn: side by side if they only look, else one by one."""
+        """Run the calls of one turn: concurrently if they only look, else one by one."""
         handled = [Handled(self._with_where(self._with_real_path(call))) for call in calls]
         self._calls.begin(handled)
         try:
@@ -89,13 +89,13 @@ class ToolRunner:
         return handled
 
     def _with_real_path(self, call: ToolCall) -> ToolCall:
-        """A model reads what hides in a file's name spelled out, and calls the file by that."""
+        """Map a path that the model read with hidden characters spelled out to the real file."""
         named = {path: self._real_path(path) for path in paths_of(call.parameters)}
         if all(path == real for path, real in named.items()):
             return call
 
         def real(value: Any) -> Any:
-            """Whatever else a model may have written there is refused where it is checked."""
+            """Anything but a string is left for validation to refuse."""
             return named.get(value, value) if isinstance(value, str) else value
 
         parameters = dict(call.parameters)
@@ -112,7 +112,7 @@ class ToolRunner:
         return real
 
     def _with_where(self, call: ToolCall) -> ToolCall:
-        """Code that does not say where it runs runs in scratch where it could not run elsewhere."""
+        """Code that does not say where it runs goes to scratch if it could not run elsewhere."""
         tool, given = self.tools.registry.get(call.tool), call.parameters
         if tool is None or tool.read_only is None or given.get("where"):
             return call
@@ -123,13 +123,12 @@ class ToolRunner:
         return call.model_copy(update={"parameters": {**given, "where": SCRATCH}})
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file in the workspace."""
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:
             return place.exists()
         return False
 
     async def _announce(self, calls: Sequence[Handled]) -> None:
-        """Let the user see all that this turn will ask. What cannot be called asks nothing."""
+        """Show the user everything that this turn will ask. Invalid calls ask nothing."""
         asking: list[tuple[str, Tool, ToolParameters]] = []
         for call in calls:
             with suppress(CoworkError):
@@ -154,7 +153,7 @@ class ToolRunner:
         )
 
     async def _run_one(self, handled: Handled) -> None:
-        """Decide, take a checkpoint, run, write down: the way of every call."""
+        """Decide, take a checkpoint, run, record: the way of every call."""
         call = handled.call
         try:
             tool = self._permitted(handled)
@@ -183,7 +182,7 @@ class ToolRunner:
             raise
 
     async def _clear(self, handled: Handled, tool: Tool) -> Clearance:
-        """Leave to run a call. What the parameters forbid is said without asking."""
+        """Get clearance for a call. Invalid parameters are refused without asking."""
         parameters = validated(tool, handled.call.parameters)
         with self.waiting():
             try:
@@ -205,7 +204,7 @@ class ToolRunner:
             yield
 
     async def _call(self, handled: Handled, tool: Tool, clearance: Clearance) -> ToolResult:
-        """What comes of it, as whoever asked may see it."""
+        """Run the call; the result is masked for whoever asked."""
         call, mask = handled.call, self.log.mask
         output = LiveOutput(handled.id, self.log, self.listener)
         context = self._context(clearance, output.add)
@@ -227,7 +226,7 @@ class ToolRunner:
         return await self.figures.of(written.source)
 
     def files_known(self, plan: Plan) -> dict[str, str]:
-        """How the files are that were read for a plan, and those that it names."""
+        """Fingerprints of the files that were read for a plan, and those that it names."""
         named = {path for step in plan.steps for path in step.files} - self.files_read.keys()
         return self.files_read | {
             path: fingerprint(self.tools.workspace, path) for path in sorted(named)
@@ -260,6 +259,6 @@ class ToolRunner:
         )
 
     async def _ask(self, question: Question) -> str | None:
-        """A question that a tool has in the middle of its call."""
+        """For questions that a tool has in the middle of its call."""
         with self.waiting():
             return await self.tools.user.ask(question, self.log)

@@ -1,4 +1,4 @@
-"""The files that a request asks to be written: whether they are there is seen without a model."""
+"""The files that a request asks for: whether they exist can be checked without a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CALLS = {
 
 
 def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
-    """Files that are named behind a verb of writing, and are not there yet."""
+    """Files named behind a verb of writing that do not exist yet."""
     verb = _VERB.search(request)
     if verb is None:
         return ()
@@ -36,6 +36,6 @@ def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]
 
 
 def how_to_write(path: str) -> str:
-    """A call that writes such a file: a small model does not think of it by itself."""
+    """Example code for such a file: small models do not think of it by themselves."""
     ending = path.rpartition(".")[2].lower()
     return _CALLS.get(ending, "Path({path!r}).write_text(text)").format(path=path)

@@ -1,6 +1,6 @@
-"""Watching the code that an agent runs: the tables that it touches, before and after.
+"""Watches the code that an agent runs: the tables and files that it touches, before and after.
 
-It must never hurt the run: whatever goes wrong with a look, there are no effects, and that is all.
+It must never hurt the run: if a look fails, no effects are reported, and that is all.
 """
 
 from __future__ import annotations
@@ -31,36 +31,35 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LEAST_SECONDS, SHARE = 0.3, 0.05
-"""What watching may cost: so much work, or this share of the run's time, whichever is more."""
+"""What watching may cost: so much time, or this share of the run's, whichever is more."""
 TABLES_BEFORE, LOOKS_BEFORE = 0.06, 0.04
 """Of that, what is spent before the run; each look may take its time once for the tables, and once
-for what is asked about them."""
+for what is asked about them.
+"""
 PATIENCE = 2.0
 """Seconds for an idle kernel to answer, on a machine that may be busy."""
 
 
 @dataclass(frozen=True)
 class CodeToWatch:
-    """What a call runs, and where."""
-
     code: str
     folder: str | None = None
     """Where its files are; None in scratch, where it can change none."""
     kernels: Kernels | None = None
     """None for a command."""
     path: str = ""
-    """The notebook, or what else tells its kernel from others."""
+    """Identifies the kernel: the notebook, or a name for scratch."""
     notebook: str | None = None
     cell_id: str | None = None
 
     @property
     def is_scratch(self) -> bool:
-        """Whether its kernel is one that remembers by itself what ran there."""
+        """Scratch kernels keep their own history."""
         return self.folder is None
 
 
 def code_of(tool: Tool, parameters: Mapping[str, Any], context: ToolContext) -> CodeToWatch | None:
-    """The code of a call that may touch data; None of any other call."""
+    """The code of a call that may touch data, or None."""
     match tool.name:
         case "execute_command" if context.role.spec.commands_may_write:
             return CodeToWatch(parameters["command"], folder=parameters.get("cwd", "."))
@@ -87,7 +86,7 @@ async def watched(
     memory: KernelMemory,
     silenced: SilencedWarnings = NO_SETTINGS,
 ) -> AsyncIterator[list[DataEffect]]:
-    """Around a call: the list has its effects at the end, also if it failed."""
+    """Wrap a call: the list has its effects at the end, also if it failed."""
     effects: list[DataEffect] = []
     # What came of secret files stays out of what is given to others, so nothing is said of it.
     if run is None or context.clearance.sensitive:
@@ -106,8 +105,6 @@ async def watched(
 
 @dataclass
 class _Watch:
-    """One run of code, looked at from both sides."""
-
     run: CodeToWatch
     context: ToolContext
     memory: KernelMemory
@@ -120,14 +117,12 @@ class _Watch:
     _began: float = field(default_factory=time.monotonic)
 
     async def begin(self) -> None:
-        """Before the run."""
         self._files, self._before = await asyncio.gather(
             _tried(self._files_before()), _tried(self._tables_before())
         )
         self._began = time.monotonic()
 
     async def end(self) -> list[DataEffect]:
-        """After the run: what it did."""
         allowed = max(LEAST_SECONDS, SHARE * (time.monotonic() - self._began))
         seconds = (allowed - TABLES_BEFORE - 2 * LOOKS_BEFORE) / 2
         changes, run = await asyncio.gather(
@@ -149,7 +144,7 @@ class _Watch:
         return await asyncio.to_thread(self._files.end) if self._files else []
 
     async def _tables_before(self) -> KernelTables | None:
-        """What there is to ask about tables is known only once they are."""
+        """What to ask about tables is known only once the tables are."""
         kernels = self.run.kernels
         if kernels is None:
             return None
@@ -191,7 +186,6 @@ class _Watch:
             return await kernels.tables(self.context.workspace, self.run.path, looks, seconds)
 
     def _what_ran(self, tables: KernelTables) -> list[str]:
-        """What ran in that kernel before."""
         if self.run.is_scratch:
             return list(tables.history)
         self.memory.keep(self.run.path, tables)
@@ -199,7 +193,7 @@ class _Watch:
 
 
 async def _tried(look: Awaitable[T]) -> T | None:
-    """What a look has found; None if it failed, whatever it was."""
+    """The result of a look; None if it failed, for whatever reason."""
     try:
         return await look
     except Exception as error:

@@ -1,4 +1,4 @@
-"""From the chunks of a model's answer to the lines that a page gets, within bounds."""
+"""Turns the chunks of a model's answer into the lines that a page gets, within limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...llm.reply import Delta, TextDelta
 from ...llm.run_on import RunOnDetector
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
-"""Characters after which a model is not read any further."""
+"""Characters after which reading stops."""
 _MAX_EXPLANATION = 600
 _ONLY_THOUGHT = "The model has thought again."
 
@@ -23,8 +23,6 @@ Line = SuggestionText | SuggestionReset
 
 
 class CodeAnswer:
-    """An answer that is code."""
-
     def __init__(self, *, bare: bool = False, shell: bool = False) -> None:
         self._options = {"bare": bare, "shell": shell}
         self.usage = Usage()
@@ -40,7 +38,7 @@ class CodeAnswer:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the rest can be spared."""
+        """Whether the rest can be skipped."""
         return self.stream.is_whole
 
     @property
@@ -49,12 +47,12 @@ class CodeAnswer:
 
     @property
     def explanation(self) -> str:
-        """The words before the code, if they are few."""
+        """The words before the code, truncated."""
         said = " ".join(self.stream.prose.split())
         return said if len(said) <= _MAX_EXPLANATION else f"{said[: _MAX_EXPLANATION - 1]}…"
 
     def feed(self, chunk: Chunk) -> list[Line]:
-        """Take in a chunk; what the page gets now. Raises `Garbled` for an answer without end."""
+        """Returns what the page gets now. Raises Garbled for an answer without end."""
         match chunk:
             case TextChunk(text):
                 return self._read(text)
@@ -88,8 +86,6 @@ class CodeAnswer:
 
 
 class WordsAnswer:
-    """An answer that is Markdown."""
-
     def __init__(self) -> None:
         self._reader = ReplyReader()
         self._written = 0
@@ -112,7 +108,6 @@ class WordsAnswer:
         return self._reader.reply.text
 
     def feed(self, chunk: Chunk) -> list[Line]:
-        """Take in a chunk; what the page gets now."""
         if isinstance(chunk, Restarted):
             self._reader.feed(chunk)
             return [SuggestionReset(reason=chunk.reason)]
@@ -134,7 +129,7 @@ def _text(piece: str) -> list[Line]:
 
 
 def with_secrets(proposed: str, original: str, mask: Mask) -> str:
-    """A proposed cell with the lines in which the model saw only that something is hidden."""
+    """Put back the lines of the original in which the model saw a masked secret."""
     if HIDDEN not in proposed:
         return proposed
     lines = {

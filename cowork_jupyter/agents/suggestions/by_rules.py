@@ -1,4 +1,4 @@
-"""Fixes and explanations without a model: the guide's rules, and what they need to know."""
+"""Fixes and explanations without a model, by the guide's rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..run.tool_environment import ToolEnvironment
 from .surroundings import look_around
 
 _SECONDS = 1.0
-"""For looking into the kernel: nobody else is waited for."""
+"""For looking into the kernel: nothing else takes time."""
 _MAX_FILES = 5_000
 _ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
 
@@ -25,7 +25,7 @@ _ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirect
 async def answer_by_rules(
     tools: ToolEnvironment, log: RunLog, notebook: str | None, request: SuggestionRequest
 ) -> SuggestionDone:
-    """What the guide says of a cell that failed; its source unchanged where it has no better."""
+    """What the guide says of a failed cell; the source is unchanged if it has no fix."""
     assert request.error is not None
     looked = await look_around(tools, log, notebook, request, _SECONDS)
     files: tuple[str, ...] = ()

@@ -37,7 +37,6 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 def completion_messages(
     request: SuggestionRequest, around: Surroundings, frame: Frame
 ) -> list[dict[str, Any]]:
-    """What to ask for the text at the cursor."""
     prefix, suffix = sides(request)
     cell = f"{prefix[-_PREFIX:]}<CURSOR>{suffix[:_SUFFIX]}"
     parts = [_above(request, around), _names(around.named_in(_naming(request, around)))]
@@ -49,7 +48,6 @@ def completion_messages(
 
 
 def sides(request: SuggestionRequest) -> tuple[str, str]:
-    """The cell before and behind the cursor."""
     length = len(request.source)
     cursor = length if request.cursor is None else min(max(request.cursor, 0), length)
     return request.source[:cursor], request.source[cursor:]
@@ -71,7 +69,7 @@ def _above(request: SuggestionRequest, around: Surroundings) -> str:
 
 
 def _naming(request: SuggestionRequest, around: Surroundings) -> str:
-    """The cell first, then what cells above have made."""
+    """The cell first, then the names that cells above have defined."""
     made = [name for cell in around.cells[-20:] for name in sorted(cell_names(cell.source).made)]
     return " ".join([request.source, *made])
 
@@ -82,7 +80,7 @@ def _names(variables: Sequence[Variable]) -> str:
 
 
 def ended(text: str) -> str | None:
-    """The completion in what has come so far, if it ends there: at a blank line, or where another
+    """The completion in what has come so far, if it is complete: at a blank line, or where another
     block begins.
     """
     start = len(text) - len(text.lstrip())
@@ -94,7 +92,7 @@ def ended(text: str) -> str | None:
 
 
 def fitted(text: str, prefix: str, suffix: str) -> str:
-    """What to put at the cursor: nothing that stands there already."""
+    """The text to insert at the cursor, without what is there already."""
     text = _without_prefix(ended(text) or text, prefix)
     return _without_suffix(text.rstrip(), suffix)
 
@@ -136,12 +134,11 @@ def _closes_too_much(text: str, closing: str) -> bool:
 
 @dataclass
 class CompletionCache:
-    """Answers to questions that were asked before; the ones used last are kept."""
+    """LRU cache of answers."""
 
     _answers: OrderedDict[str, str] = field(default_factory=OrderedDict)
 
     def key(self, model: str, messages: list[dict[str, Any]]) -> str:
-        """What a question is known by."""
         return hashlib.sha256(json.dumps([model, messages]).encode()).hexdigest()
 
     def get(self, key: str) -> str | None:
@@ -150,7 +147,6 @@ class CompletionCache:
         return self._answers.get(key)
 
     def keep(self, key: str, answer: str) -> None:
-        """Remember an answer, and forget the one that was not used for longest."""
         self._answers[key] = answer
         self._answers.move_to_end(key)
         while len(self._answers) > _REMEMBERED:

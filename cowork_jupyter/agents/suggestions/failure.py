@@ -1,4 +1,4 @@
-"""How a cell failed, as a model should read it: the frames of the user's own code."""
+"""How a cell failed, for a model: the frames of the user's own code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LIBRARY = ("site-packages", "dist-packages", "/lib/python", "\\lib\\", "<frozen
 _NUMBERED = re.compile(r"^(?:-+>)?\s*\d+\s?")
 _MAX_TRACEBACK = 60_000
 _SHORT = 4
-"""Characters of a line below which it says nothing about a cell."""
+"""Characters below which a line is no evidence of a cell."""
 
 
 def told_failure(error: CellError, private: Iterable[str] = ()) -> str:
-    """Frames of libraries are counted, lines that stand in private cells left out."""
+    """The traceback with library frames counted instead, and lines of private cells left out."""
     hidden = {
         line.strip()
         for source in private

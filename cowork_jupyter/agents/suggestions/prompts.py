@@ -1,4 +1,4 @@
-"""What a model is asked for each kind of suggestion, held to a number of tokens."""
+"""The prompt for each kind of suggestion, within a token limit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .failure import told_failure
 from .surroundings import Surroundings, in_order, related
 
 MAX_CELL = 6_000
-"""Tokens of the cell itself: what is to be written anew must be read as a whole."""
+"""Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
 _FAILURE, _TRIED, _CELL = 900, 700, 500
 _VARIABLES = 3
-"""Their share of the room for what is around the cell: one part in so many."""
+"""Their share of the room around the cell: one part in so many."""
 _MAX_COLUMNS = 40
 _MAX_LINE = 160
 
@@ -53,8 +53,6 @@ _WANTED = {
 
 @dataclass(frozen=True)
 class Prompter:
-    """Makes the messages of a request."""
-
     frame: Frame
     count: Count
     budget: int
@@ -67,7 +65,6 @@ class Prompter:
         tried: Sequence[str] = (),
         mentioned: str = "",
     ) -> list[dict[str, Any]]:
-        """What to ask a model, what others wrote being in a frame."""
         if self.count(request.source) > MAX_CELL:
             raise InvalidInput(
                 "This cell is too long for a suggestion. Split it first.", code="cell_too_long"
@@ -118,7 +115,7 @@ class Prompter:
         return [*parts, variables] if variables else parts
 
     def _naming(self, request: SuggestionRequest) -> str:
-        """Where names stand that matter. An empty cell goes on from the one before it."""
+        """The text whose names matter. An empty cell continues the one before it."""
         if request.source.strip() and request.kind != "next_cell":
             return f"{request.source}\n{request.instruction}"
         ids = [cell.id for cell in request.cells]
@@ -153,7 +150,7 @@ class Prompter:
 def described(variable: Variable) -> str:
     """A variable in one line: `df: DataFrame · 10 rows × 2 columns · region (str), units (int64)`.
 
-    No values of tables: their names and types are what code needs.
+    No values of tables: code needs only their names and types.
     """
     columns = variable.columns
     listed = [f"{name} ({kind})" for name, kind in list(columns.items())[:_MAX_COLUMNS]]

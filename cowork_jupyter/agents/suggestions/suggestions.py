@@ -1,7 +1,7 @@
 """Suggestions: fixes, explanations, new and changed cells, completions, streamed as they come.
 
-Nothing is changed here and no job is begun: what is proposed is the user's to take. What was
-proposed, and what they did with it, is stored with the conversation; completions are not.
+Nothing is changed here and no job is started: the user decides. What was suggested, and the
+decision, is stored with the conversation; completions are not.
 """
 
 from __future__ import annotations
@@ -51,22 +51,20 @@ from .surroundings import Looked, Surroundings, look_around
 logger = logging.getLogger(__name__)
 
 Ready = Callable[[Context], Awaitable[Context]]
-"""Gives the conversation with a model that can be asked."""
+"""Returns the conversation with a model that can be asked."""
 
 _SECONDS, _COMPLETION_SECONDS, _LAST_WORDS = 180.0, 10.0, 0.3
-"""For a whole answer, for a completion, and for what it cost once the answer is whole."""
+"""For a whole answer, for a completion, and for its usage once the answer is complete."""
 _FRESH, _STALE = 2.0, 30.0
 """Seconds in which completions need not look again, and after which they wait for it."""
 _MAX_KNOWN = 50
-"""Notebooks that are remembered for them."""
+"""Notebooks remembered for completions."""
 _MAX_TRIED = 3
 _STORED = ("fix", "explain", "generate", "change")
 
 
 @dataclass
 class Suggestions:
-    """Answers requests for suggestions in the conversations of one workspace."""
-
     factory: AgentFactory
     _completions: CompletionCache = field(default_factory=CompletionCache)
     _known: dict[tuple[str, str], tuple[float, Looked]] = field(default_factory=dict)
@@ -75,7 +73,7 @@ class Suggestions:
     async def stream(
         self, context: Context, request: SuggestionRequest, ready: Ready
     ) -> AsyncGenerator[SuggestionEvent, None]:
-        """The lines of the answer; what goes wrong is the last of them."""
+        """The lines of the answer; a failure is the last of them."""
         try:
             async with aclosing(self._lines(context, request, ready)) as lines:
                 async for line in lines:
@@ -88,7 +86,6 @@ class Suggestions:
             yield SuggestionFailed(error=ErrorBody(code="internal", message=said))
 
     def decide(self, context_id: str, suggestion: str, decision: Decision, source: str) -> None:
-        """Store what the user did with a suggestion."""
         made = self.factory.journal.store.notices(context_id, "suggestion")
         if not any(_made(event.data).id == suggestion for event in made):
             raise NotFound("This conversation has no such suggestion.", details={"id": suggestion})
@@ -219,7 +216,7 @@ class Suggestions:
         return wanted if window is None else min(wanted, max(0, window // 4))
 
     def _rejected(self, context: Context, request: SuggestionRequest) -> list[str]:
-        """What was proposed for the cell before, and was not wanted."""
+        """What was suggested for the cell before, and rejected."""
         store = self.factory.journal.store
         decisions = store.notices(context.id, "suggestion_decided")
         refused = {
@@ -264,7 +261,7 @@ class Suggestions:
     async def completion_request(
         self, context: Context, request: SuggestionRequest
     ) -> list[dict[str, Any]]:
-        """The question to the model, from what is known already wherever that is recent."""
+        """The prompt, from cached lookups wherever they are recent."""
         around = _checked(Surroundings.of(request, await self._recent(context, request)))
         return completion_messages(request, around, self._frame(context))
 
@@ -279,7 +276,7 @@ class Suggestions:
         return answer.source
 
     async def _recent(self, context: Context, request: SuggestionRequest) -> Looked:
-        """What was found out a moment ago, looked up again beside, or anew."""
+        """A recent lookup, refreshed in the background, or a new one."""
         key = (context.notebook or "", context.role.value)
         at, looked = self._known.get(key, (0.0, None))
         age = time.monotonic() - at

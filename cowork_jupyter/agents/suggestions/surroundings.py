@@ -25,7 +25,7 @@ from ..notebook.lookup import allowed_workspace, settle
 from ..run.tool_environment import ToolEnvironment
 
 SECONDS = 0.3
-"""For all that is looked up; what is not there by then is done without."""
+"""For all lookups; what is not there by then is left out."""
 _MAX_INSPECTED = 4
 _MAX_SOURCE = 20_000
 _TABLES = ("DataFrame", "Table", "Series", "ndarray")
@@ -35,10 +35,10 @@ _BUILTINS = frozenset(dir(builtins))
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found out about a notebook and its kernel."""
+    """What was looked up about a notebook and its kernel."""
 
     private: Mapping[str, str] = field(default_factory=dict)
-    """The sources of private cells, by id."""
+    """Sources of private cells, by id."""
     variables: tuple[Variable, ...] = ()
     language: str = ""
 
@@ -50,16 +50,15 @@ class Surroundings:
     cells: tuple[NearbyCell, ...] = ()
     """In order, the cell itself among them."""
     variables: tuple[Variable, ...] = ()
-    """All that the kernel has; tables that the cell names with what is in them."""
+    """All of the kernel; tables that the cell names with their contents."""
     private: tuple[str, ...] = ()
-    """The sources of private cells, which must not show up anywhere else."""
+    """Sources of private cells, which must not show up anywhere else."""
     is_private: bool = False
-    """Whether the cell itself is one of them."""
+    """Whether the cell itself is private."""
     language: str = ""
 
     @classmethod
     def of(cls, request: SuggestionRequest, looked: Looked) -> Self:
-        """What a request says, without what is private."""
         return cls(
             cells=tuple(cell for cell in request.cells if cell.id not in looked.private),
             variables=looked.variables,
@@ -69,7 +68,7 @@ class Surroundings:
         )
 
     def named_in(self, source: str) -> list[Variable]:
-        """The variables that code names, in the order in which it does; no modules."""
+        """The variables that code names, in order of appearance; no modules."""
         known = {
             variable.name: variable for variable in self.variables if variable.type != "module"
         }
@@ -83,7 +82,7 @@ async def look_around(
     request: SuggestionRequest,
     seconds: float = SECONDS,
 ) -> Looked:
-    """What can be found out in this time. Never fails."""
+    """What can be looked up in this time. Never raises."""
     if not notebook:
         return Looked()
     may_read = allowed_workspace(tools, log, "read_notebook", notebook)
@@ -94,7 +93,7 @@ async def look_around(
     )
 
     async def look() -> None:
-        """Each thing that is found counts, also if there is no time for the next."""
+        """Keeps each finding, even if there is no time for the next."""
         assert may_list is not None
         listed = await tools.kernels.variables(may_list, notebook)
         found.extend(listed.items)
@@ -125,27 +124,25 @@ async def look_around(
 
 
 def _words_of(request: SuggestionRequest) -> str:
-    """All words of a request in which a variable may be named."""
     return f"{request.source}\n{request.instruction}"
 
 
 def names_of(source: str) -> list[str]:
-    """The names in code, or in words, in their order."""
     found = dict.fromkeys(_NAME.findall(source[:_MAX_SOURCE]))
     return [name for name in found if name not in _BUILTINS]
 
 
 @lru_cache(maxsize=1_000)
 def cell_names(source: str) -> CellNames:
-    """The global names of a cell; none if it cannot be understood."""
+    """The global names of a cell; none if it cannot be parsed."""
     return (names_in(source) if len(source) <= _MAX_SOURCE else None) or CellNames()
 
 
 def related(
     cell_id: str, cells: Sequence[NearbyCell], source: str, nearest: int = 2
 ) -> list[NearbyCell]:
-    """Other cells that matter for one: those that make the names it uses, the newest of each name,
-    then its neighbours; the most important first.
+    """Other cells that matter for one: those that define the names it uses, the newest for each
+    name, then its neighbours; the most important first.
     """
     place = next((at for at, cell in enumerate(cells) if cell.id == cell_id), len(cells))
     wanted = set(names_of(source))
@@ -162,6 +159,5 @@ def related(
 
 
 def in_order(cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]) -> list[NearbyCell]:
-    """The same cells as they stand in the notebook."""
     wanted = {cell.id for cell in cells}
     return [cell for cell in all_cells if cell.id in wanted]
