@@ -252,7 +252,7 @@ def build_service(
         plans=plans,
         reproductions=Reproductions(factory, jobs),
         suggestions=Suggestions(factory),
-        expectations=Expectations(factory),
+        expectations=Expectations(factory.tools, journal),
         workflows=workflows,
         reuse=Reuse(plans, workflows),
         checkpoints=checkpoints,

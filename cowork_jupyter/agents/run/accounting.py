@@ -7,15 +7,13 @@ from typing import Any
 
 from ...domain.contexts import Usage
 from ...domain.notices import Notice
-from ...llm.history import IMAGE_TOKENS
 from ...llm.known_models import KnownModels
 from ...llm.reader import ReplyReader
-from ...llm.reply import Reply
 from ...llm.tokens import TokenCounter
 from ..log import RunLog
 from .budget import Budget
 from .limits import RunLimits
-from .message_words import pictures_in, words_of
+from .message_words import estimate_usage, pictures_in, words_of
 
 _LESSONS = (1, 2, 4, 8, 16, 32)
 """Turns after which the token counter is calibrated; later ones would teach it nothing new."""
@@ -46,7 +44,9 @@ class Accounting:
             if not self._was_truncated(spent, messages, name) and is_lesson:
                 self.counter.learn(map(words_of, messages), spent.prompt_tokens)
         elif not is_free and (reader.reply.raw or reader.reply.reasoning):
-            spent = self._estimate(reader.reply, messages)
+            reply = reader.reply
+            written = self.counter(reply.raw) + self.counter(reply.reasoning)
+            spent = estimate_usage(messages, written, self.counter)
         self.limits.tokens += spent.total_tokens
         turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
         await self.budget.spend(turn, name, self.log.task_id)
@@ -68,14 +68,3 @@ class Accounting:
             self.log.event(Notice(code="truncated", message=said))
         self._truncates = True
         return True
-
-    def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
-        sent = sum(self.counter(words_of(message)) for message in messages)
-        sent += sum(map(pictures_in, messages)) * IMAGE_TOKENS
-        written = self.counter(reply.raw) + self.counter(reply.reasoning)
-        return Usage(
-            prompt_tokens=sent,
-            completion_tokens=written,
-            total_tokens=sent + written,
-            estimated=True,
-        )

@@ -16,19 +16,19 @@ def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
     new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
     pending = tx.pending_cell_changes(edit.notebook)
     known = next((change for change in pending if change.cell_id == edit.cell_id), None)
-    _save(tx, known.followed_by(new) if known else [new])
+    _save_changes(tx, known.followed_by(new) if known else [new])
 
 
-def decide(journal: Journal, ids: Sequence[str], decision: CellDecision) -> list[CellChange]:
+def record_decision(journal: Journal, ids: Sequence[str], decision: CellDecision) -> list[CellChange]:
     """Store the user's decision; what was decided before stays as it was."""
     with journal.transaction() as tx:
         found = [tx.cell_change(change_id) for change_id in dict.fromkeys(ids)]
         decided = [change.decided(decision) for change in found if change.decision is None]
-        _save(tx, decided)
+        _save_changes(tx, decided)
         return [tx.cell_change(change.id) for change in found]
 
 
-def _save(tx: Transaction, changes: Iterable[CellChange]) -> None:
+def _save_changes(tx: Transaction, changes: Iterable[CellChange]) -> None:
     for change in changes:
         tx.save_cell_change(change)
         event = CellChanged(

@@ -19,10 +19,9 @@ from ...domain.contexts import Usage
 from ...domain.errors import Forbidden, Unavailable
 from ...domain.settings import Settings
 from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, TextChunk, ToolCallChunk, UsageChunk
-from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import TokenCounter
 from ...policy.administrator import WHO, Administrator
-from .message_words import pictures_in, words_of
+from .message_words import estimate_usage
 from .pricing import priced
 
 logger = logging.getLogger(__name__)
@@ -154,22 +153,7 @@ async def metered(
                         written += count(arguments)
                 yield chunk
     finally:
-        spent = (
-            reported_usage if reported_usage.total_tokens else _estimate(request, written, count)
-        )
+        spent = reported_usage
+        if written and not spent.total_tokens:  # a server that is not there charges nothing
+            spent = estimate_usage(request.messages, written, count)
         await asyncio.to_thread(charge, spent)
-
-
-def _estimate(request: ModelRequest, written: int, count: TokenCounter) -> Usage:
-    if not written:  # nothing was answered: a server that is not there charges nothing
-        return Usage()
-    sent = sum(
-        count(words_of(message)) + pictures_in(message) * IMAGE_TOKENS
-        for message in request.messages
-    )
-    return Usage(
-        prompt_tokens=sent,
-        completion_tokens=written,
-        total_tokens=sent + written,
-        estimated=True,
-    )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from ...domain.contexts import Usage
+from ...llm.history import IMAGE_TOKENS
+from ...llm.tokens import TokenCounter
 
 
 def words_of(message: dict[str, Any]) -> str:
@@ -16,3 +21,13 @@ def words_of(message: dict[str, Any]) -> str:
 def pictures_in(message: dict[str, Any]) -> int:
     content = message["content"] or ""
     return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
+
+
+def estimate_usage(messages: Sequence[dict[str, Any]], written: int, count: TokenCounter) -> Usage:
+    """For servers that do not report usage, and replies that were cut short."""
+    sent = sum(
+        count(words_of(message)) + pictures_in(message) * IMAGE_TOKENS for message in messages
+    )
+    return Usage(
+        prompt_tokens=sent, completion_tokens=written, total_tokens=sent + written, estimated=True
+    )
