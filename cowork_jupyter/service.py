@@ -12,21 +12,20 @@ from typing import Any, Unpack
 from .agents.agent import AgentFactory
 from .agents.ask.inquiries import Inquiries
 from .agents.delegation import DELEGATE, check_delegation
-from .agents.expectations import Expectations
-from .agents.following import as_guidance
 from .agents.guests import McpGuests
 from .agents.jobs import Jobs
 from .agents.log import RunLog
-from .agents.mentions.commands import called_prompt, called_skill
+from .agents.mentions.commands import WrittenPrompt, called_prompt, called_skill, written
 from .agents.mentions.completion import Completion
-from .agents.mentions.prompts import WrittenPrompt, written
 from .agents.plan.assumptions import Settlement, settle
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
-from .agents.run.cell_watching import CellWatch
+from .agents.run.delivery import as_guidance
+from .agents.run.expectations import Expectations
 from .agents.run.outcome import Outcome
 from .agents.run.steering import clear_queue, queue_message
+from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import Checkpoints

@@ -12,11 +12,9 @@ from functools import partial
 from typing import Protocol
 
 from .agents.agent import AgentFactory, ModelAccess
-from .agents.ask.attendance import WhenAttended
 from .agents.ask.gate import Gate
-from .agents.ask.inquiries import Inquiries
+from .agents.ask.inquiries import Inquiries, WhenAttended
 from .agents.ask.user import Nobody, NobodyApproves
-from .agents.expectations import Expectations
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
 from .agents.log import RunLog
@@ -27,10 +25,11 @@ from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
-from .agents.run.cell_watching import CellWatch
 from .agents.run.day_account import DayAccount
+from .agents.run.expectations import Expectations
 from .agents.run.resource_watch import ResourceWatch
 from .agents.run.tool_environment import ToolEnvironment
+from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of

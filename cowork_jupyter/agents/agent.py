@@ -38,21 +38,20 @@ from .mentions.reach import Reach
 from .notebook.lookup import describe_notebook_context
 from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, described, request_for
-from .run.answer_form import AnswerForm
+from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import Budget, JobBudget
 from .run.day_account import DayAccount
 from .run.expectations import HeldExpectations
 from .run.figure_check import FigureCheck
 from .run.limits import RunLimits
 from .run.loop import AgentLoop
+from .run.model_request import RequestForm
 from .run.model_session import ModelSession
 from .run.outcome import Outcome
-from .run.request_form import RequestForm
 from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
 from .run.tool_environment import ToolEnvironment
 from .run.tool_runner import ToolRunner
-from .run.wanted_files import wanted_files
 
 
 @dataclass

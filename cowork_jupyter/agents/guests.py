@@ -27,9 +27,8 @@ from ..tools.base import Tool, ToolResult
 from ..tools.kernel.named import naming_its_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
-from .ask.guest_approver import GuestApprover
+from .ask.guest_approver import GuestApprover, Say, reporting_progress
 from .ask.inquiries import Inquiries
-from .ask.progress import Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
 from .run.call_log import Handled

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents.run.cell_changes import record_decision
+from ..agents.run.call_log import record_decision
 from ..domain.cell_changes import CellChange, CellDecision
 from .calls import Call
 from .models import ListedPath, Name, RequestBody

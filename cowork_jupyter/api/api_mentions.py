@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..agents.log import RunLog
-from ..agents.mentions.items import CompletionItems
 from ..agents.mentions.lookup import TOGETHER, look_up
 from ..agents.mentions.reach import Reach
+from ..agents.mentions.targets import CompletionItems
 from ..domain.mentions import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .calls import Call

@@ -13,8 +13,8 @@ from ..agents.mentions.commands import (
     RunWorkflow,
     SendPrompt,
     command_in,
+    written,
 )
-from ..agents.mentions.prompts import written
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, RequestOrigin
 from ..domain.errors import Forbidden

@@ -9,7 +9,8 @@ earlier run had asked, instead of asking again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -27,13 +28,31 @@ from ...domain.identity import new_id, now
 from ...domain.message_data import Answer, QuestionData, TextData
 from ...domain.messages import Message, TextPart
 from ...domain.replies import Question
+from ...policy.calls import Risk
 from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, Scope
 from ...store import Asker, Inquiry, InquiryKind, Transaction
 from ...store.records import PENDING
 from ..log import RunLog
-from .urgency import urgency
-from .user import ONCE, PermissionRequest, Ruling
+from .user import ONCE, Nobody, NobodyApproves, PermissionRequest, Ruling
+
+_SEVERITIES = ("critical", "major", "minor")
+
+
+def urgency(inquiry: Inquiry) -> tuple[int, int]:
+    """Lowest first: calls by risk, then failed steps, then other questions by severity."""
+    if inquiry.kind == "permission":
+        return 0, -_risk(str(inquiry.data.get("risk", "")))
+    if inquiry.asker == "step":
+        return 1, 0
+    severity = inquiry.data.get("severity")
+    return 2, _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
+
+
+def _risk(name: str) -> Risk:
+    """Unknown risks count as high."""
+    return Risk.__members__.get(name.upper(), Risk.HIGH)
+
 
 ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
 _PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
@@ -313,3 +332,28 @@ def _tell(
     data: QuestionAsked | QuestionAnswered | PermissionRequested | PermissionResolved,
 ) -> None:
     tx.append_event(inquiry.context_id, data, inquiry.job_id, inquiry.task_id)
+
+
+@dataclass(frozen=True)
+class WhenAttended:
+    """The user of a host that only finds out later whether somebody sits in front of it."""
+
+    inquiries: Inquiries
+    is_attended: Callable[[], bool]
+
+    async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
+        return await (self.inquiries if self.is_attended() else Nobody()).ask(question, log, asker)
+
+    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+        return self.inquiries.left_open(asker, log) if self.is_attended() else None
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        approver = self.inquiries if self.is_attended() else NobodyApproves()
+        return await approver.decide(request, log)
+
+    def announce(self, request: PermissionRequest, log: RunLog) -> None:
+        if self.is_attended():
+            self.inquiries.announce(request, log)
+
+    def forget(self, call_id: str) -> None:
+        self.inquiries.forget(call_id)

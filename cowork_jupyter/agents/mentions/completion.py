@@ -23,11 +23,18 @@ from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
-from .items import CompletionItem, CompletionItems
 from .reach import Reach
 from .server_offers import address_in, filled_in, prompts, resources
 from .syntax import column_text, path_text
-from .targets import cell_of, cell_title, column_title, failure_of, variable_title
+from .targets import (
+    CompletionItem,
+    CompletionItems,
+    cell_of,
+    cell_title,
+    column_title,
+    failure_of,
+    variable_title,
+)
 
 MOMENT = 0.1
 """Seconds that an answer may wait for lookups."""

@@ -9,8 +9,8 @@ from ...domain.mentions import MentionKind
 from ...mcp.client import offers
 from ...mcp.client.connection import McpConnection
 from .commands import is_callable
-from .items import CompletionItem
 from .syntax import path_text
+from .targets import CompletionItem
 
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
 """In templates: what can be completed word by word."""

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import BaseModel
+
 from ...domain.effects import FieldState, TableState
 from ...domain.errors import NotFound
 from ...domain.mentions import MentionKind
 from ...tools.kernel.inside.plain import is_secret_name
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import CellState, NotebookState
+
+OfferKind = MentionKind | Literal["role", "workflow", "skill", "prompt"]
+
+
+class CompletionItem(BaseModel):
+    """One thing that can stand there."""
+
+    text: str
+    """What is written, with the `@` or `/`."""
+    kind: OfferKind
+    title: str = ""
+    """What it is, in a few words."""
+
+
+class CompletionItems(BaseModel):
+    """What can stand there, best first."""
+
+    items: list[CompletionItem]
+    next: None = None
+    more: bool = False
+    """Whether something is still being looked up, so that it is worth asking again."""
+
 
 _MAGICS = ("%%plan", "%%act", "%%ask", "%cowork")
 """Cells that begin with one of these show our own output."""

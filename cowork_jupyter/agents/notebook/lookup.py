@@ -19,8 +19,7 @@ from ...tools.notebook.state import NotebookState
 from ...workspace import Workspace
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
-from .changes import Changes, as_left, changes, marks_of
-from .context import NotebookContext, render
+from .context import Changes, NotebookContext, as_left, changes, marks_of, render
 
 logger = logging.getLogger(__name__)
 

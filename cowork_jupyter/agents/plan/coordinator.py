@@ -30,8 +30,17 @@ from ..external.run import ExternalTask
 from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.outcome import Outcome
-from .assignment import assignment_text, briefing_text, results_for
-from .choices import (
+from .assignment import (
+    assignment_text,
+    briefing_text,
+    findings_text,
+    is_due,
+    results_for,
+    sent_back,
+    tasks_again,
+)
+from .plan_progress import FileLocks, PlanProgress
+from .step_check import (
     ABOUT_HINT,
     ACCEPT,
     HINT,
@@ -40,15 +49,10 @@ from .choices import (
     SKIP,
     STOP,
     UPDATE,
-    about_failure,
-    about_half_done,
-)
-from .locks import FileLocks
-from .plan_progress import PlanProgress
-from .rounds import findings_text, is_due, sent_back, tasks_again
-from .step_check import (
     StepCheck,
     StepEnd,
+    about_failure,
+    about_half_done,
     broken_shortfall,
     half_done_tool,
     review_shortfalls,

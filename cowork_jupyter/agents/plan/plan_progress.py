@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +16,37 @@ from ...domain.plan import Plan, PlanStep
 from ...domain.roles import AgentRole
 from ...store import PlanRevision, Transaction
 from ..log import RunLog
+
+
+class FileLocks:
+    """A lock for each path, made when needed and dropped when nobody holds it."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._interested: dict[str, int] = {}
+
+    @asynccontextmanager
+    async def hold(self, paths: Iterable[str]) -> AsyncIterator[None]:
+        """Hold all of these. Acquired in sorted order to avoid deadlock."""
+        wanted = sorted(set(paths))
+        for path in wanted:
+            self._interested[path] = self._interested.get(path, 0) + 1
+        try:
+            async with AsyncExitStack() as held:
+                for path in wanted:
+                    lock = self._locks.setdefault(path, asyncio.Lock())
+                    await held.enter_async_context(lock)
+                yield
+        finally:
+            for path in wanted:
+                self._leave(path)
+
+    def _leave(self, path: str) -> None:
+        self._interested[path] -= 1
+        if not self._interested[path]:
+            del self._interested[path]
+            self._locks.pop(path, None)
+
 
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""

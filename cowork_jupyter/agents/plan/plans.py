@@ -25,12 +25,11 @@ from ..ask.inquiries import Inquiries
 from ..jobs import Jobs
 from ..log import RunLog
 from ..pools.pool import WorkerPool
-from ..run.delivery import as_proposed, propose_plan
+from ..run.delivery import as_proposed, propose_plan, unfit_steps
 from ..run.outcome import Outcome
-from ..team import unfit_steps
-from .choices import SKIP
 from .coordinator import Execution
 from .plan_progress import PlanProgress
+from .step_check import SKIP
 
 
 @dataclass

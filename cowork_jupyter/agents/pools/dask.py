@@ -36,12 +36,10 @@ from ...tools.shell import execute_command
 from ...tools.tables.sources import are_large
 from ...tools.tables.tools import TABLE_TOOLS, table_tools
 from ..log import RunLog
-from .attempt import Attempt, Lost
-from .cluster import Cluster
+from .cluster import Attempt, Cluster, Lost
 from .parcels import Parcel, bring_home, pack
-from .scratch_host import end_scratch
+from .remote_scratch import TakenAlong, end_scratch, taken_along
 from .sent_files import Brought, remove_tree
-from .taken_along import TakenAlong, taken_along
 from .worker import WorkerOrder
 
 MAX_ATTEMPTS = 3

@@ -29,7 +29,7 @@ from ...tools.tables.tools import TABLE_TOOLS
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.call_log import MAX_SHOWN_OUTPUT
-from .scratch_host import scratch_host
+from .remote_scratch import scratch_host
 from .sent_files import Brought, Layout, tree_at
 
 LOOK = 0.05

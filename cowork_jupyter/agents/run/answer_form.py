@@ -1,12 +1,13 @@
-"""The form in which a user wants an answer, such as `@mean[value]` or `MEAN=value`.
+"""What a request asks its answer to be: a form, such as `@mean[value]` or `MEAN=value`, and files.
 
-Models compute the right number and then lose it: they repeat the form without its value, or
-leave the form out. Both can be seen without a model.
+Models compute the right number and then lose it: they repeat the form without its value, or leave
+the form or the file out. All of that can be seen without a model.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _MARKED = re.compile(r"(@\w{1,60}\[)([^\]\n]{0,80})\]")
@@ -65,3 +66,39 @@ def _value_behind(opening: str, answer: str) -> str:
     value = re.match(r"[^\]\n]*" if opening.endswith("[") else r"\S*", rest)
     text = value[0].strip(" `'\"*.,").lower() if value else ""
     return "" if text.startswith(("{", "<")) else text
+
+
+MAX_FILES = 8
+
+_VERB = re.compile(
+    r"\b(?:write|save|export|store|create|convert|produce|generate|schreib\w*|speicher\w*)\b",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w./-])(?<!\(['\"])"  # not what a call in quoted code is given
+    r"[\w./-]+\.(?:csv|tsv|jsonl?|xlsx|parquet|png|svg|pdf|md|txt|html|ipynb|py)\b",
+    re.IGNORECASE,
+)
+_CALLS = {
+    "csv": "table.to_csv({path!r}, index=False)",
+    "xlsx": "table.to_excel({path!r}, index=False)",
+    "parquet": "table.to_parquet({path!r})",
+    "json": "table.to_json({path!r})",
+    **dict.fromkeys(("png", "svg", "pdf"), "fig.savefig({path!r})"),
+    "ipynb": "nbformat.write(notebook, {path!r})",
+}
+
+
+def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
+    """Files named behind a verb of writing that do not exist yet."""
+    verb = _VERB.search(request)
+    if verb is None:
+        return ()
+    named = dict.fromkeys(_FILE.findall(request, verb.end()))
+    return tuple(path for path in named if not exists(path))[:MAX_FILES]
+
+
+def how_to_write(path: str) -> str:
+    """Example code for such a file: small models do not think of it by themselves."""
+    ending = path.rpartition(".")[2].lower()
+    return _CALLS.get(ending, "Path({path!r}).write_text(text)").format(path=path)

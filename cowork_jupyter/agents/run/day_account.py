@@ -21,8 +21,7 @@ from ...domain.settings import Settings
 from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, TextChunk, ToolCallChunk, UsageChunk
 from ...llm.tokens import TokenCounter
 from ...policy.administrator import WHO, Administrator
-from .message_words import estimate_usage
-from .pricing import priced
+from .usage import estimate_usage, priced
 
 logger = logging.getLogger(__name__)
 

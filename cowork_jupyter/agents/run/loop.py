@@ -19,21 +19,19 @@ from ...policy.visible import spell_hidden
 from ...store import Asker
 from ...workflows import Template
 from ..ask.user import User
-from ..following import as_guidance, followed
 from ..log import RunLog
+from .answer_form import how_to_write
 from .budget import Budget
 from .call_log import Handled
-from .delivery import deliver_plan
+from .delivery import as_guidance, deliver_plan, followed
 from .expectations import HeldExpectations, words
 from .figure_check import FigureCheck
-from .guard import CircleGuard
-from .limits import GO_ON, LimitReached, RunLimits, about_going_on
+from .limits import GO_ON, CircleGuard, LimitReached, RunLimits, about_going_on
 from .model_session import ModelSession
 from .outcome import Outcome
 from .resource_watch import JobResources
 from .steering import read_queued
 from .tool_runner import ToolRunner
-from .wanted_files import how_to_write
 
 logger = logging.getLogger(__name__)
 

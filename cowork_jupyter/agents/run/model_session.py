@@ -29,16 +29,12 @@ from ...llm.reply import Reply
 from ...llm.tokens import TokenCounter
 from ...llm.vision import MAX_SENT, VisionSupport
 from ..log import RunLog
-from .accounting import Accounting
 from .answer_form import AnswerForm
-from .asides import Asides, LookUp
-from .budget import Budget
-from .conversation_values import conversation_of
+from .budget import Accounting, Budget
+from .history import Asides, LookUp, Past, SentHistory
 from .limits import LimitReached, RunLimits
-from .past import Past
+from .model_request import RequestForm, conversation_of
 from .reply_stream import ReplyEvents, WritingProgress
-from .request_form import RequestForm
-from .sent_history import SentHistory
 from .summary import Summariser
 
 HISTORY_TOKENS = 24_000

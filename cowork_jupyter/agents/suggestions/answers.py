@@ -1,18 +1,28 @@
-"""Turns the chunks of a model's answer into the lines that a page gets, within limits."""
+"""Answers to requests for suggestions: read from a model's stream, or made by rules."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from itertools import islice
+from posixpath import dirname, relpath
 
+from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
 from ...domain.redaction import HIDDEN, Mask
-from ...domain.suggestions import SuggestionReset, SuggestionText
+from ...domain.suggestions import SuggestionDone, SuggestionRequest, SuggestionReset, SuggestionText
+from ...guide.fixes import FailingCell, Fix, propose
 from ...llm.chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, UsageChunk
 from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
 from ...llm.reader import ReplyReader
 from ...llm.reply import Delta, TextDelta
 from ...llm.run_on import RunOnDetector
+from ...workspace import IgnoreRules, Workspace, visible_files
+from ..log import RunLog
+from ..notebook.lookup import allowed_workspace
+from ..run.tool_environment import ToolEnvironment
+from .surroundings import look_around
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
 """Characters after which reading stops."""
@@ -141,3 +151,47 @@ def with_secrets(proposed: str, original: str, mask: Mask) -> str:
         indent = line[: len(line) - len(line.lstrip())]
         kept.append(line if known is None else indent + known)
     return "\n".join(kept)
+
+
+_SECONDS = 1.0
+"""For looking into the kernel: nothing else takes time."""
+_MAX_FILES = 5_000
+_ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
+
+
+async def answer_by_rules(
+    tools: ToolEnvironment, log: RunLog, notebook: str | None, request: SuggestionRequest
+) -> SuggestionDone:
+    """What the guide says of a failed cell; the source is unchanged if it has no fix."""
+    assert request.error is not None
+    looked = await look_around(tools, log, notebook, request, _SECONDS)
+    files: tuple[str, ...] = ()
+    may_list = allowed_workspace(tools, log, "list_directory", ".")
+    if request.error.name in _ABOUT_FILES and may_list:
+        files = await asyncio.to_thread(_files, may_list, dirname(notebook or ""))
+    failed = FailingCell(
+        source=request.source,
+        error=request.error,
+        cell_id=request.cell_id,
+        cells=tuple(request.cells),
+        variables=looked.variables,
+        files=files,
+        tried=frozenset(request.tried),
+    )
+    fix = await asyncio.to_thread(propose, failed)
+    usage = Usage(model=BUILT_IN)
+    if request.kind == "explain":
+        return SuggestionDone(source=_explained(fix), usage=usage)
+    return SuggestionDone(source=fix.source or request.source, explanation=fix.why, usage=usage)
+
+
+def _explained(fix: Fix) -> str:
+    if fix.source is None:
+        return fix.why
+    return f"{fix.why}\n\nThis would work:\n\n```python\n{fix.source}\n```"
+
+
+def _files(workspace: Workspace, folder: str) -> tuple[str, ...]:
+    """Paths as code in a notebook of that folder names them."""
+    found = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES)
+    return tuple(relpath(file, folder or ".") for file in found)

@@ -34,9 +34,8 @@ from ...llm.reachable import HOW_TO_CONNECT
 from ..agent import AgentFactory
 from ..log import RunLog
 from ..mentions.lookup import Mentioned, look_up
-from ..run.pricing import priced
-from .answers import CodeAnswer, WordsAnswer, with_secrets
-from .by_rules import answer_by_rules
+from ..run.usage import priced
+from .answers import CodeAnswer, WordsAnswer, answer_by_rules, with_secrets
 from .completion import (
     MAX_TOKENS,
     CompletionCache,

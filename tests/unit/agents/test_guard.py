@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.agents.run.guard import CircleGuard, find_circle
+from cowork_jupyter.agents.run.limits import CircleGuard, find_circle
 from cowork_jupyter.domain.replies import ToolCall
 
 SAME, TWO, NONE = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cowork_jupyter.agents.notebook.changes import Changes, as_left, changes, marks_of
+from cowork_jupyter.agents.notebook.context import Changes, as_left, changes, marks_of
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.message_data import ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType

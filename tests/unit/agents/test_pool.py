@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.pools.attempt import Attempt, Lost
+from cowork_jupyter.agents.pools.cluster import Attempt, Lost
 from cowork_jupyter.agents.pools.pool import AsyncioPool, pool_for
 from cowork_jupyter.agents.pools.worker import WorkerOrder
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from cowork_jupyter.agents.pools.attempt import Attempt, Lost
+from cowork_jupyter.agents.pools.cluster import Attempt, Lost
 from cowork_jupyter.agents.pools.dask import MAX_ATTEMPTS, DaskPool
 from cowork_jupyter.domain.errors import Interrupted, Unavailable
 from cowork_jupyter.domain.notices import Notice

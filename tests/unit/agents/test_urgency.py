@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.ask.urgency import urgency
+from cowork_jupyter.agents.ask.inquiries import urgency
 from cowork_jupyter.store import Inquiry
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.run.wanted_files import how_to_write, wanted_files
+from cowork_jupyter.agents.run.answer_form import how_to_write, wanted_files
 from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.agents.external.configured import ExternalAgents
-from cowork_jupyter.agents.plan.choices import about_failure
-from cowork_jupyter.agents.plan.step_check import StepEnd
+from cowork_jupyter.agents.plan.step_check import StepEnd, about_failure
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
 from cowork_jupyter.hosts.acp.commands import available

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from acp import schema
 
-from cowork_jupyter.agents.external.mapped_call import MappedCall, permissions_for, same_as
+from cowork_jupyter.agents.external.client import MappedCall, permissions_for, same_as
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.workspace import Workspace
 

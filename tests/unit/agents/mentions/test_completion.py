@@ -12,7 +12,7 @@ import pytest_asyncio
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.mentions import completion
 from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, ranked
-from cowork_jupyter.agents.mentions.items import CompletionItem, CompletionItems
+from cowork_jupyter.agents.mentions.targets import CompletionItem, CompletionItems
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.mentions.commands import SendPrompt, called_prompt, is_callable
-from cowork_jupyter.agents.mentions.prompts import values_of
+from cowork_jupyter.agents.mentions.commands import (
+    SendPrompt,
+    called_prompt,
+    is_callable,
+    values_of,
+)
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.mcp.client.offers import Prompt, PromptArgument
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.suggestions.failure import told_failure
-from cowork_jupyter.agents.suggestions.prompts import Prompter
+from cowork_jupyter.agents.suggestions.prompts import Prompter, told_failure
 from cowork_jupyter.agents.suggestions.surroundings import Surroundings, related
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell, SuggestionRequest

@@ -1,4 +1,4 @@
-"""Text and pictures of a message in the form of the model's API."""
+"""Usage of a model, estimated and priced."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...domain.contexts import Usage
+from ...domain.settings import Settings
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import TokenCounter
 
@@ -31,3 +32,16 @@ def estimate_usage(messages: Sequence[dict[str, Any]], written: int, count: Toke
     return Usage(
         prompt_tokens=sent, completion_tokens=written, total_tokens=sent + written, estimated=True
     )
+
+
+_MILLION = 1_000_000
+
+
+def priced(spent: Usage, model: str, settings: Settings) -> Usage:
+    """The usage with its cost, if the model's price is known."""
+    price = settings.prices.get(model)
+    if price is None:
+        return spent
+    cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
+    known = {"cost": round(cost / _MILLION, 9), "currency": settings.currency}
+    return spent.model_copy(update=known)

@@ -1,17 +1,38 @@
-"""The conversation as values, for models that answer by rules."""
+"""What a request to a model consists of beside its messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ...domain.mentions import Mention
 from ...domain.message_data import TextData, ToolCallData, ToolResultData
 from ...domain.messages import Message, TextPart
+from ...domain.settings import ToolProtocol
 from ...llm.chunks import Conversation
 from ...tools.base import SCRATCH
 from ..log import RunLog
-from .current_plan import current_plan
-from .request_form import RequestForm
+from .history import current_plan
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    system: str
+    protocol: ToolProtocol = "json"
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """What the protocol adds to each request."""
+    tools: frozenset[str] = frozenset()
+    """The tools that the model is told about."""
+    memory: str = ""
+    """What is remembered of the workspace; the prompt contains it too."""
+    runs_code: bool = False
+    """Whether a block of Python in a reply is a call of `run_code`."""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether calls and results use the API's own form."""
+        return "tools" in self.arguments
 
 
 def conversation_of(log: RunLog, form: RequestForm) -> Conversation:

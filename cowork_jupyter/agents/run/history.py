@@ -1,0 +1,296 @@
+"""What of a conversation is sent to the model: the plan, what fits of the past, and asides."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+from ...domain.contexts import StepStatus
+from ...domain.mentions import Mention
+from ...domain.message_data import TextData, ToolCallData, ToolResultData
+from ...domain.messages import ImagePart, Message, MessageType
+from ...domain.notices import HistorySummary
+from ...domain.plan import Plan
+from ...domain.roles import AgentRole
+from ...llm.frames import Frame, spelled
+from ...llm.history import cost_of, optimize_history_by_tokens
+from ...llm.tokens import TokenCounter
+from ...llm.vision import with_pictures
+from ...policy.visible import spell_hidden
+from ...store import PlanRevision
+from ..log import RunLog
+from .answer_form import AnswerForm
+
+MAX_LISTED = 50
+"""Steps named per status."""
+
+
+def current_plan(log: RunLog) -> PlanRevision | None:
+    """The plan of the job. A planner with a new goal has none: it is to make one."""
+    store = log.journal.store
+    plan_id = store.plan_id_of(log.job_id)
+    if plan_id is None and log.role is AgentRole.PLANNER:
+        return None
+    return store.plan(log.context_id, plan_id=plan_id)
+
+
+def text_of(plan: Plan) -> str:
+    """The plan without step statuses, so that the text stays the same over a whole execution."""
+    fixed = plan.model_dump_json(exclude={"steps": {"__all__": {"status"}}})
+    return f"The current plan:\n{fixed}"
+
+
+def standing_of(plan: Plan) -> str:
+    """How far the plan is; empty if it has not begun."""
+    groups: dict[StepStatus, list[str]] = {}
+    for step in plan.steps:
+        groups.setdefault(step.status, []).append(step.id)
+    if groups.keys() == {StepStatus.PENDING}:
+        return ""
+    return f"Status of the plan: {'; '.join(_listed(*group) for group in groups.items())}."
+
+
+def _listed(status: StepStatus, steps: list[str]) -> str:
+    more = len(steps) - MAX_LISTED
+    return f"{status}: {', '.join(steps[-MAX_LISTED:])}{f' and {more} more' if more > 0 else ''}"
+
+
+_TABLES = ("variable", "column", "file")
+"""Kinds of mentions that can be tables."""
+
+
+class MessageMentions(Protocol):
+    mentions: list[Mention]
+    pictures: list[ImagePart]
+    guidance: str
+    """Instructions for the agent; unlike the rest, trusted."""
+
+    @property
+    def text(self) -> str:
+        """For the model; contains untrusted text."""
+
+
+LookUp = Callable[[Message, int], Awaitable[MessageMentions]]
+
+
+class Asides:
+    """The asides of one run, framed as untrusted data."""
+
+    def __init__(self, log: RunLog, frame: Frame, note: str) -> None:
+        self._log = log
+        self._frame = frame
+        self._text = note
+        self.note = self._framed(note) if note else None
+        self._mentioned: dict[str, Message] = {}
+        """By the id of the message that mentions them."""
+
+    @property
+    def text(self) -> str:
+        """Everything, as a source for figures."""
+        return "\n\n".join([self._text, *(aside.text for aside in self._mentioned.values())])
+
+    async def look_up(self, message: Message, find: LookUp, room: int) -> bool:
+        """Resolve the mentions of a message and store them with it; True if one is a table."""
+        assert isinstance(message.data, TextData)
+        found = await find(message, room)
+        content = []
+        if found.guidance:
+            content += self._log.message("system", spell_hidden(found.guidance)).content
+        if found.mentions:
+            content += self._framed(found.text, found.pictures).content
+            data = message.data.model_copy(update={"mentions": found.mentions})
+            with self._log.journal.transaction() as tx:
+                tx.save_message_data(message.model_copy(update={"data": data}))
+        if content:
+            aside = self._log.message("system", "").model_copy(update={"content": content})
+            self._mentioned[message.id] = aside
+        return any(mention.kind in _TABLES and mention.tokens for mention in found.mentions)
+
+    def mentioned(self, pictures: int) -> dict[str, Message]:
+        newest_first = with_pictures(reversed(self._mentioned.values()), pictures)
+        return dict(zip(reversed(self._mentioned), newest_first, strict=True))
+
+    def _framed(self, text: str, pictures: Sequence[ImagePart] = ()) -> Message:
+        aside = self._log.message("system", self._frame.around(spell_hidden(text)))
+        return aside.model_copy(update={"content": [*aside.content, *pictures]})
+
+
+def inserted(history: list[Message], before: str, aside: Message) -> list[Message]:
+    """The history with the aside just before that message, or at its beginning."""
+    ids = [message.id for message in history]
+    place = ids.index(before) if before in ids else 0
+    return [*history[:place], aside, *history[place:]]
+
+
+class Past:
+    """The sendable messages, newest first, each read from the store once per run."""
+
+    def __init__(self, log: RunLog) -> None:
+        self._log = log
+        self._store = log.journal.store
+        self.summary = self._stored_summary()
+        """Stands for everything before the messages that are read."""
+        self._known: deque[Message] = deque()
+        self._older: Iterator[Message] | None = None
+        self._last = 0
+
+    def newest_first(self) -> Iterator[Message]:
+        """New messages, those read before, and on from there; lazily."""
+        older = self._read_news()
+        for message in chain(self._known, self._read_on(older)):
+            if self.summary and message.id == self.summary.last:
+                return
+            yield message
+
+    def ends_with_result(self) -> bool:
+        newest = next(self.newest_first(), None)
+        return newest is not None and isinstance(newest.data, ToolResultData)
+
+    def failed_calls(self) -> list[str]:
+        """The parameters of calls that failed since anything else happened, newest first."""
+        failed: list[str] = []
+        for message in self.newest_first():
+            if isinstance(message.data, ToolCallData):
+                failed.append(json.dumps(message.data.parameters, sort_keys=True))
+            elif not isinstance(message.data, ToolResultData) or message.data.ok:
+                break
+        return failed
+
+    def thoughts(self) -> dict[str, str]:
+        """The model's reasoning before each call of this job, by call id.
+
+        Calls of one turn share the reasoning that was stored just before them.
+        """
+        found: dict[str, str] = {}
+        thought = ""
+        for message in self._store.job_messages(self._log.job_id):
+            if message.task_id != self._log.task_id:
+                continue
+            if isinstance(message.data, ToolCallData):
+                found[message.data.call_id] = thought
+            elif isinstance(message.data, TextData) and message.role == "assistant":
+                thought = message.data.reasoning or ""
+            else:
+                thought = ""
+        return found
+
+    def _read_on(self, older: Iterator[Message]) -> Iterator[Message]:
+        for message in map(spelled, filter(self._is_sent, older)):
+            self._known.append(message)
+            yield message
+
+    def _stored_summary(self) -> HistorySummary | None:
+        log = self._log
+        notice = self._store.newest_notice(log.context_id, "history_summary", log.task_id)
+        data = notice.data if notice else None
+        return data if isinstance(data, HistorySummary) else None
+
+    def _is_sent(self, message: Message) -> bool:
+        """Of other tasks only results are sent; `recall` finds the rest.
+
+        The result of a task delegated in this job is sent as the result of that call already.
+        """
+        is_own = message.task_id == self._log.task_id
+        is_news = message.job_id != self._log.job_id
+        is_outcome = is_news and message.message_type is MessageType.TASK_RESULT
+        return _is_sendable(message) and (is_own or is_outcome)
+
+    def _read_news(self) -> Iterator[Message]:
+        context_id, task_id = self._log.context_id, self._log.task_id
+        before, self._last = self._last, self._store.last_seq(context_id)
+        if self._older is None:
+            self._older = self._store.newest_messages(context_id, task_id)
+        else:
+            news = self._store.messages(context_id, before).items
+            news = [message for message in news if task_id in (None, message.task_id)]
+            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
+        return self._older
+
+
+def _is_sendable(message: Message) -> bool:
+    """Errors were told to the user, not the model; reasoning without text is no turn."""
+    if message.message_type is MessageType.TEXT:
+        return bool(message.content)
+    return message.message_type is not MessageType.ERROR
+
+
+_NOTE_SHARE = 4
+"""The notebook note takes at most one part in this many of what is sent."""
+
+_CHECK_OUTPUT = (
+    "If this is right, reply with the answer in plain words{form}. If not, reply with the whole "
+    "block corrected."
+)
+_CORRECT = "Reply with the whole block corrected."
+_CHANGE = "The same code fails again. Do as the hint says, or compute it in another way."
+
+
+@dataclass(frozen=True)
+class SentHistory:
+    log: RunLog
+    past: Past
+    asides: Asides
+    frame: Frame
+    counter: TokenCounter
+    is_step: bool = False
+    """Whether the run works on a step of a plan: then its assignment is the goal."""
+
+    def fitting(self, room: int, pictures: int, coded: AnswerForm | None = None) -> list[Message]:
+        """The plan and what fits of the past; last comes what changes from turn to turn.
+
+        `coded` is the form of the answer, where the model is asked for code.
+        """
+        revision, goal = current_plan(self.log), self._goal()
+        progress = standing_of(revision.plan) if revision else self._what_next(coded)
+        standing = [self.log.message("system", progress)] if progress else []
+        mentioned = self.asides.mentioned(pictures)
+        pictures -= sum(len(aside.pictures) for aside in mentioned.values())
+        note = self._note_within(room)
+        beside = [*standing, *mentioned.values(), *([note] if note else [])]
+        history = optimize_history_by_tokens(
+            with_pictures(self.past.newest_first(), pictures),
+            room - sum(cost_of(message, self.counter) for message in beside),
+            self.counter,
+            goal=goal,
+            plan=text_of(revision.plan) if revision else None,
+            summary=self._summary(),
+        )
+        if note:  # it goes with the request that it was made for, where it stays in all turns
+            history = inserted(history, goal.id if goal else "", note)
+        for message_id, aside in mentioned.items():
+            history = inserted(history, message_id, aside)
+        return [*history, *standing]
+
+    def _note_within(self, room: int) -> Message | None:
+        """Leave the note out for a small window: the conversation matters more."""
+        note = self.asides.note
+        return note if note and cost_of(note, self.counter) * _NOTE_SHARE <= room else None
+
+    def _summary(self) -> str | None:
+        """Stands for the turns before those that are sent; it contains untrusted text."""
+        known = self.past.summary
+        if known is None:
+            return None
+        text = self.frame.around(spell_hidden(known.text))
+        return f"Summary of the {known.count} messages before these:\n{text}"
+
+    def _what_next(self, coded: AnswerForm | None) -> str:
+        """Small models forget what to do once they see an output."""
+        if coded is None or not self.past.ends_with_result():
+            return ""
+        if failed := self.past.failed_calls():
+            return _CORRECT if failed.count(failed[0]) == 1 else _CHANGE
+        form = " and ".join(coded.wanted)
+        as_asked = f", ending with {form}, the dots being the computed value" if form else ""
+        return _CHECK_OUTPUT.format(form=as_asked)
+
+    def _goal(self) -> Message | None:
+        """The request or assignment, which is never left out."""
+        store, log = self.log.journal.store, self.log
+        if self.is_step and log.task_id:
+            return store.assignment(log.task_id)
+        return store.goal(log.context_id, log.job_id)
