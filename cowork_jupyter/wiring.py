@@ -19,7 +19,6 @@ from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
 from .agents.log import RunLog
 from .agents.mentions.completion import Completion
-from .agents.notebook.lookup import allowed_workspace
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
@@ -278,7 +277,7 @@ def build_service(
 def _is_hidden(factory: AgentFactory, path: str) -> bool:
     """Whether an agent would have to ask before it reads a file."""
     log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
-    return allowed_workspace(factory.tools, log, "read_file", path) is None
+    return factory.tools.unasked_workspace(log, "read_file", path=path) is None
 
 
 def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:

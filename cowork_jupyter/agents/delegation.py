@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
 
@@ -21,7 +21,7 @@ from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .external.configured import ExternalAgents
 from .external.run import ExternalTask
 from .log import RunLog
-from .run.budget import Budget
+from .run.budget import JobBudget
 from .run.limits import RunLimits
 from .run.outcome import Outcome
 from .run.tool_environment import ToolEnvironment
@@ -48,16 +48,18 @@ class DelegateAnywhere(Delegate):
     ] = ""
 
 
-class RunAgent(Protocol):
-    async def __call__(
-        self,
-        context: Context,
-        role: AgentRole,
-        job_id: str,
-        request: str,
-        budget: Budget,
-        task_id: str | None = None,
-    ) -> Outcome: ...
+HandOver = Callable[[AgentRole, str, str], Awaitable[ToolResult]]
+RunAgent = Callable[[Context, AgentRole, str, str, JobBudget, str], Awaitable[Outcome]]
+
+
+def delegate_tool(externals: ExternalAgents, hand_over: HandOver) -> Tool:
+    @tool(category="team", permissions=[])
+    async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
+        """Hand a task to another role, with all it needs to know, and get its result."""
+        agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
+        return await hand_over(parameters.role, parameters.task, agent)
+
+    return replace(delegate, parameters=DelegateAnywhere if externals.all() else Delegate)
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,7 @@ class Delegation:
     context: Context
     log: RunLog
     limits: RunLimits
-    budget: Budget
-
-    def tool(self) -> Tool:
-        form = DelegateAnywhere if self.externals.all() else Delegate
-
-        @tool(category="team", permissions=[])
-        async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
-            """Hand a task to another role, with all it needs to know, and get its result."""
-            agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
-            with self.limits.waiting():  # the delegate has limits of its own
-                return await self.hand_over(parameters.role, parameters.task, agent)
-
-        return replace(delegate, parameters=form)
+    budget: JobBudget
 
     async def hand_over(self, role: AgentRole, text: str, agent: str = "") -> ToolResult:
         """Let the other role do the task, with its own rights and no more.
@@ -111,7 +101,8 @@ class Delegation:
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
         self._record(log, task, TaskStarted.of(task))
         log.say("user", text, TaskAssignmentData(role=role, agent=agent))
-        ok, summary = await self._run(log, task, text, agent)
+        with self.limits.waiting():  # the delegate has limits of its own
+            ok, summary = await self._run(log, task, text, agent)
         log.say("assistant", summary, TaskResultData(ok=ok))
         status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
@@ -130,7 +121,7 @@ class Delegation:
                 outcome = await external.run(text, self.budget)
             else:
                 place = (self.context, log.role, log.job_id)
-                outcome = await self.run_agent(*place, text, self.budget, task_id=task.id)
+                outcome = await self.run_agent(*place, text, self.budget, task.id)
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
@@ -151,7 +142,9 @@ class Delegation:
             ],
             default=_DENY,
         )
-        if await self.tools.user.ask(question, self.log) != _ALLOW:
+        with self.limits.waiting():
+            answer = await self.tools.user.ask(question, self.log)
+        if answer != _ALLOW:
             raise Forbidden(
                 f"The user did not allow handing this to {whom}.", code="delegation_denied"
             )

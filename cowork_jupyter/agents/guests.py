@@ -31,7 +31,7 @@ from .ask.guest_approver import GuestApprover, Say, reporting_progress
 from .ask.inquiries import Inquiries
 from .jobs import Jobs
 from .log import RunLog
-from .run.call_log import Handled
+from .run.call_log import CallRecord
 from .run.outcome import Outcome
 from .run.tool_runner import ToolRunner
 
@@ -76,11 +76,11 @@ class McpGuests:
         """Run one call once it is allowed. Raises CoworkError if it was denied or failed."""
         name = visible(caller.name.strip())[:_MAX_NAME_LENGTH] or "another agent"
         known = self._guests.setdefault(name, _Guest(self, name))
-        handled = await known.call(ToolCall(tool=tool, parameters=parameters), caller)
-        if handled.error is not None:
-            raise handled.error
-        assert handled.result is not None
-        return _bounded(handled.result, tool)
+        record = await known.call(ToolCall(tool=tool, parameters=parameters), caller)
+        if record.error is not None:
+            raise record.error
+        assert record.result is not None
+        return _bounded(record.result, tool)
 
 
 def _bounded(result: ToolResult, tool: str) -> ToolResult:
@@ -99,7 +99,7 @@ class _Guest:
     _stay: _GuestJob | None = None
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def call(self, call: ToolCall, caller: GuestCaller) -> Handled:
+    async def call(self, call: ToolCall, caller: GuestCaller) -> CallRecord:
         """Run one call. Cancelling the wait cancels the call."""
         async with self._beginning:
             running = (await self._staying()).begin(call, caller)
@@ -110,8 +110,8 @@ class _Guest:
             raise
         if running.cancelled():
             raise CoworkError(f"{call.tool} was stopped by the user.", code="cancelled")
-        (handled,) = running.result()
-        return handled
+        (record,) = running.result()
+        return record
 
     async def _staying(self) -> _GuestJob:
         if self._stay is not None and not self._stay.over:
@@ -163,17 +163,17 @@ class _GuestJob:
 
     def __init__(self, guests: McpGuests) -> None:
         self._guests = guests
-        self._calls: set[asyncio.Task[list[Handled]]] = set()
+        self._calls: set[asyncio.Task[list[CallRecord]]] = set()
         self.over = False
         """Whether it takes no further calls."""
 
-    def begin(self, call: ToolCall, caller: GuestCaller) -> asyncio.Task[list[Handled]]:
+    def begin(self, call: ToolCall, caller: GuestCaller) -> asyncio.Task[list[CallRecord]]:
         running = asyncio.create_task(self._run(call, caller))
         self._calls.add(running)
         running.add_done_callback(self._calls.discard)
         return running
 
-    async def _run(self, call: ToolCall, caller: GuestCaller) -> list[Handled]:
+    async def _run(self, call: ToolCall, caller: GuestCaller) -> list[CallRecord]:
         async with reporting_progress(call.tool, caller.tell) as say:
             return await self._runner(say, caller).run([call])
 

@@ -185,7 +185,7 @@ class Gate:
         except CoworkError:  # whatever is wrong with it, the tool says so
             return True
 
-    def leave_without_asking(
+    def clear_unasked(
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
     ) -> Clearance | None:
         """Clear a call if nobody has to be asked, else None."""

@@ -22,11 +22,11 @@ from ...policy.decision import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
 from ...tools.files import ReadFile
-from ...tools.registry import ToolRegistry, validated
+from ...tools.registry import ToolRegistry
 from ...tools.sizes import MAX_WHOLE_SIZE
 from ...workspace import Workspace
 from ..ask.user import PermissionRequest
-from ..run.call_log import Handled
+from ..run.call_log import CallRecord
 from ..run.tool_runner import ToolRunner
 from .terminals import Terminals, command_line
 
@@ -159,8 +159,9 @@ class Workbench:
         runner = self.runner
         same = same_as(call, runner.tools.workspace)
         if same is not None:
-            tool = runner.tools.registry.permitted_tool(same.tool, runner.log.role)
-            parameters = validated(tool, same.parameters)
+            tool, parameters = runner.tools.registry.resolve(
+                same.tool, runner.log.role, same.parameters
+            )
             with runner.waiting():
                 await runner.tools.gate.admit(
                     new_id("call"), tool, parameters, runner.log, runner.step
@@ -187,29 +188,27 @@ class Workbench:
             digest=new_id("external"),
         )
 
-    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> Handled:
-        return await self._handled("execute_command", parameters, tool)
+    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> CallRecord:
+        return await self._run("execute_command", parameters, tool)
 
     async def _call(
         self, tool: str, parameters: dict[str, Any], instead: Tool | None = None
     ) -> ToolResult:
-        handled = await self._handled(tool, parameters, instead)
-        if handled.error is not None:
-            raise RequestError(_REFUSED, handled.error.for_model, handled.error.as_dict())
-        assert handled.result
-        return handled.result
+        record = await self._run(tool, parameters, instead)
+        if record.error is not None:
+            raise RequestError(_REFUSED, record.error.for_model, record.error.as_dict())
+        assert record.result
+        return record.result
 
-    async def _handled(
-        self, tool: str, parameters: dict[str, Any], instead: Tool | None
-    ) -> Handled:
+    async def _run(self, tool: str, parameters: dict[str, Any], instead: Tool | None) -> CallRecord:
         """One call by our own runner: ceiling, gate, checkpoint, record."""
         runner = self.runner
         if instead is not None:
             registry = ToolRegistry([*runner.tools.registry.values(), instead])
             runner = replace(runner, tools=replace(runner.tools, registry=registry))
         known = {name: value for name, value in parameters.items() if value is not None}
-        (handled,) = await runner.run([ToolCall(tool=tool, parameters=known)])
-        return handled
+        (record,) = await runner.run([ToolCall(tool=tool, parameters=known)])
+        return record
 
     def _check_ceiling(self, tool: str) -> None:
         try:
@@ -268,21 +267,15 @@ _NEEDED: dict[str, frozenset[Permission]] = {
 """What a role must hold for a kind of call. Of any other kind we assume the most."""
 
 
-@dataclass(frozen=True)
-class MappedCall:
-    tool: str
-    parameters: dict[str, Any]
-
-
 def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:
     return _NEEDED.get(call.kind or "other", frozenset({Permission.EXECUTE_COMMANDS}))
 
 
-def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> MappedCall | None:
+def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> ToolCall | None:
     """The call of ours that would do the same; None if there is none."""
     given = call.raw_input if isinstance(call.raw_input, Mapping) else {}
     if call.kind == "execute" and isinstance(given.get("command"), str):
-        return MappedCall("execute_command", {"command": given["command"]})
+        return ToolCall(tool="execute_command", parameters={"command": given["command"]})
     changes = [content for content in call.content or [] if isinstance(content, schema.Diff)]
     paths = [diff.path for diff in changes] or [location.path for location in call.locations or []]
     if len(set(paths)) != 1:
@@ -291,16 +284,16 @@ def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> MappedCall | N
     if path is None:
         return None
     if call.kind == "read":
-        return MappedCall("read_file", {"path": path})
+        return ToolCall(tool="read_file", parameters={"path": path})
     if call.kind == "delete":
-        return MappedCall("delete_file", {"path": path})
+        return ToolCall(tool="delete_file", parameters={"path": path})
     if call.kind != "edit" or len(changes) != 1:
         return None
     (change,) = changes
     if not change.old_text:
-        return MappedCall("create_file", {"path": path, "content": change.new_text})
+        return ToolCall(tool="create_file", parameters={"path": path, "content": change.new_text})
     both = {"old_text": change.old_text, "new_text": change.new_text}
-    return MappedCall("update_file", {"path": path, **both})
+    return ToolCall(tool="update_file", parameters={"path": path, **both})
 
 
 def inside(workspace: Workspace, path: object) -> str | None:

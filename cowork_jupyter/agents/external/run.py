@@ -24,7 +24,7 @@ from ...llm.reply_parser import read_reply
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
 from ..log import RunLog
-from ..run.budget import Budget
+from ..run.budget import JobBudget
 from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..run.outcome import Outcome
 from ..run.tool_environment import ToolEnvironment
@@ -67,7 +67,7 @@ class ExternalTask:
     """The task's own, with the role."""
     step: PlanStep | None = None
 
-    async def run(self, text: str, budget: Budget) -> Outcome:
+    async def run(self, text: str, budget: JobBudget) -> Outcome:
         """Let it work. Whatever it changes in the folder meanwhile, also by itself, is
         checkpointed.
         """

@@ -13,7 +13,7 @@ from acp import schema
 
 from ...domain.identity import new_id
 from ...tools.base import Tool, ToolContext, ToolResult
-from ..run.call_log import Handled
+from ..run.call_log import CallRecord
 
 MAX_SECONDS = 3600
 MAX_TERMINALS = 16
@@ -21,7 +21,7 @@ MAX_OUTPUT = 1024 * 1024
 """Bytes of output kept for the agent, the last ones; our record has more."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-RunCommand = Callable[[dict[str, Any], Tool], Awaitable[Handled]]
+RunCommand = Callable[[dict[str, Any], Tool], Awaitable[CallRecord]]
 
 
 @dataclass
@@ -83,19 +83,19 @@ class Terminals:
 
     async def _follow(self, terminal: Terminal, parameters: dict[str, Any]) -> None:
         try:
-            handled = await self._run(parameters, _overheard(self._tool, terminal.add))
+            record = await self._run(parameters, _overheard(self._tool, terminal.add))
         except asyncio.CancelledError:
             terminal.status = schema.TerminalExitStatus(signal="SIGKILL")
             raise
-        if handled.error is not None:
-            terminal.add(f"{handled.error.message}\n")
-        code = handled.result.facts.exit_code if handled.result else None
+        if record.error is not None:
+            terminal.add(f"{record.error.message}\n")
+        code = record.result.facts.exit_code if record.result else None
         if code is not None and code >= 0:
             terminal.status = schema.TerminalExitStatus(exit_code=code)
         else:
-            signal = None if handled.error else "SIGKILL"
+            signal = None if record.error else "SIGKILL"
             terminal.status = schema.TerminalExitStatus(
-                exit_code=126 if handled.error else None, signal=signal
+                exit_code=126 if record.error else None, signal=signal
             )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ...domain.errors import CoworkError, Forbidden, NotFound
@@ -24,6 +24,7 @@ from ...tools.notebook.outputs import described
 from ...tools.notebook.pictures import pictures_in
 from ...tools.sizes import size_text
 from ...tools.table_facts import table_facts
+from ..run.history import Mentioned
 from .reach import Reach
 from .syntax import Pointer, pointers_in
 from .targets import cell_of, cell_title, column_facts, column_title, failure_of, variable_title
@@ -40,7 +41,6 @@ _MAX_LINES = 400
 _CHARACTERS = 4
 """Per token, about."""
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
-_HEAD = "What the message points at with @, as it was when it was sent:"
 _CUT = "[only the beginning]"
 T = TypeVar("T")
 
@@ -61,22 +61,6 @@ class _Refused(Exception):
     def __init__(self, kind: MentionKind, title: str, why: str) -> None:
         super().__init__(why)
         self.kind, self.title, self.why = kind, title, why
-
-
-@dataclass
-class Mentioned:
-    """All mentions of a message: what is stored of them, and what the agent is given."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    pictures: list[ImagePart] = field(default_factory=list)
-    guidance: str = ""
-    """Instructions for the agent; unlike the rest, trusted."""
-
-    @property
-    def text(self) -> str:
-        """For the model; contains untrusted text."""
-        return "\n\n".join([_HEAD, *self.texts]) if self.texts else ""
 
 
 async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned:

@@ -13,10 +13,9 @@ from ...domain.errors import CoworkError, Forbidden, NotFound
 from ...mcp.client.connection import McpConnection
 from ...mcp.client.resources import READ, rule_name
 from ...mcp.client.servers import McpServers
-from ...tools.base import Clearance, ToolContext, ToolResult
+from ...tools.base import ToolResult
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
-from ...tools.registry import validated
 from ...workspace import Kind, Workspace, kind_of
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
@@ -42,29 +41,17 @@ class Reach:
 
     async def call(self, tool: str, **parameters: Any) -> ToolResult:
         """Run a tool that needs no approval here. Raises Forbidden if it does."""
-        clearance, found = self._leave(tool, parameters), self.tools.registry[tool]
-        context = ToolContext(
-            workspace=clearance.guard(self.tools.workspace),
-            role=self.log.role,
-            mask=self.log.mask,
-            clearance=clearance,
-            sandbox=self.tools.sandbox,
-            notebooks=self.tools.gate.notebooks,
-            kernels=self.tools.kernels,
-            notebook=self.notebook,
-        )
-        return await found.run(validated(found, parameters), context)
+        result = await self.tools.call_unasked(self.log, tool, parameters, self.notebook)
+        if result is None:
+            raise Forbidden(_NOT_UNASKED)
+        return result
 
     def workspace_for(self, tool: str, **parameters: Any) -> Workspace:
-        """The workspace as such a call would see it."""
-        return self._leave(tool, parameters).guard(self.tools.workspace)
-
-    def _leave(self, tool: str, parameters: Mapping[str, Any]) -> Clearance:
-        found = self.tools.registry[tool]
-        clearance = self.tools.gate.leave_without_asking(found, parameters, self.log)
-        if clearance is None:
+        """The workspace as such a call would see it. Raises Forbidden if it needs approval."""
+        workspace = self.tools.unasked_workspace(self.log, tool, **parameters)
+        if workspace is None:
             raise Forbidden(_NOT_UNASKED)
-        return clearance
+        return workspace
 
     def offers(self, tool: str) -> bool:
         return tool in self.tools.registry

@@ -16,7 +16,6 @@ from ...domain.settings import Settings
 from ...llm.tokens import TokenCounter
 from ...tools.kernel.state import Variables
 from ...tools.notebook.state import NotebookState
-from ...workspace import Workspace
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
 from .context import Changes, NotebookContext, as_left, changes, marks_of, render
@@ -55,11 +54,11 @@ async def describe_notebook_context(
 async def _look_around(
     tools: ToolEnvironment, log: RunLog, path: str, seconds: float
 ) -> NotebookContext | None:
-    workspace = allowed_workspace(tools, log, _READ, path)
+    workspace = tools.unasked_workspace(log, _READ, path=path)
     if workspace is None:
         return None
     reading = asyncio.ensure_future(tools.gate.notebooks.glance(workspace, path))
-    may_list = allowed_workspace(tools, log, _LIST, path)
+    may_list = tools.unasked_workspace(log, _LIST, path=path)
     listing = asyncio.ensure_future(tools.kernels.variables(may_list, path)) if may_list else None
     await settle(seconds, reading, *([listing] if listing else []))
     state = _result(reading)
@@ -75,16 +74,6 @@ async def _look_around(
         variables=variables.items if variables else (),
         trouble=trouble,
     )
-
-
-def allowed_workspace(
-    tools: ToolEnvironment, log: RunLog, tool: str, path: str
-) -> Workspace | None:
-    """The workspace as an unasked call of this tool would see it, or None."""
-    if tool not in tools.registry:
-        return None
-    clearance = tools.gate.leave_without_asking(tools.registry[tool], {"path": path}, log)
-    return clearance.guard(tools.workspace) if clearance else None
 
 
 async def settle(seconds: float, *looks: asyncio.Task[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from ...domain.contexts import Job, Usage
 from ...domain.events import UsageCharged
@@ -24,22 +24,6 @@ _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=T
 """By limit; money is counted in the configured currency."""
 
 
-class Budget(Protocol):
-    """The account of a job as its runs see it; it may live on another machine."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings with the limits of this job."""
-
-    async def admit(self, worked: float = 0.0) -> str:
-        """Wait for leave to ask the model once more. Returns why not, or "".
-
-        `worked` is the time since the run last reported any.
-        """
-
-    async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None: ...
-
-
 @dataclass(frozen=True)
 class _Reached:
     name: str
@@ -51,7 +35,7 @@ class _Reached:
 
 
 class JobBudget:
-    """The account itself, held by whoever runs the job.
+    """The account of one job, held by whoever runs it.
 
     Stored with the job, so a resumed job goes on counting. Limits are checked between turns: a turn
     under way is not cut off.
@@ -78,8 +62,10 @@ class JobBudget:
         return replace(self._configured, **own)  # type: ignore[arg-type]
 
     async def admit(self, worked: float = 0.0) -> str:
-        """See `Budget.admit`. Of all tasks that reach a limit, one asks; the others wait for the
-        answer.
+        """Wait for leave to ask the model once more. Returns why not, or "".
+
+        Of all tasks that reach a limit, one asks; the others wait for the answer. `worked` is the
+        time since the run last reported any.
         """
         self._spent += Usage(seconds=worked)
         if self.refusal or self._reached() or await self._day_reached():
@@ -176,7 +162,7 @@ _TOO_LITTLE = 1_000
 class Accounting:
     log: RunLog
     limits: RunLimits
-    budget: Budget
+    budget: JobBudget
     counter: TokenCounter
     known: KnownModels
     _truncates: bool = False

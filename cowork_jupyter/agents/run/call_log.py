@@ -33,11 +33,13 @@ _MISUSE = {"unknown_tool", "bad_parameters"}
 
 
 @dataclass
-class Handled:
-    """A tool call and its outcome."""
+class CallRecord:
+    """A tool call from its request to its outcome."""
 
     call: ToolCall
     id: str = field(default_factory=partial(new_id, "call"))
+    clearance: Clearance = field(default_factory=Clearance)
+    """What was decided, once it was."""
     error: CoworkError | None = None
     result: ToolResult | None = None
     effects: list[DataEffect] = field(default_factory=list)
@@ -64,48 +66,50 @@ class CallLog:
     tools: ToolEnvironment
     log: RunLog
 
-    def begin(self, calls: Sequence[Handled]) -> None:
+    def begin(self, calls: Sequence[CallRecord]) -> None:
         with self.log.journal.transaction() as tx:
-            for handled in calls:
+            for record in calls:
                 called = ToolCallData(
-                    call_id=handled.id,
-                    tool=handled.call.tool,
-                    parameters=handled.call.parameters,
+                    call_id=record.id,
+                    tool=record.call.tool,
+                    parameters=record.call.parameters,
                 )
                 tx.append_message(self.log.message("assistant", "", called))
                 self.log.append(tx, called)
 
-    def deny(self, handled: Handled) -> None:
+    def deny(self, record: CallRecord) -> None:
         """Report a call beyond the role's ceiling to the operator."""
-        name, job_id = self._known_name(handled.call), self.log.job_id
-        self.tools.observe(Decided(handled.id, "deny", name, "ceiling", "", job_id))
+        name, job_id = self._known_name(record.call), self.log.job_id
+        self.tools.observe(Decided(record.id, "deny", name, "ceiling", "", job_id))
 
-    def succeed(self, handled: Handled, result: ToolResult, clearance: Clearance) -> None:
-        handled.result = result
-        outcome = ToolOutcome(call_id=handled.id, ok=True, summary=result.summary, error=None)
-        data = ToolResultData.of(outcome, handled.call.tool, result.facts)
-        if clearance.approved:
+    def succeed(self, record: CallRecord, result: ToolResult) -> None:
+        record.result = result
+        outcome = ToolOutcome(call_id=record.id, ok=True, summary=result.summary, error=None)
+        data = ToolResultData.of(outcome, record.call.tool, result.facts)
+        if record.clearance.approved:
             data.approved = True
-        if clearance.sensitive:
+        if record.clearance.sensitive:
             data.sensitive = True
-        if handled.figures:
-            data.figures = handled.figures
+        if record.figures:
+            data.figures = record.figures
         if result.guidance:
             data.guidance = result.guidance
-        self._end(handled, outcome, data, result.text)
+        self._end(record, outcome, data, result.text)
 
-    def fail(self, handled: Handled, error: CoworkError) -> None:
-        handled.error = error
+    def fail(self, record: CallRecord, error: CoworkError) -> None:
+        record.error = error
         # The advice says what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
-        lines = [f"Error: {error.message}{again}", error.advice, text_for_model(handled.effects)]
+        lines = [f"Error: {error.message}{again}", error.advice, text_for_model(record.effects)]
         failure = ErrorBody.model_validate(error.as_dict())
-        outcome = ToolOutcome(call_id=handled.id, ok=False, summary=error.message, error=failure)
-        data = ToolResultData.of(outcome, handled.call.tool)
-        self._end(handled, outcome, data, "\n".join(filter(None, lines)))
+        outcome = ToolOutcome(call_id=record.id, ok=False, summary=error.message, error=failure)
+        data = ToolResultData.of(outcome, record.call.tool)
+        self._end(record, outcome, data, "\n".join(filter(None, lines)))
 
-    def _end(self, handled: Handled, outcome: ToolOutcome, data: ToolResultData, text: str) -> None:
-        message, result = self.log.message("tool", text, data), handled.result
+    def _end(
+        self, record: CallRecord, outcome: ToolOutcome, data: ToolResultData, text: str
+    ) -> None:
+        message, result = self.log.message("tool", text, data), record.result
         message.content += result.images if result else ()
         with self.log.journal.transaction() as tx:
             if result and result.cell_edit:
@@ -114,12 +118,12 @@ class CallLog:
             self.log.append(tx, outcome)
             if result and result.guidance:
                 self.log.append(tx, GuidanceUsed(items=[result.guidance]))
-            for effect in handled.effects:
-                facts = {"task_id": self.log.task_id, "call_id": handled.id}
+            for effect in record.effects:
+                facts = {"task_id": self.log.task_id, "call_id": record.id}
                 self.log.append(tx, effect.model_copy(update=facts))
-        status = handled.error.code if handled.error else OK
-        seconds = time.monotonic() - handled.began if handled.began else 0.0
-        called = (handled.id, self._known_name(handled.call), status, seconds, self.log.job_id)
+        status = record.error.code if record.error else OK
+        seconds = time.monotonic() - record.began if record.began else 0.0
+        called = (record.id, self._known_name(record.call), status, seconds, self.log.job_id)
         self.tools.observe(ToolCalled(*called))
 
     def _known_name(self, call: ToolCall) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Protocol
 
 from ...domain.contexts import StepStatus
 from ...domain.mentions import Mention
@@ -59,22 +58,28 @@ def _listed(status: StepStatus, steps: list[str]) -> str:
     return f"{status}: {', '.join(steps[-MAX_LISTED:])}{f' and {more} more' if more > 0 else ''}"
 
 
+_MENTIONED = "What the message points at with @, as it was when it was sent:"
 _TABLES = ("variable", "column", "file")
 """Kinds of mentions that can be tables."""
 
 
-class MessageMentions(Protocol):
-    mentions: list[Mention]
-    pictures: list[ImagePart]
-    guidance: str
+@dataclass
+class Mentioned:
+    """All mentions of a message: what is stored of them, and what the agent is given."""
+
+    mentions: list[Mention] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    pictures: list[ImagePart] = field(default_factory=list)
+    guidance: str = ""
     """Instructions for the agent; unlike the rest, trusted."""
 
     @property
     def text(self) -> str:
         """For the model; contains untrusted text."""
+        return "\n\n".join([_MENTIONED, *self.texts]) if self.texts else ""
 
 
-LookUp = Callable[[Message, int], Awaitable[MessageMentions]]
+LookUp = Callable[[Message, int], Awaitable[Mentioned]]
 
 
 class Asides:

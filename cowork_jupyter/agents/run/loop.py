@@ -21,8 +21,8 @@ from ...workflows import Template
 from ..ask.user import User
 from ..log import RunLog
 from .answer_form import how_to_write
-from .budget import Budget
-from .call_log import Handled
+from .budget import JobBudget
+from .call_log import CallRecord
 from .delivery import as_guidance, deliver_plan, followed
 from .expectations import HeldExpectations, words
 from .figure_check import FigureCheck
@@ -76,10 +76,10 @@ _NUDGE = (
 )
 
 
-def _error_of(handled: list[Handled]) -> str:
+def _error_of(records: list[CallRecord]) -> str:
     """The last error of a turn in which every call failed."""
-    errors = [handled_call.error for handled_call in handled if handled_call.error]
-    if not errors or len(errors) < len(handled):
+    errors = [record.error for record in records if record.error]
+    if not errors or len(errors) < len(records):
         return ""
     return str(errors[-1].details.get("exception") or errors[-1].message)
 
@@ -94,7 +94,7 @@ class AgentLoop:
     figures: FigureCheck
     user: User
     limits: RunLimits
-    budget: Budget
+    budget: JobBudget
     wanted_files: tuple[str, ...] = ()
     """Files that the request asks for; cleared once the model was reminded of them."""
     expectations: HeldExpectations | None = None
@@ -249,39 +249,37 @@ class AgentLoop:
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
         self._say(reply)
         self._computed = True
-        handled = await self.runner.run(calls.tools)
-        self._has_changed = self._has_changed or self.runner.has_changed(handled)
-        if any(isinstance(call.error, Forbidden) for call in handled):
+        records = await self.runner.run(calls.tools)
+        self._has_changed = self._has_changed or self.runner.has_changed(records)
+        if any(isinstance(call.error, Forbidden) for call in records):
             self.wanted_files = ()  # the user does not want them so
-        misused = [handled_call for handled_call in handled if handled_call.misused]
-        self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
+        misused = [record for record in records if record.misused]
+        self._strikes = self._strikes + 1 if len(misused) == len(records) else 0
         if self._strikes >= MAX_STRIKES:
             return self._give_up(str(misused[-1].error))
-        written = [figure for handled_call in handled for figure in handled_call.figures]
+        written = [figure for record in records for figure in record.figures]
         if problem := self.figures.objection(written, "cell"):
             self.log.say("system", problem)
             return None
         if calls.terminate or any(call.terminate for call in calls.tools):
-            return self._terminated(reply, handled)
-        if self.session.asks_for_code and (answer := self._printed_answer(handled)):
+            return self._terminated(reply, records)
+        if self.session.asks_for_code and (answer := self._printed_answer(records)):
             figures = await self.figures.of(answer)
             self.log.say("assistant", answer, Reply().beside_text("", figures))
             return Outcome(text=answer, figures=figures)
-        circle = self._guard.observe(calls.tools, _error_of(handled))
+        circle = self._guard.observe(calls.tools, _error_of(records))
         return await self._leave_circle(circle) if circle else None
 
-    def _printed_answer(self, handled: list[Handled]) -> str:
+    def _printed_answer(self, records: list[CallRecord]) -> str:
         """What code printed, if that is an answer in the requested form."""
-        printed = "\n".join(
-            handled_call.result.output for handled_call in handled if handled_call.result
-        )
+        printed = "\n".join(record.result.output for record in records if record.result)
         printed = self.session.form.repaired(printed)
         return printed if self.session.form.is_met(printed) else ""
 
-    def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
+    def _terminated(self, reply: Reply, records: list[CallRecord]) -> Outcome:
         """The model's last act. A task whose last calls all failed has not succeeded."""
-        errors = [handled_call.error for handled_call in handled if handled_call.error]
-        if self.log.task_id and len(errors) == len(handled):
+        errors = [record.error for record in records if record.error]
+        if self.log.task_id and len(errors) == len(records):
             return Outcome(JobStatus.FAILED, str(errors[-1]), reply.text)
         return Outcome(text=reply.text)
 

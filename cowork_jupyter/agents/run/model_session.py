@@ -30,7 +30,7 @@ from ...llm.tokens import TokenCounter
 from ...llm.vision import MAX_SENT, VisionSupport
 from ..log import RunLog
 from .answer_form import AnswerForm
-from .budget import Accounting, Budget
+from .budget import Accounting, JobBudget
 from .history import Asides, LookUp, Past, SentHistory
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
@@ -62,7 +62,7 @@ class ModelSession:
     model: LanguageModel
     log: RunLog
     limits: RunLimits
-    budget: Budget
+    budget: JobBudget
     request_form: RequestForm
     frame: Frame
     """Marks untrusted text; the prompt explains it."""

@@ -13,10 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...domain.errors import CoworkError
-from ...tools.base import ToolContext
-from ...tools.registry import validated
 from ...tools.table_facts import TableFacts, reading_hint, table_facts
-from ...workspace import Workspace
 from ..log import RunLog
 from .tool_environment import ToolEnvironment
 
@@ -93,29 +90,19 @@ async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[
 
 
 async def _description(tools: ToolEnvironment, log: RunLog, path: str) -> str:
-    tool, parameters = tools.registry[DESCRIBE], {"path": path.removeprefix("./")}
-    clearance = tools.gate.leave_without_asking(tool, parameters, log)
-    if clearance is None:
-        return ""
-    context = ToolContext(
-        workspace=clearance.guard(tools.workspace),
-        role=log.role,
-        mask=log.mask,
-        clearance=clearance,
-        sandbox=tools.sandbox,
-    )
+    parameters = {"path": path.removeprefix("./")}
     try:
         async with asyncio.timeout(DESCRIBE_SECONDS):
-            result = await tool.run(validated(tool, parameters), context)
+            result = await tools.call_unasked(log, DESCRIBE, parameters)
     except (CoworkError, TimeoutError):  # whoever reads it is told why
         return ""
-    if result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
+    if result is None or result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
         return ""
     return f"{result.text}\n{reading_hint(path)}".rstrip()
 
 
 def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableFacts | None:
-    workspace = _allowed(tools, log, "read_file", {"path": path})
+    workspace = tools.unasked_workspace(log, "read_file", path=path)
     if workspace is None:
         return None
     try:
@@ -129,7 +116,7 @@ def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableF
 def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
     """The tables beside the notebook, or at the top of the workspace, if they are few."""
     folder = (log.notebook or "").rpartition("/")[0] or "."
-    workspace = _allowed(tools, log, "list_directory", {"path": folder})
+    workspace = tools.unasked_workspace(log, "list_directory", path=folder)
     if workspace is None:
         return []
     with workspace.locate(folder) as place:
@@ -145,7 +132,7 @@ def _in(folder: str, name: str) -> str:
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
     """Descriptions of tables in the kernel that the request names."""
     path = log.notebook or tools.kernels.home
-    workspace = _allowed(tools, log, "inspect_variable", {"name": "x", "path": path})
+    workspace = tools.unasked_workspace(log, "inspect_variable", name="x", path=path)
     if not path or workspace is None:
         return []
     try:
@@ -164,13 +151,3 @@ async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[
         )
         for variable in looked
     ]
-
-
-def _allowed(
-    tools: ToolEnvironment, log: RunLog, tool: str, parameters: dict[str, str]
-) -> Workspace | None:
-    """The workspace as an unasked call of this tool would see it, or None."""
-    if tool not in tools.registry:
-        return None
-    clearance = tools.gate.leave_without_asking(tools.registry[tool], parameters, log)
-    return clearance.guard(tools.workspace) if clearance else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ...checkpoints import Recorder, ToolUse
 from ...domain.operations import Observe, unobserved
@@ -13,13 +15,15 @@ from ...effects.evaluation import ExpectationChecks
 from ...effects.memory import KernelMemory
 from ...effects.pinned import PinnedExpectations
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
+from ...tools.base import Clearance, ToolContext, ToolResult
 from ...tools.kernel.scratch_kernel import ScratchKernels
 from ...tools.kernel.state import Kernels, NoKernels
-from ...tools.registry import ToolRegistry
+from ...tools.registry import ToolRegistry, validated
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..ask.gate import Gate
 from ..ask.user import User
+from ..log import RunLog
 
 
 @dataclass
@@ -52,6 +56,36 @@ class ToolEnvironment:
     @property
     def expectation_checks(self) -> ExpectationChecks:
         return ExpectationChecks(self.kernels, self.workspace, self.sandbox)
+
+    def unasked(self, log: RunLog, tool: str, parameters: Mapping[str, Any]) -> Clearance | None:
+        """Clearance for a call that exists and that nobody has to be asked about, else None."""
+        found = self.registry.get(tool)
+        return self.gate.clear_unasked(found, parameters, log) if found else None
+
+    def unasked_workspace(self, log: RunLog, tool: str, **parameters: Any) -> Workspace | None:
+        """The workspace as such a call would see it, or None."""
+        clearance = self.unasked(log, tool, parameters)
+        return clearance.guard(self.workspace) if clearance else None
+
+    async def call_unasked(
+        self, log: RunLog, tool: str, parameters: dict[str, Any], notebook: str | None = None
+    ) -> ToolResult | None:
+        """Run such a call; None if there is no clearance."""
+        clearance = self.unasked(log, tool, parameters)
+        if clearance is None:
+            return None
+        context = ToolContext(
+            workspace=clearance.guard(self.workspace),
+            role=log.role,
+            mask=log.mask,
+            clearance=clearance,
+            sandbox=self.sandbox,
+            notebooks=self.gate.notebooks,
+            kernels=self.kernels,
+            notebook=notebook,
+        )
+        found = self.registry[tool]
+        return await found.run(validated(found, parameters), context)
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before a job, or a part of it, and of all that it changed by its end."""

@@ -26,10 +26,9 @@ from ...effects.finding import text_for_model
 from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
 from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters, ToolResult
-from ...tools.registry import validated
 from ...workspace import fingerprint
 from ..log import RunLog
-from .call_log import CallLog, Handled, LiveOutput
+from .call_log import CallLog, CallRecord, LiveOutput
 from .figure_check import FigureCheck
 from .recollection import recollect
 from .tool_environment import ToolEnvironment
@@ -65,28 +64,26 @@ class ToolRunner:
     def __post_init__(self) -> None:
         self._calls = CallLog(self.tools, self.log)
 
-    async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
+    async def run(self, calls: Sequence[ToolCall]) -> list[CallRecord]:
         """Run the calls of one turn: concurrently if they only look, else one by one."""
-        handled = [Handled(self._with_where(self._with_real_path(call))) for call in calls]
-        self._calls.begin(handled)
+        records = [CallRecord(self._with_where(self._with_real_path(call))) for call in calls]
+        self._calls.begin(records)
         try:
-            if len(handled) > 1 and all(
-                self._only_looks(handled_call.call) for handled_call in handled
-            ):
-                await asyncio.gather(*map(self._run_one, handled))
-                return handled
-            if len(handled) > 1:
-                await self._announce(handled)
-            for handled_call in handled:
-                await self._run_one(handled_call)
+            if len(records) > 1 and all(self._only_looks(record.call) for record in records):
+                await asyncio.gather(*map(self._run_one, records))
+                return records
+            if len(records) > 1:
+                await self._announce(records)
+            for record in records:
+                await self._run_one(record)
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
-            for handled_call in handled:
-                if not handled_call.is_answered:
-                    self.tools.gate.forget(handled_call.id)
-                    self._calls.fail(handled_call, stopped)
+            for record in records:
+                if not record.is_answered:
+                    self.tools.gate.forget(record.id)
+                    self._calls.fail(record, stopped)
             raise
-        return handled
+        return records
 
     def _with_real_path(self, call: ToolCall) -> ToolCall:
         """Map a path that the model read with hidden characters spelled out to the real file."""
@@ -127,70 +124,67 @@ class ToolRunner:
             return place.exists()
         return False
 
-    async def _announce(self, calls: Sequence[Handled]) -> None:
+    async def _announce(self, records: Sequence[CallRecord]) -> None:
         """Show the user everything that this turn will ask. Invalid calls ask nothing."""
         asking: list[tuple[str, Tool, ToolParameters]] = []
-        for call in calls:
+        for record in records:
             with suppress(CoworkError):
-                tool = self._tool(call.call)
-                asking.append((call.id, tool, validated(tool, call.call.parameters)))
+                asking.append((record.id, *self._resolve(record.call)))
         await self.tools.gate.announce(asking, self.log, self.step)
 
-    def _tool(self, call: ToolCall) -> Tool:
-        return self.tools.registry.permitted_tool(call.tool, self.log.role, call.parameters)
+    def _resolve(self, call: ToolCall) -> tuple[Tool, ToolParameters]:
+        return self.tools.registry.resolve(call.tool, self.log.role, call.parameters)
 
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
 
-    def has_changed(self, handled: Sequence[Handled]) -> bool:
+    def has_changed(self, records: Sequence[CallRecord]) -> bool:
         """Whether any of these calls can have changed something."""
         return any(
-            handled_call.result
-            and not self._only_looks(handled_call.call)
-            and handled_call.call.parameters.get("where") != SCRATCH
-            for handled_call in handled
+            record.result
+            and not self._only_looks(record.call)
+            and record.call.parameters.get("where") != SCRATCH
+            for record in records
         )
 
-    async def _run_one(self, handled: Handled) -> None:
+    async def _run_one(self, record: CallRecord) -> None:
         """Decide, take a checkpoint, run, record: the way of every call."""
-        call = handled.call
+        call = record.call
         try:
-            tool = self._permitted(handled)
-            clearance = await self._clear(handled, tool)
-            handled.began = time.monotonic()
+            tool = await self._clear(record)
+            record.began = time.monotonic()
             async with self._recorded(call, tool):
-                result = await self._call(handled, tool, clearance)
+                result = await self._call(record, tool)
         except CoworkError as error:
-            self._calls.fail(handled, error)
+            self._calls.fail(record, error)
             if isinstance(error, Interrupted):
                 raise  # what it did is for the user to find out, not for the model
         except Exception as error:
             logger.exception("%s broke", call.tool)
             failure = CoworkError(f"{call.tool} failed unexpectedly: {error}", code="internal")
-            self._calls.fail(handled, failure)
+            self._calls.fail(record, failure)
         else:
             self._remember_files(call, result)
-            handled.figures = await self._figures_in(result)
-            self._calls.succeed(handled, result, clearance)
+            record.figures = await self._figures_in(result)
+            self._calls.succeed(record, result)
 
-    def _permitted(self, handled: Handled) -> Tool:
+    async def _clear(self, record: CallRecord) -> Tool:
+        """Check the ceiling and the parameters, then have the gate decide. Raises CoworkError."""
         try:
-            return self._tool(handled.call)
+            tool, parameters = self._resolve(record.call)
         except Forbidden:
-            self._calls.deny(handled)
+            self._calls.deny(record)
             raise
-
-    async def _clear(self, handled: Handled, tool: Tool) -> Clearance:
-        """Get clearance for a call. Invalid parameters are refused without asking."""
-        parameters = validated(tool, handled.call.parameters)
+        gate = self.tools.gate
         with self.waiting():
             try:
-                return await self.tools.gate.admit(
-                    handled.id, tool, parameters, self.log, self.step
+                record.clearance = await gate.admit(
+                    record.id, tool, parameters, self.log, self.step
                 )
             finally:
-                self.tools.gate.forget(handled.id)
+                gate.forget(record.id)
+        return tool
 
     @asynccontextmanager
     async def _recorded(self, call: ToolCall, tool: Tool) -> AsyncIterator[None]:
@@ -203,19 +197,19 @@ class ToolRunner:
                 await stack.enter_async_context(self.tools.recorded_use(use))
             yield
 
-    async def _call(self, handled: Handled, tool: Tool, clearance: Clearance) -> ToolResult:
+    async def _call(self, record: CallRecord, tool: Tool) -> ToolResult:
         """Run the call; the result is masked for whoever asked."""
-        call, mask = handled.call, self.log.mask
-        output = LiveOutput(handled.id, self.log, self.listener)
-        context = self._context(clearance, output.add)
+        call, mask = record.call, self.log.mask
+        output = LiveOutput(record.id, self.log, self.listener)
+        context = self._context(record.clearance, output.add)
         code = code_of(tool, call.parameters, context)
         watch = watched(code, context, self.tools.memory, self.tools.silenced)
-        async with watch as handled.effects:
+        async with watch as record.effects:
             try:
                 result = await self.tools.registry.call(call.tool, call.parameters, context)
             finally:
                 output.finish()
-        text = "\n".join(filter(None, [result.text, text_for_model(handled.effects)]))
+        text = "\n".join(filter(None, [result.text, text_for_model(record.effects)]))
         return replace(result, text=mask(text), summary=mask(result.summary))
 
     async def _figures_in(self, result: ToolResult) -> list[Figure]:

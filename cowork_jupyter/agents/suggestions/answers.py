@@ -20,7 +20,6 @@ from ...llm.reply import Delta, TextDelta
 from ...llm.run_on import RunOnDetector
 from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog
-from ..notebook.lookup import allowed_workspace
 from ..run.tool_environment import ToolEnvironment
 from .surroundings import look_around
 
@@ -166,7 +165,7 @@ async def answer_by_rules(
     assert request.error is not None
     looked = await look_around(tools, log, notebook, request, _SECONDS)
     files: tuple[str, ...] = ()
-    may_list = allowed_workspace(tools, log, "list_directory", ".")
+    may_list = tools.unasked_workspace(log, "list_directory", path=".")
     if request.error.name in _ABOUT_FILES and may_list:
         files = await asyncio.to_thread(_files, may_list, dirname(notebook or ""))
     failed = FailingCell(

@@ -33,7 +33,8 @@ from ...llm.failures import ContextOverflow, Garbled, Stalled
 from ...llm.reachable import HOW_TO_CONNECT
 from ..agent import AgentFactory
 from ..log import RunLog
-from ..mentions.lookup import Mentioned, look_up
+from ..mentions.lookup import look_up
+from ..run.history import Mentioned
 from ..run.usage import priced
 from .answers import CodeAnswer, WordsAnswer, answer_by_rules, with_secrets
 from .completion import (

@@ -21,7 +21,7 @@ from ...domain.suggestions import NearbyCell, SuggestionRequest
 from ...tools.kernel.state import Variable
 from ...tools.notebook.names import CellNames, names_in
 from ..log import RunLog
-from ..notebook.lookup import allowed_workspace, settle
+from ..notebook.lookup import settle
 from ..run.tool_environment import ToolEnvironment
 
 SECONDS = 0.3
@@ -85,8 +85,8 @@ async def look_around(
     """What can be looked up in this time. Never raises."""
     if not notebook:
         return Looked()
-    may_read = allowed_workspace(tools, log, "read_notebook", notebook)
-    may_list = allowed_workspace(tools, log, "list_variables", notebook)
+    may_read = tools.unasked_workspace(log, "read_notebook", path=notebook)
+    may_list = tools.unasked_workspace(log, "list_variables", path=notebook)
     found: list[Variable] = []
     reading = (
         asyncio.ensure_future(tools.gate.notebooks.glance(may_read, notebook)) if may_read else None
