@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .agents.run.day_account import DayAccount, metered
+from .agents.run.day_account import DayAccount, meter
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, Forbidden, InvalidInput
 from .domain.health import ModelState
@@ -223,7 +223,7 @@ class CurrentModel:
         chunks = observed(answer, self._observe, model=name, job_id=request.job_id)
         if self._day is None or not self._day.is_limited or self.is_guide:
             return chunks
-        return metered(chunks, request, self._count, partial(self._day.add, model=name))
+        return meter(chunks, request, self._count, partial(self._day.add, model=name))
 
     def check_direct(self, model: str) -> None:
         """Refuse a request that bypasses us, so that nobody would count its usage."""

@@ -15,7 +15,12 @@ from .agents.delegation import DELEGATE, check_delegation
 from .agents.guests import McpGuests
 from .agents.jobs import Jobs
 from .agents.log import RunLog
-from .agents.mentions.commands import WrittenPrompt, called_prompt, called_skill, written
+from .agents.mentions.commands import (
+    WrittenPrompt,
+    fetch_prompt,
+    parse_prompt_call,
+    parse_skill_call,
+)
 from .agents.mentions.completion import Completion
 from .agents.plan.assumptions import Settlement, settle
 from .agents.plan.plans import Plans
@@ -206,9 +211,9 @@ class CoworkService:
         """Like `send_message`, for text that may call a skill or a server's prompt, and nothing
         else.
         """
-        call = called_prompt(text, self.mcp.names())
-        prompt = await written(call, self.mcp) if call else None
-        skill, said = called_skill(text, self.skills)
+        call = parse_prompt_call(text, self.mcp.names())
+        prompt = await fetch_prompt(call, self.mcp) if call else None
+        skill, said = parse_skill_call(text, self.skills)
         return self.send_message(
             context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
         )

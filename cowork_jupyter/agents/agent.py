@@ -36,7 +36,7 @@ from .mentions.lookup import head_of, look_up
 from .mentions.reach import Reach
 from .notebook.lookup import describe_notebook_context
 from .pools.pool import AsyncioPool, WorkerPool
-from .prompting import PromptSources, described, request_for
+from .prompting import PromptSources, describe_tool, request_for
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget
 from .run.day_account import DayAccount
@@ -298,7 +298,7 @@ class _AgentRun:
             return registry
 
         def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
-            found = search_tools([described(tool) for tool in tools], query)
+            found = search_tools([describe_tool(tool) for tool in tools], query)
             # Some servers let the model call only what the request names, so it names these too.
             new = [tool for tool in found if tool not in self.parts.tools]
             self.parts = replace(self.parts, tools=[*self.parts.tools, *new])

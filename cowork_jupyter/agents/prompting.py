@@ -72,7 +72,7 @@ class PromptSources:
         tools = [tool for tool in tools if tool.name != READ_SKILL]
         parts = PromptParts(
             role=role,
-            tools=[described(finder)],
+            tools=[describe_tool(finder)],
             others=len(tools),
             base=_base_text(base, profile),
             protocol=protocol,
@@ -91,10 +91,12 @@ class PromptSources:
         if profile == "thin":
             # The same tools for every request, so that servers find the prompt in their cache.
             tools, request = sorted(tools, key=_thin_order), ""
-        chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
+        chosen, others = choose_tools(
+            list(map(describe_tool, tools)), request, room_for_tools(parts)
+        )
         if not any(text.about.kind == "skill" for text in parts.guidance):
             openers = []
-        offered_tools = [*chosen, *map(described, openers), *(parts.tools if others else ())]
+        offered_tools = [*chosen, *map(describe_tool, openers), *(parts.tools if others else ())]
         return replace(parts, tools=offered_tools, others=others)
 
     def fitting_templates(self, role: AgentRole, request: str) -> list[Template]:
@@ -129,12 +131,12 @@ def _thin_order(tool: Tool) -> int:
     return _THIN_TOOLS.index(tool.name) if tool.name in _THIN_TOOLS else len(_THIN_TOOLS)
 
 
-def described(tool: Tool) -> DescribedTool:
-    return _described(tool.category, tool.name, tool.description, tool.parameters)
+def describe_tool(tool: Tool) -> DescribedTool:
+    return _describe(tool.category, tool.name, tool.description, tool.parameters)
 
 
 @lru_cache(maxsize=1024)
-def _described(
+def _describe(
     category: str, name: str, description: str, parameters: type[ToolParameters]
 ) -> DescribedTool:
     """Cached, because making a schema takes milliseconds. Must not be mutated."""

@@ -95,7 +95,7 @@ class Trial:
         return self.notebook.index(cell_id) + 1
 
 
-def in_words(trial: Trial) -> str:
+def reproduction_text(trial: Trial) -> str:
     """For the record, which the model reads too."""
     state = trial.state
     if state.failed:
@@ -188,7 +188,7 @@ class Reproductions:
                 context_id=state.context_id,
                 job_id=state.job_id,
                 role="system",
-                content=[TextPart(text=in_words(trial))],
+                content=[TextPart(text=reproduction_text(trial))],
                 data=TextData(reproduction=state.model_copy(deep=True)),
             )
         )

@@ -14,7 +14,7 @@ from ..log import RunLog
 from .inquiries import Inquiries
 from .user import Approver, PermissionRequest, Ruling
 
-AGAIN = 5.0
+REPEAT_SECONDS = 5.0
 """Seconds of silence after which the last message is repeated."""
 _MAX_LENGTH = 500
 _MAX_UNTOLD = 100
@@ -25,7 +25,7 @@ _LAST_WORDS = 1.0
 Say = Callable[[str], None]
 
 
-def running(tool: str) -> str:
+def running_message(tool: str) -> str:
     return f"{tool} is running"
 
 
@@ -42,7 +42,7 @@ async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
             with suppress(asyncio.QueueFull):
                 words.put_nowait(text)
 
-    passing_on = asyncio.create_task(_pass_on(words, tell, running(tool)))
+    passing_on = asyncio.create_task(_pass_on(words, tell, running_message(tool)))
     try:
         yield say
         with suppress(TimeoutError):
@@ -56,7 +56,7 @@ async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
     while True:
         new = False
         with suppress(TimeoutError):
-            async with asyncio.timeout(AGAIN):
+            async with asyncio.timeout(REPEAT_SECONDS):
                 last, new = await words.get(), True
         with suppress(Exception):  # it may have gone, which is noticed elsewhere
             await tell(last)
@@ -85,12 +85,12 @@ class GuestApprover:
         else:
             ruling = await self._elicit(self.caller.ask, request, log)
         if ruling.decision == "allow":
-            self.say(running(request.tool))
+            self.say(running_message(request.tool))
         return ruling
 
     async def _elicit(self, ask: Ask, request: PermissionRequest, log: RunLog) -> Ruling:
         here = asyncio.create_task(self.inquiries.decide(request, log))
-        there = asyncio.ensure_future(ask(in_words(request)))
+        there = asyncio.ensure_future(ask(describe_request(request)))
         try:
             await asyncio.wait([here, there], return_when=asyncio.FIRST_COMPLETED)
             if not here.done():
@@ -117,7 +117,7 @@ class GuestApprover:
             await asyncio.wait([here])
 
 
-def in_words(request: PermissionRequest) -> str:
+def describe_request(request: PermissionRequest) -> str:
     """What the user is asked to allow, with all that is needed to judge it, or where that is."""
     text = request.shown.text
     cut = text[:_MAX_SHOWN]

@@ -238,7 +238,7 @@ class Inquiries:
         with self._journal.transaction() as tx:
             _save(tx, inquiry)
             if inquiry.kind == "permission":
-                _tell(tx, inquiry, PermissionRequested.model_validate(as_shown(inquiry)))
+                _tell(tx, inquiry, PermissionRequested.model_validate(inquiry_view(inquiry)))
                 return
             asked = QuestionAsked(id=inquiry.id, **inquiry.data)
             tx.append_message(log.message("assistant", asked.question, QuestionData(**dict(asked))))
@@ -265,7 +265,7 @@ def status_of(tx: Transaction, job_id: str) -> JobStatus:
     return JobStatus.WAITING if waits else JobStatus.RUNNING
 
 
-def as_shown(inquiry: Inquiry) -> dict[str, Any]:
+def inquiry_view(inquiry: Inquiry) -> dict[str, Any]:
     """As the API shows it."""
     own = {"id", "context_id", "job_id", "task_id", "status", "created_at"}
     facts = inquiry.model_dump(mode="json", include=own)

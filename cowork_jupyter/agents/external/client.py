@@ -38,7 +38,7 @@ _REFUSED, _BAD = -32000, -32602
 
 
 @dataclass
-class Workbench:
+class AcpClient:
     """What one external agent may use during one task, under the role of its tool runner."""
 
     name: str
@@ -157,7 +157,7 @@ class Workbench:
     async def _admit(self, call: schema.ToolCallUpdate) -> None:
         """Raise unless it may. The role comes first: nobody can be asked beyond it."""
         runner = self.runner
-        same = same_as(call, runner.tools.workspace)
+        same = equivalent_call(call, runner.tools.workspace)
         if same is not None:
             tool, parameters = runner.tools.registry.resolve(
                 same.tool, runner.log.role, same.parameters
@@ -184,7 +184,7 @@ class Workbench:
             resource=self.mask(what),
             risk="high",
             why=[f"The external agent {self.name} wants to do this on its own, not through us."],
-            shown=CallPreview(kind="text", text=self.mask(in_words(call))),
+            shown=CallPreview(kind="text", text=self.mask(describe_call(call))),
             digest=new_id("external"),
         )
 
@@ -271,7 +271,7 @@ def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:
     return _NEEDED.get(call.kind or "other", frozenset({Permission.EXECUTE_COMMANDS}))
 
 
-def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> ToolCall | None:
+def equivalent_call(call: schema.ToolCallUpdate, workspace: Workspace) -> ToolCall | None:
     """The call of ours that would do the same; None if there is none."""
     given = call.raw_input if isinstance(call.raw_input, Mapping) else {}
     if call.kind == "execute" and isinstance(given.get("command"), str):
@@ -304,7 +304,7 @@ def inside(workspace: Workspace, path: object) -> str | None:
     return None if parts is None else "/".join(parts) or "."
 
 
-def in_words(call: schema.ToolCallUpdate) -> str:
+def describe_call(call: schema.ToolCallUpdate) -> str:
     """All that the agent says of a call, for the user to judge it."""
     fields = call.model_dump(
         mode="json", by_alias=True, exclude_none=True, exclude={"tool_call_id"}

@@ -28,7 +28,7 @@ MAX_GARBAGE = 20
 _TAIL = 2_000
 
 
-class LastWords:
+class StderrTail:
     """The tail of a program's standard error."""
 
     text = ""
@@ -112,7 +112,7 @@ class JsonLines:
 
 
 @asynccontextmanager
-async def started(process: AgentProcess, last_words: LastWords) -> AsyncIterator[JsonLines]:
+async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIterator[JsonLines]:
     """The running agent; its standard error goes to `last_words`. At the end nothing of it is left
     running.
     """

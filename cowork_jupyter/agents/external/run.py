@@ -25,17 +25,17 @@ from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
 from ..log import RunLog
 from ..run.budget import JobBudget
-from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
+from ..run.limits import GO_ON, LimitReached, RunLimits, go_on_question
 from ..run.outcome import Outcome
 from ..run.tool_environment import ToolEnvironment
 from ..run.tool_runner import ToolRunner
 from .configured import ExternalAgents
-from .process import AgentProcess, JsonLines, LastWords, started
+from .process import AgentProcess, JsonLines, StderrTail, start_agent
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
 
-    from .client import Workbench
+    from .client import AcpClient
 
 START_SECONDS = 60.0
 """Within which it has to be ready."""
@@ -163,13 +163,13 @@ class ExternalTask:
         from acp import RequestError
         from acp.client import ClientSideConnection
 
-        from .client import Workbench
+        from .client import AcpClient
 
-        bench = Workbench(self.agent, runner, Mask(process.agent.secrets))
+        bench = AcpClient(self.agent, runner, Mask(process.agent.secrets))
         folder = str(self.tools.workspace.root)
-        last_words = LastWords()
+        last_words = StderrTail()
         try:
-            async with started(process, last_words) as lines:
+            async with start_agent(process, last_words) as lines:
                 connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
                 try:
                     session = await lines.unless_ended(self._opened(connection, bench, folder))
@@ -182,7 +182,7 @@ class ExternalTask:
         except ConnectionError:
             raise _broken_off(self.agent, last_words, process) from None
 
-    async def _opened(self, connection: ClientSideConnection, bench: Workbench, folder: str) -> str:
+    async def _opened(self, connection: ClientSideConnection, bench: AcpClient, folder: str) -> str:
         """Open a session in the workspace."""
         from acp import PROTOCOL_VERSION
 
@@ -202,7 +202,7 @@ class ExternalTask:
     async def _converse(
         self,
         connection: ClientSideConnection,
-        bench: Workbench,
+        bench: AcpClient,
         session: str,
         text: str,
         limits: RunLimits,
@@ -235,7 +235,7 @@ class ExternalTask:
         try:
             limits.check_seconds()
         except LimitReached as limit:
-            question = about_going_on(f"{self.agent} has used its {limit}.")
+            question = go_on_question(f"{self.agent} has used its {limit}.")
             with limits.waiting():
                 if await self.tools.user.ask(question, self.log) != GO_ON:
                     raise
@@ -247,7 +247,7 @@ def _other_version(name: str, version: int) -> Unavailable:
     return Unavailable(why, code="agent_failed")
 
 
-def _broken_off(name: str, last_words: LastWords, process: AgentProcess) -> Unavailable:
+def _broken_off(name: str, last_words: StderrTail, process: AgentProcess) -> Unavailable:
     said = " ".join(last_words.text.split())[-500:]
     words = f" Its last output: {said}" if said else ""
     hint = f" {_WRITES_ELSEWHERE}" if process.sandbox and _REFUSED.search(words) else ""

@@ -58,7 +58,7 @@ class SendPrompt:
 Command = InRole | RunWorkflow | FollowSkill | SendPrompt
 
 
-def command_in(
+def parse_command(
     text: str,
     roles: Sequence[AgentRole],
     workflows: WorkflowRegistry,
@@ -88,7 +88,7 @@ def command_in(
     raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *known])
 
 
-def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
+def parse_prompt_call(text: str, servers: Collection[str]) -> SendPrompt | None:
     """The server's prompt that a text begins with; for where there are no other commands."""
     match = _COMMAND.match(text)
     if match is None or not match["prompt"] or match["name"] not in servers:
@@ -102,7 +102,7 @@ def is_callable(name: str) -> bool:
     return bool(_COMMAND.fullmatch(f"/{name}"))
 
 
-def called_skill(text: str, skills: Skills) -> tuple[str, str]:
+def parse_skill_call(text: str, skills: Skills) -> tuple[str, str]:
     """The skill that a text begins with, and the rest; for where there are no other commands."""
     match = _COMMAND.match(text)
     rest = text[match.end() :].strip() if match else ""
@@ -141,7 +141,7 @@ class WrittenPrompt:
     pictures: tuple[ImagePart, ...] = ()
 
 
-async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
+async def fetch_prompt(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
     """Get the prompt from the server; an error says how to write the arguments."""
     connection = mcp.connection(command.server)
     name = f"{command.server}:{command.prompt}"
@@ -152,7 +152,7 @@ async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
         hint = " or ".join(f"/{command.server}:{candidate}" for candidate in close)
         why = f"There is no prompt /{name}.{f' Did you mean {hint}?' if hint else ''}"
         raise NotFound(why, code="unknown_command")
-    values = values_of(prompt, command.words, name)
+    values = prompt_arguments(prompt, command.words, name)
     got = await offers.prompt_of(connection, prompt.name, values)
     if not got.text.strip():
         raise InvalidInput(f"The prompt {command.prompt} is empty.", code="empty_command")
@@ -160,7 +160,7 @@ async def written(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
     return WrittenPrompt(name, f"{head}\n\n{got.text}", tuple(got.images))
 
 
-def values_of(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[str, str]:
+def prompt_arguments(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[str, str]:
     """The arguments by name. Positional words fill the remaining ones in order."""
     names = [argument.name for argument in prompt.arguments]
     values: dict[str, str] = {}

@@ -24,7 +24,7 @@ from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
 from .reach import Reach
-from .server_offers import address_in, filled_in, prompts, resources
+from .server_offers import fill_templates, parse_address, prompts, resources
 from .syntax import column_text, path_text
 from .targets import (
     CompletionItem,
@@ -77,7 +77,7 @@ class Completion:
         found = (
             future.result() for future in done if not future.cancelled() and not future.exception()
         )
-        items = ranked(typed, [*known, *chain.from_iterable(found)])
+        items = rank(typed, [*known, *chain.from_iterable(found)])
         return CompletionItems(items=items, more=len(done) < len(looks))
 
     def _roles(self) -> Iterator[CompletionItem]:
@@ -99,11 +99,11 @@ class Completion:
             *(
                 keep(
                     f"{server.config.name}:{begun}",
-                    partial(filled_in, server, begun),
+                    partial(fill_templates, server, begun),
                     _FRESH_OFFERS,
                 )
                 for server in servers
-                if (begun := address_in(typed, server.config.name)) is not None
+                if (begun := parse_address(typed, server.config.name)) is not None
             ),
         ]
         if variables:
@@ -153,7 +153,7 @@ def _take_note(task: asyncio.Future[Any]) -> None:
         task.exception()  # a kernel or a notebook that is gone: there is nothing to offer
 
 
-def ranked(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
+def rank(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
     """Matches at the beginning first, then at the beginning of a part, then inside."""
     query = _plain(typed)[1:]
     fitting = [

@@ -62,7 +62,7 @@ class Gap:
     """Whether the address is complete then."""
 
 
-def gap_in(template: str, written: str) -> Gap | None:
+def find_gap(template: str, written: str) -> Gap | None:
     """Where an address of this template goes on; None if it cannot become one."""
     pieces = _VARIABLE.split(template)  # words, variable, words, variable, …, words
     before, known = "", list[tuple[str, str]]()
@@ -80,7 +80,7 @@ def gap_in(template: str, written: str) -> Gap | None:
     return None
 
 
-def address_in(typed: str, server: str) -> str | None:
+def parse_address(typed: str, server: str) -> str | None:
     """What is typed of an address at this server; None if it is at another."""
     name, colon, written = typed[1:].lstrip('"').partition(":")
     if colon:
@@ -88,12 +88,12 @@ def address_in(typed: str, server: str) -> str | None:
     return "" if name in server else None
 
 
-async def filled_in(connection: McpConnection, written: str) -> list[CompletionItem]:
+async def fill_templates(connection: McpConnection, written: str) -> list[CompletionItem]:
     """Resources of the server's templates, as far as the typed text determines them."""
     name = connection.config.name
     found: list[CompletionItem] = []
     for template in await offers.templates_of(connection):
-        gap = gap_in(template.template, written)
+        gap = find_gap(template.template, written)
         if gap is None:
             continue
         # What is not whole yet is taken as a folder is: one goes on writing.

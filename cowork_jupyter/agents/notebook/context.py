@@ -40,7 +40,9 @@ def marks_of(state: NotebookState) -> dict[str, Mark]:
     return {cell.id: _mark(cell) for cell in state.cells}
 
 
-def as_left(before: Mapping[str, Mark], path: str, messages: Iterable[Message]) -> dict[str, Mark]:
+def apply_own_calls(
+    before: Mapping[str, Mark], path: str, messages: Iterable[Message]
+) -> dict[str, Mark]:
     """The marks as the agent's own calls have left them, which are no news to it."""
     marks = dict(before)
     for message in messages:
@@ -49,7 +51,7 @@ def as_left(before: Mapping[str, Mark], path: str, messages: Iterable[Message]) 
     return marks
 
 
-def changes(before: Mapping[str, Mark], state: NotebookState) -> Changes:
+def find_changes(before: Mapping[str, Mark], state: NotebookState) -> Changes:
     now = marks_of(state)
     both = [cell_id for cell_id in now if cell_id in before]
     return Changes(

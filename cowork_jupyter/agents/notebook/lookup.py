@@ -18,7 +18,7 @@ from ...tools.kernel.state import Variables
 from ...tools.notebook.state import NotebookState
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
-from .context import Changes, NotebookContext, as_left, changes, marks_of, render
+from .context import Changes, NotebookContext, apply_own_calls, find_changes, marks_of, render
 
 logger = logging.getLogger(__name__)
 
@@ -126,5 +126,5 @@ def _changes(log: RunLog, state: NotebookState) -> Changes | None:
     if notice is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
         return None
     since = store.messages(log.context_id, notice.seq).items
-    known = as_left(seen.cells, state.path, since)
-    return changes(known, state) if known and marks_of(state) else None
+    known = apply_own_calls(seen.cells, state.path, since)
+    return find_changes(known, state) if known and marks_of(state) else None

@@ -147,18 +147,18 @@ _LOOK_AGAIN = (
 )
 
 
-def is_due(step: PlanStep, task: Task, review: Review | None) -> bool:
+def needs_another_round(step: PlanStep, task: Task, review: Review | None) -> bool:
     """Whether a review sends the work back once more."""
     return review is not None and review.asks_for_changes and task.round < step.rounds
 
 
-def sent_back(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanStep]:
+def steps_to_repeat(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanStep]:
     """The steps that run again, in order; not those that the user has skipped."""
     again = sent_back_by(review, steps)
     return [step for step in again if step.status is not StepStatus.SKIPPED]
 
 
-def tasks_again(
+def next_round_tasks(
     steps: Sequence[PlanStep], tasks: Mapping[str, Task], findings: str
 ) -> dict[str, Task]:
     """A new task for each of these steps, one round later."""

@@ -34,10 +34,10 @@ from .assignment import (
     assignment_text,
     briefing_text,
     findings_text,
-    is_due,
+    needs_another_round,
+    next_round_tasks,
     results_for,
-    sent_back,
-    tasks_again,
+    steps_to_repeat,
 )
 from .plan_progress import FileLocks, PlanProgress
 from .step_check import (
@@ -51,9 +51,9 @@ from .step_check import (
     UPDATE,
     StepCheck,
     StepEnd,
-    about_failure,
-    about_half_done,
     broken_shortfall,
+    failure_question,
+    half_done_question,
     half_done_tool,
     review_shortfalls,
 )
@@ -163,7 +163,11 @@ class Execution:
                 self.progress.taken_up.add(step.id)
                 self.progress.update(step.id, StepStatus.WAITING, error=lost.message)
                 continue
-            if end.is_done and end.review and is_due(step, self.tasks[step.id], end.review):
+            if (
+                end.is_done
+                and end.review
+                and needs_another_round(step, self.tasks[step.id], end.review)
+            ):
                 # Two reviews may send back the same step; one after the other.
                 async with nullcontext() if in_round else self._one_round:
                     await self._another_round(step, end.review, places)
@@ -175,7 +179,7 @@ class Execution:
             if self.budget.refusal:
                 raise StopExecution(STOP, self.budget.refusal)
             self.progress.update(step.id, StepStatus.WAITING, error=end.text)
-            choice, hint = await self._ask_what_now(step, about_failure(step, end))
+            choice, hint = await self._ask_what_now(step, failure_question(step, end))
             problem = end.problem
             await self._take_as_expected(step, choice, end)
             if self._settle(step, choice, end.text, end.result.text):
@@ -191,11 +195,11 @@ class Execution:
         """
         ended = {"status": StepStatus.COMPLETED, "result": review.text, "completed_at": now()}
         reviewed = self.tasks[step.id].model_copy(update=ended)
-        again = sent_back(step, self.plan.steps)
+        again = steps_to_repeat(step, self.plan.steps)
         with self.journal.transaction() as tx:
             tx.save_task(reviewed)
             self._log(reviewed).append(tx, TaskCompleted.of(reviewed))
-            self.tasks |= tasks_again([*again, step], self.tasks, review.text)
+            self.tasks |= next_round_tasks([*again, step], self.tasks, review.text)
             for repeated_step in (*again, step):
                 repeated_step.status = StepStatus.PENDING
                 tx.save_task(self.tasks[repeated_step.id])
@@ -338,7 +342,7 @@ class Execution:
         tool = half_done_tool(task, registry, self.journal.store)
         if tool is None:
             return False
-        question = about_half_done(step, tool)
+        question = half_done_question(step, tool)
         choice = await self.factory.tools.user.ask(question, self._log(self.tasks[step.id]))
         if choice == SKIP:
             self.progress.update(step.id, StepStatus.SKIPPED)

@@ -25,7 +25,7 @@ from ..ask.inquiries import Inquiries
 from ..jobs import Jobs
 from ..log import RunLog
 from ..pools.pool import WorkerPool
-from ..run.delivery import as_proposed, propose_plan, unfit_steps
+from ..run.delivery import propose_plan, reset_steps, unfit_steps
 from ..run.outcome import Outcome
 from .coordinator import Execution
 from .plan_progress import PlanProgress
@@ -89,7 +89,7 @@ class Plans:
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
         """Make an earlier revision the newest again, with nothing done yet."""
         newest = self.newest(context_id, plan_id)
-        plan = as_proposed(self.revision(context_id, revision, newest.plan_id).plan)
+        plan = reset_steps(self.revision(context_id, revision, newest.plan_id).plan)
         return self._revise(context_id, newest, plan, change=f"revision {revision} restored")
 
     def _revise(
@@ -137,7 +137,7 @@ class Plans:
         revision = job.plan_revision or 0
         approved = self.executable(context.id, revision, job.plan_id)
         if all(step.status in DONE for step in approved.plan.steps):
-            approved.plan = as_proposed(approved.plan)
+            approved.plan = reset_steps(approved.plan)
         message = Message(
             context_id=context.id,
             role="user",

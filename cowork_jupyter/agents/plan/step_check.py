@@ -23,7 +23,7 @@ from ...policy.grant import Grant
 from ...store import Store
 from ...tools.base import Tool
 from ...workspace import Workspace
-from ..run.expectations import words
+from ..run.expectations import broken_text
 
 _LOOKING = frozenset({Permission.READ_FILES})
 _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
@@ -174,7 +174,7 @@ def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iter
 
 
 def broken_shortfall(result: CheckedExpectation) -> Shortfall:
-    what = f"broke an expectation ({words(result)})"
+    what = f"broke an expectation ({broken_text(result)})"
     return Shortfall(kind=ShortfallKind.BROKEN_EXPECTATION, what=what)
 
 
@@ -206,7 +206,7 @@ _UPDATE = Option(
 ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
 
 
-def about_failure(step: PlanStep, end: StepEnd) -> Question:
+def failure_question(step: PlanStep, end: StepEnd) -> Question:
     """A step has failed, was done only in part, or says it is done and is not."""
     failed = end.result.status == "failed"
     own = {expectation.id for expectation in step.expects}
@@ -227,7 +227,7 @@ def about_failure(step: PlanStep, end: StepEnd) -> Question:
     )
 
 
-def about_half_done(step: PlanStep, tool: str) -> Question:
+def half_done_question(step: PlanStep, tool: str) -> Question:
     """A crash has cut off a step while it was changing something."""
     return Question(
         question=f"Step {step.step_number} was interrupted in the middle of {tool}. "

@@ -20,11 +20,11 @@ from ...domain.identity import new_id
 from ...domain.settings import Settings
 from ...tools.base import ToolResult
 from .parcels import Parcel
-from .sent_files import Brought
+from .sent_files import RemoteResult
 from .worker import Proof, WorkerOrder, grant, perform, sees
 
 
-class Lost(Exception):
+class WorkerLost(Exception):
     """The worker is gone, and nobody knows how far it got."""
 
 
@@ -43,7 +43,7 @@ class Attempt:
         self.parcel: Parcel | None = None
         self.worker: str | None = None
         """Who runs it; None as long as nothing has begun."""
-        self.outcome: asyncio.Future[ToolResult | Brought] = (
+        self.outcome: asyncio.Future[ToolResult | RemoteResult] = (
             asyncio.get_running_loop().create_future()
         )
         self.ended = asyncio.Event()
@@ -73,16 +73,16 @@ class Attempt:
 
     def lose(self) -> None:
         self.ended.set()
-        self.fail(Lost())
+        self.fail(WorkerLost())
 
 
 Dask = Any
 """An object of Dask's: most of its methods have no types."""
 
-CONNECT = 10.0
-SEND = 60.0
+CONNECT_SECONDS = 10.0
+SEND_SECONDS = 60.0
 """Seconds for one piece of a file."""
-STOP = 10.0
+STOP_SECONDS = 10.0
 """Seconds that a cancelled call may take to end its command."""
 
 _NOT_INSTALLED = (
@@ -143,14 +143,14 @@ class Cluster:
         if own is not None:
             await own.close()
 
-    async def run(self, attempt: Attempt) -> ToolResult | Brought:
+    async def run(self, attempt: Attempt) -> ToolResult | RemoteResult:
         """Let a worker run this. Raises Lost.
 
         Cancelling ends what runs there, and waits until it has ended.
         """
         client = await self.connected()
         if attempt.only_at and attempt.only_at not in await self._workers(client):
-            raise Lost
+            raise WorkerLost
         order = attempt.order
         self._attempts[order.attempt] = attempt
         future: Dask = client.submit(
@@ -175,7 +175,7 @@ class Cluster:
     async def tell(self, worker: str, function: Callable[..., Any], *arguments: Any) -> None:
         """Run a function in a worker's process, if it can be reached."""
         with suppress(Exception):  # whoever is gone has nothing of ours any more
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 client = await self.connected()
                 await client.run(function, *arguments, workers=[worker])
 
@@ -196,7 +196,7 @@ class Cluster:
                 address or await self._start_cluster(dask),
                 asynchronous=True,
                 set_as_default=False,
-                timeout=CONNECT,
+                timeout=CONNECT_SECONDS,
             )
         except (OSError, RuntimeError, ValueError) as error:
             place = f"No Dask scheduler answers at {address}" if address else "Dask did not start"
@@ -276,7 +276,7 @@ class Cluster:
         try:
             parcel = await self._supplied(client, attempt, worker, claim) if attempt else None
             granted = attempt is not None and not attempt.outcome.done()
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 layout = parcel.layout if parcel else None
                 await client.run(grant, claim, granted, layout, workers=[worker])
         except Exception:  # whatever keeps us from telling it, it is out of reach
@@ -288,7 +288,7 @@ class Cluster:
     ) -> Parcel | None:
         """Send the files to a worker that does not see the workspace."""
         if worker not in self._seen:
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 await self._prove(client, [worker])
         sees_it = self._seen.get(worker)
         if sees_it is True:
@@ -298,7 +298,7 @@ class Cluster:
             return None
 
         async def at_worker(function: Callable[..., Any], *arguments: Any) -> Any:
-            async with asyncio.timeout(SEND):
+            async with asyncio.timeout(SEND_SECONDS):
                 return (await client.run(function, *arguments, workers=[worker]))[worker]
 
         try:
@@ -318,13 +318,15 @@ async def _follow(future: Dask, attempt: Attempt) -> None:
     try:
         answer = await future.result()
     except CancelledError:  # the scheduler has forgotten it, or was told to
-        attempt.fail(Lost())
+        attempt.fail(WorkerLost())
         return
     except Exception as error:  # a worker that died too often, or one that cannot run it at all
         begun = attempt.worker is not None
-        attempt.fail(Lost() if begun else Unavailable(f"The cluster could not run it: {error}"))
+        attempt.fail(
+            WorkerLost() if begun else Unavailable(f"The cluster could not run it: {error}")
+        )
         return
-    if isinstance(answer, ToolResult | Brought):
+    if isinstance(answer, ToolResult | RemoteResult):
         if not attempt.outcome.done():
             attempt.outcome.set_result(answer)
     elif isinstance(answer, CoworkError):
@@ -336,5 +338,5 @@ async def _follow(future: Dask, attempt: Attempt) -> None:
 async def _until_ended(attempt: Attempt) -> None:
     if attempt.worker is not None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(STOP):
+            async with asyncio.timeout(STOP_SECONDS):
                 await attempt.ended.wait()

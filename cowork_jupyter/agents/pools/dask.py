@@ -36,10 +36,10 @@ from ...tools.shell import execute_command
 from ...tools.tables.sources import are_large
 from ...tools.tables.tools import TABLE_TOOLS, table_tools
 from ..log import RunLog
-from .cluster import Attempt, Cluster, Lost
+from .cluster import Attempt, Cluster, WorkerLost
 from .parcels import Parcel, bring_home, pack
-from .remote_scratch import TakenAlong, end_scratch, taken_along
-from .sent_files import Brought, remove_tree
+from .remote_scratch import KernelSnapshot, end_scratch, snapshot_kernel
+from .sent_files import RemoteResult, remove_tree
 from .worker import WorkerOrder
 
 MAX_ATTEMPTS = 3
@@ -51,7 +51,7 @@ WORK_ON_COPIES = TABLE_TOOLS | {execute_command.name}
 """Tools that work as well on copies of their files, beside code in scratch. All others are about
 the workspace itself, and run where it is.
 """
-QUEUED = 5.0
+QUEUED_SECONDS = 5.0
 """Seconds without a free worker after which that is reported."""
 
 
@@ -134,7 +134,7 @@ class _TaskAtWork:
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             if context.scratch is None:
                 raise no_sandbox()
-            kernels = await taken_along(parameters, context)
+            kernels = await snapshot_kernel(parameters, context)
             return await self._run(tool, parameters, replace(context, kernels=kernels))
 
         return replace(tool, run=run)
@@ -151,10 +151,12 @@ class _TaskAtWork:
                 attempt.only_at, attempt.claimed = self.kernel_at, self._keep_kernel_at
             if in_scratch or tool.name in WORK_ON_COPIES:
                 attempt.pack = partial(asyncio.to_thread, self._pack, tool, order, context)
-            waiting = asyncio.get_running_loop().call_later(QUEUED, self._tell_queued, attempt)
+            waiting = asyncio.get_running_loop().call_later(
+                QUEUED_SECONDS, self._tell_queued, attempt
+            )
             try:
                 outcome = await self.cluster.run(attempt)
-            except Lost:
+            except WorkerLost:
                 self._face_loss(tool, attempt, in_scratch=in_scratch)
             else:
                 result = await self._at_home(outcome, attempt, context)
@@ -170,7 +172,7 @@ class _TaskAtWork:
         return pack(context.workspace, () if tables else self.files, tables, str(cwd))
 
     async def _at_home(
-        self, outcome: ToolResult | Brought, attempt: Attempt, context: ToolContext
+        self, outcome: ToolResult | RemoteResult, attempt: Attempt, context: ToolContext
     ) -> ToolResult:
         """The result, once what a worker changed in its copies is written here, too."""
         if isinstance(outcome, ToolResult):
@@ -205,7 +207,9 @@ class _TaskAtWork:
                 output=_nowhere,
                 sandbox=None,
                 notebooks=NotebookFiles(),
-                kernels=context.kernels if isinstance(context.kernels, TakenAlong) else NoKernels(),
+                kernels=context.kernels
+                if isinstance(context.kernels, KernelSnapshot)
+                else NoKernels(),
                 scratch=None,
                 waiting=nullcontext,
                 ask=nobody_answers,

@@ -14,7 +14,7 @@ from ...domain.errors import Conflict, CoworkError, InvalidInput
 from ...tools.sizes import size_text
 from ...tools.tables.sources import find_source
 from ...workspace import IgnoreRules, Place, Workspace, kind_of, visible_files
-from .sent_files import Layout, LeftFile, SentFile, keep, lacking
+from .sent_files import Layout, RemoteChange, SentFile, missing_digests, store_piece
 
 MAX_FILES = 5_000
 MAX_SENT = 1_000_000_000
@@ -36,12 +36,12 @@ class Parcel:
     async def deliver(self, sender: str, at: At) -> None:
         """Send what the worker lacks."""
         by_digest = {file.digest: file for file in self.layout.files}
-        for digest in await at(lacking, sorted(by_digest)):
+        for digest in await at(missing_digests, sorted(by_digest)):
             path = by_digest[digest].path
             with self.workspace.locate(path) as place, place.open() as file:
                 while piece := await asyncio.to_thread(file.read, PIECE):
-                    await at(keep, sender, digest, piece, False)
-            if not await at(keep, sender, digest, b"", True):
+                    await at(store_piece, sender, digest, piece, False)
+            if not await at(store_piece, sender, digest, b"", True):
                 raise Conflict(
                     f"'{path}' was changed while it was sent to a worker. Try again.",
                     code="changed_at_home",
@@ -67,7 +67,7 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
     return Parcel(workspace, Layout(tuple(files), folders))
 
 
-def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[LeftFile]) -> list[str]:
+def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[RemoteChange]) -> list[str]:
     """Write what a call changed, all of it or nothing; returns the paths.
 
     Files that are not as they were sent were changed here meanwhile: raises Conflict.

@@ -65,7 +65,7 @@ async def end_scratch(settings: Settings, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class TakenAlong(NoKernels):
+class KernelSnapshot(NoKernels):
     """Stands for the notebook's kernel at a worker."""
 
     program: str | None
@@ -89,12 +89,12 @@ class TakenAlong(NoKernels):
         return TableCopy(name, "DataFrame", "")
 
 
-async def taken_along(parameters: ToolParameters, context: ToolContext) -> TakenAlong:
+async def snapshot_kernel(parameters: ToolParameters, context: ToolContext) -> KernelSnapshot:
     """All that the call needs of the kernel; raises as the tool would."""
     tables = parameters.tables if isinstance(parameters, ScratchCodeWithTables) else []
     async with table_copies(tables, context) as copies:
         contents = {name: await asyncio.to_thread(_read, file) for name, file in copies.items()}
-    return TakenAlong(await kernel_python(context), contents)
+    return KernelSnapshot(await kernel_python(context), contents)
 
 
 def _read(descriptor: int) -> bytes:

@@ -46,18 +46,18 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class LeftFile:
+class RemoteChange:
     path: str
     data: bytes | None = field(repr=False)
     """None if it was removed."""
 
 
 @dataclass(frozen=True)
-class Brought:
+class RemoteResult:
     """The result of a call at a worker that does not see the workspace."""
 
     result: ToolResult
-    changes: tuple[LeftFile, ...]
+    changes: tuple[RemoteChange, ...]
 
 
 class FileStore:
@@ -137,12 +137,12 @@ class CopiedTree:
         self._sent = wanted
         self._marks = {path: _mark(self.folder / path) for path in wanted}
 
-    def changes(self) -> tuple[LeftFile, ...]:
+    def changes(self) -> tuple[RemoteChange, ...]:
         """Regular files that differ from what was laid out."""
         found = dict(self._files())
-        removed = [LeftFile(path, None) for path in sorted(self._sent.keys() - found.keys())]
+        removed = [RemoteChange(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [
-            LeftFile(path, file.read_bytes())
+            RemoteChange(path, file.read_bytes())
             for path, file in self._bounded(found)
             if self._marks.get(path) != _mark(file)
         ]
@@ -157,7 +157,7 @@ class CopiedTree:
             return known == file and self._marks[file.path] == _mark(self.folder / file.path)
         return False
 
-    def _is_new(self, changed: LeftFile) -> bool:
+    def _is_new(self, changed: RemoteChange) -> bool:
         sent, data = self._sent.get(changed.path), changed.data or b""
         return sent is None or sent.digest != hashlib.sha256(data).hexdigest()
 
@@ -236,10 +236,12 @@ def remove_tree(task: str, dask_worker: Any) -> None:
         tree.remove()
 
 
-def lacking(digests: Sequence[str], dask_worker: Any) -> list[str]:
+def missing_digests(digests: Sequence[str], dask_worker: Any) -> list[str]:
     return store_of(dask_worker.local_directory).lacks(digests)
 
 
-async def keep(sender: str, digest: str, piece: bytes, is_last: bool, dask_worker: Any) -> bool:
+async def store_piece(
+    sender: str, digest: str, piece: bytes, is_last: bool, dask_worker: Any
+) -> bool:
     store = store_of(dask_worker.local_directory)
     return await asyncio.to_thread(store.add, sender, digest, piece, is_last=is_last)

@@ -30,11 +30,11 @@ from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.call_log import MAX_SHOWN_OUTPUT
 from .remote_scratch import scratch_host
-from .sent_files import Brought, Layout, tree_at
+from .sent_files import Layout, RemoteResult, tree_at
 
-LOOK = 0.05
+CHECK_SECONDS = 0.05
 """Seconds between two checks whether the call is still wanted."""
-FLUSH = 0.1
+FLUSH_SECONDS = 0.1
 """Seconds for which output is collected before it is sent."""
 
 Send = Callable[[dict[str, Any]], None]
@@ -86,13 +86,13 @@ _here = threading.local()
 
 
 @dataclass(frozen=True)
-class _Go:
+class _Grant:
     granted: bool
     layout: Layout | None = None
     """The files that were sent, if this process does not see the workspace."""
 
 
-_claims: dict[str, Future[_Go]] = {}
+_claims: dict[str, Future[_Grant]] = {}
 """Runs in this process that wait for their grant."""
 
 
@@ -100,10 +100,10 @@ def grant(claim: str, granted: bool, layout: Layout | None = None) -> None:
     """The coordinator's answer to a claim, run in this process."""
     waiting = _claims.get(claim)
     if waiting is not None and not waiting.done():
-        waiting.set_result(_Go(granted, layout))
+        waiting.set_result(_Grant(granted, layout))
 
 
-Outcome = ToolResult | Brought | CoworkError | None
+Outcome = ToolResult | RemoteResult | CoworkError | None
 """None if it was not to be run, or not to its end."""
 
 
@@ -136,7 +136,7 @@ async def _while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome])
     while not doing.done():
         if not stopped and not wanted():
             stopped = doing.cancel()  # once: it may take a moment to clear up
-        await asyncio.wait([doing], timeout=LOOK)
+        await asyncio.wait([doing], timeout=CHECK_SECONDS)
     return None if doing.cancelled() else doing.result()
 
 
@@ -166,7 +166,7 @@ async def _call(order: WorkerOrder, tools: ToolRegistry, context: ToolContext) -
 
 async def _call_on_copies(
     order: WorkerOrder, tools: ToolRegistry, context: ToolContext, layout: Layout, folder: str
-) -> Brought:
+) -> RemoteResult:
     """Run in a folder with copies of the files; the coordinator writes what changes."""
     in_scratch = order.tool == run_code_in_scratch.name
     tree = tree_at(folder, order.task if in_scratch else None, order.settings)
@@ -175,7 +175,7 @@ async def _call_on_copies(
     clearance = replace(context.clearance, pins={})
     workspace = clearance.guard(Workspace(tree.folder))
     result = await _call(order, tools, replace(context, clearance=clearance, workspace=workspace))
-    return Brought(result, await asyncio.to_thread(tree.changes))
+    return RemoteResult(result, await asyncio.to_thread(tree.changes))
 
 
 async def _run_in_scratch(
@@ -224,7 +224,7 @@ def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     return sandbox
 
 
-async def _granted(send: Send) -> _Go:
+async def _granted(send: Send) -> _Grant:
     claim = new_id("claim")
     answer = _claims[claim] = Future()
     try:
@@ -249,7 +249,7 @@ class _Output:
         if not text:
             return
         if not self._pieces:
-            self._loop.call_later(FLUSH, self.flush)
+            self._loop.call_later(FLUSH_SECONDS, self.flush)
         self._pieces.append(text)
 
     def flush(self) -> None:

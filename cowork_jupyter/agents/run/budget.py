@@ -17,8 +17,8 @@ from ...llm.tokens import TokenCounter
 from ..ask.user import User
 from ..log import RunLog
 from .day_account import DayAccount, DayLimitReached
-from .limits import GO_ON, RunLimits, about_going_on, about_reset
-from .usage import estimate_usage, pictures_in, priced, words_of
+from .limits import GO_ON, RunLimits, go_on_question, reset_question
+from .usage import count_pictures, estimate_usage, message_text, with_cost
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
 """By limit; money is counted in the configured currency."""
@@ -91,7 +91,7 @@ class JobBudget:
     def _priced(self, spent: Usage, model: str) -> Usage:
         if model not in self._configured.prices and spent.total_tokens and self.settings.max_cost:
             self._say_unpriced(model)
-        return priced(spent, model, self._configured)
+        return with_cost(spent, model, self._configured)
 
     def _say_unpriced(self, model: str) -> None:
         """A limit that cannot be enforced is worse than none if nobody knows."""
@@ -119,7 +119,7 @@ class JobBudget:
         return amounts[name]
 
     async def _ask(self, limit: _Reached) -> None:
-        question = about_going_on(str(limit))
+        question = go_on_question(str(limit))
         answer = await self._user.ask(question, self._log)
         if answer == GO_ON:
             self._extend(limit)
@@ -137,7 +137,7 @@ class JobBudget:
         """Nobody here can extend this limit: the user retries, stops, or waits for the reset."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                if await self._user.ask(about_reset(str(limit)), self._log) != GO_ON:
+                if await self._user.ask(reset_question(str(limit)), self._log) != GO_ON:
                     self.refusal = str(limit)
 
     def _extend(self, limit: _Reached) -> None:
@@ -174,9 +174,9 @@ class Accounting:
         spent = reader.usage
         if spent.total_tokens:
             # What a picture costs is not to be learnt for words.
-            is_lesson = self.limits.turns in _LESSONS and not sum(map(pictures_in, messages))
+            is_lesson = self.limits.turns in _LESSONS and not sum(map(count_pictures, messages))
             if not self._was_truncated(spent, messages, name) and is_lesson:
-                self.counter.learn(map(words_of, messages), spent.prompt_tokens)
+                self.counter.learn(map(message_text, messages), spent.prompt_tokens)
         elif not is_free and (reader.reply.raw or reader.reply.reasoning):
             reply = reader.reply
             written = self.counter(reply.raw) + self.counter(reply.reasoning)
@@ -188,7 +188,7 @@ class Accounting:
     def _was_truncated(self, spent: Usage, messages: list[dict[str, Any]], name: str) -> bool:
         """Some servers silently truncate long prompts; only their token count gives that away."""
         sent, read = (
-            sum(self.counter(words_of(message)) for message in messages),
+            sum(self.counter(message_text(message)) for message in messages),
             spent.prompt_tokens,
         )
         if sent < _TOO_SHORT_TO_TRUNCATE or not _TOO_LITTLE <= read < sent * _TRUNCATED:

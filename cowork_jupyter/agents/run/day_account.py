@@ -21,7 +21,7 @@ from ...domain.settings import Settings
 from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, TextChunk, ToolCallChunk, UsageChunk
 from ...llm.tokens import TokenCounter
 from ...policy.administrator import WHO, Administrator
-from .usage import estimate_usage, priced
+from .usage import estimate_usage, with_cost
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class DayAccount:
 
     def add(self, spent: Usage, model: str) -> None:
         """Charge usage. What cannot be stored now is stored with the next charge."""
-        cost = priced(spent, model, self._settings).cost or 0.0
+        cost = with_cost(spent, model, self._settings).cost or 0.0
         self._unstored.append((self._today, spent.total_tokens, cost))
         try:
             self._store()
@@ -129,7 +129,7 @@ class DayAccount:
         return (tokens + stored[0], money + stored[1]) if stored else (tokens, money)
 
 
-async def metered(
+async def meter(
     chunks: AsyncGenerator[Chunk, None],
     request: ModelRequest,
     count: TokenCounter,

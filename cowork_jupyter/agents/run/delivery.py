@@ -39,12 +39,12 @@ def deliver_plan(
     plan.
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
-    fit, unfit = made_fit(as_proposed(plan), tools, agents)
+    fit, unfit = fit_to_team(reset_steps(plan), tools, agents)
     improved, notes = improve(fit, looking | _LOOKING)
     propose_plan(log, improved, [*plan.notes, *unfit, *notes], files, figures)
 
 
-def as_proposed(plan: Plan) -> Plan:
+def reset_steps(plan: Plan) -> Plan:
     """Reset all steps to pending: only the log knows what is done, never the model."""
     steps = [step.model_copy(update={"status": StepStatus.PENDING}) for step in plan.steps]
     return plan.model_copy(update={"steps": steps})
@@ -117,7 +117,7 @@ def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Ite
     yield from team_problems(plan, agents)
 
 
-def made_fit(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> tuple[Plan, list[str]]:
+def fit_to_team(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> tuple[Plan, list[str]]:
     """A model's plan without such assignments, and a sentence on each that was removed."""
     held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
     return with_sound_team(plan, held, agents)
@@ -149,7 +149,7 @@ def as_guidance(template: Template) -> Guidance:
     return Guidance(kind="template", name=template.name, source=template.source)
 
 
-def followed(plan: Plan, templates: Sequence[Template]) -> Template | None:
+def followed_template(plan: Plan, templates: Sequence[Template]) -> Template | None:
     """The template that the plan keeps most of, if it keeps enough."""
     shares = [(_share_kept(plan, template), template) for template in templates]
     share, best = max(shares, key=lambda pair: pair[0], default=(0.0, None))

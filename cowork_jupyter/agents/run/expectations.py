@@ -29,10 +29,10 @@ class HeldExpectations:
 
     async def look_before(self, log: RunLog) -> None:
         """Report what is broken already, and do not blame this run for it."""
-        broken = _broken(await self._check(log, ()))
+        broken = _only_broken(await self._check(log, ()))
         self.accept(broken)
         if broken:
-            said = "; ".join(map(words, broken))
+            said = "; ".join(map(broken_text, broken))
             log.event(Notice(code="broken_before", message=f"Already before this run, {said}."))
 
     async def broken(
@@ -43,7 +43,7 @@ class HeldExpectations:
         """
         checked = await self._check(log, own, pinned=pinned)
         self._say_unchecked(log, checked)
-        return [result for result in _broken(checked) if _key(result) not in self._known]
+        return [result for result in _only_broken(checked) if _key(result) not in self._known]
 
     def accept(self, broken: Sequence[CheckedExpectation]) -> None:
         """The user takes them as they are, or nobody can do anything about them."""
@@ -51,7 +51,7 @@ class HeldExpectations:
 
     async def update(self, log: RunLog) -> None:
         """Pin the current state in place of broken pinned expectations, as the user wants it."""
-        for result in _broken(await self._check(log, ())):
+        for result in _only_broken(await self._check(log, ())):
             if result.updated is None:
                 continue
             said = f"You expect of {result.updated.of}: {in_words(result.updated)}."
@@ -87,11 +87,11 @@ class HeldExpectations:
             log.event(Notice(code="unchecked_expectation", message=message))
 
 
-def words(result: CheckedExpectation) -> str:
+def broken_text(result: CheckedExpectation) -> str:
     return broken_in_words(result.broken) if result.broken else ""
 
 
-def _broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
+def _only_broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
     return [result for result in checked if result.broken]
 
 

@@ -37,13 +37,13 @@ def current_plan(log: RunLog) -> PlanRevision | None:
     return store.plan(log.context_id, plan_id=plan_id)
 
 
-def text_of(plan: Plan) -> str:
+def plan_text(plan: Plan) -> str:
     """The plan without step statuses, so that the text stays the same over a whole execution."""
     fixed = plan.model_dump_json(exclude={"steps": {"__all__": {"status"}}})
     return f"The current plan:\n{fixed}"
 
 
-def standing_of(plan: Plan) -> str:
+def status_text(plan: Plan) -> str:
     """How far the plan is; empty if it has not begun."""
     groups: dict[StepStatus, list[str]] = {}
     for step in plan.steps:
@@ -124,14 +124,14 @@ class Asides:
         return aside.model_copy(update={"content": [*aside.content, *pictures]})
 
 
-def inserted(history: list[Message], before: str, aside: Message) -> list[Message]:
+def insert_before(history: list[Message], before: str, aside: Message) -> list[Message]:
     """The history with the aside just before that message, or at its beginning."""
     ids = [message.id for message in history]
     place = ids.index(before) if before in ids else 0
     return [*history[:place], aside, *history[place:]]
 
 
-class Past:
+class PastMessages:
     """The sendable messages, newest first, each read from the store once per run."""
 
     def __init__(self, log: RunLog) -> None:
@@ -237,7 +237,7 @@ _CHANGE = "The same code fails again. Do as the hint says, or compute it in anot
 @dataclass(frozen=True)
 class SentHistory:
     log: RunLog
-    past: Past
+    past: PastMessages
     asides: Asides
     frame: Frame
     counter: TokenCounter
@@ -250,7 +250,7 @@ class SentHistory:
         `coded` is the form of the answer, where the model is asked for code.
         """
         revision, goal = current_plan(self.log), self._goal()
-        progress = standing_of(revision.plan) if revision else self._what_next(coded)
+        progress = status_text(revision.plan) if revision else self._what_next(coded)
         standing = [self.log.message("system", progress)] if progress else []
         mentioned = self.asides.mentioned(pictures)
         pictures -= sum(len(aside.pictures) for aside in mentioned.values())
@@ -261,13 +261,13 @@ class SentHistory:
             room - sum(cost_of(message, self.counter) for message in beside),
             self.counter,
             goal=goal,
-            plan=text_of(revision.plan) if revision else None,
+            plan=plan_text(revision.plan) if revision else None,
             summary=self._summary(),
         )
         if note:  # it goes with the request that it was made for, where it stays in all turns
-            history = inserted(history, goal.id if goal else "", note)
+            history = insert_before(history, goal.id if goal else "", note)
         for message_id, aside in mentioned.items():
-            history = inserted(history, message_id, aside)
+            history = insert_before(history, message_id, aside)
         return [*history, *standing]
 
     def _note_within(self, room: int) -> Message | None:

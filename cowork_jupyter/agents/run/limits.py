@@ -23,7 +23,7 @@ class LimitReached(Exception):
     """The message names the limit."""
 
 
-def about_going_on(why: str) -> Question:
+def go_on_question(why: str) -> Question:
     return Question(
         question=f"{why} Go on?",
         severity="major",
@@ -32,8 +32,8 @@ def about_going_on(why: str) -> Question:
     )
 
 
-def about_reset(why: str) -> Question:
-    """Like `about_going_on`, for limits that only time resets."""
+def reset_question(why: str) -> Question:
+    """Like `go_on_question`, for limits that only time resets."""
     return Question(
         question=f"{why} The job goes on by itself then. Stop it?",
         severity="major",

@@ -23,10 +23,10 @@ from ..log import RunLog
 from .answer_form import how_to_write
 from .budget import JobBudget
 from .call_log import CallRecord
-from .delivery import as_guidance, deliver_plan, followed
-from .expectations import HeldExpectations, words
+from .delivery import as_guidance, deliver_plan, followed_template
+from .expectations import HeldExpectations, broken_text
 from .figure_check import FigureCheck
-from .limits import GO_ON, CircleGuard, LimitReached, RunLimits, about_going_on
+from .limits import GO_ON, CircleGuard, LimitReached, RunLimits, go_on_question
 from .model_session import ModelSession
 from .outcome import Outcome
 from .resource_watch import JobResources
@@ -203,7 +203,7 @@ class AgentLoop:
             return outcome
         with self.limits.waiting():
             broken = await self.expectations.broken(self.log)
-        said = "; ".join(map(words, broken))
+        said = "; ".join(map(broken_text, broken))
         if not said:
             return outcome
         if self._warned:
@@ -304,7 +304,7 @@ class AgentLoop:
             known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
             tools = self.runner.tools.registry
             deliver_plan(self.log, delivery, tools, self.agents, known, figures)
-            if template := followed(delivery, self.templates):
+            if template := followed_template(delivery, self.templates):
                 self.log.event(GuidanceUsed(items=[as_guidance(template)]))
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
@@ -353,7 +353,7 @@ class AgentLoop:
 
     async def _go_on(self, why: str) -> Outcome | None:
         """Ask the user whether to go on; headless, the run ends."""
-        return await self._may_go_on(about_going_on(why), why)
+        return await self._may_go_on(go_on_question(why), why)
 
     async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
         if await self._answer_to(question, "limits") != GO_ON:

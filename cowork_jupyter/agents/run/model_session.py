@@ -31,7 +31,7 @@ from ...llm.vision import MAX_SENT, VisionSupport
 from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Accounting, JobBudget
-from .history import Asides, LookUp, Past, SentHistory
+from .history import Asides, LookUp, PastMessages, SentHistory
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
 from .reply_stream import ReplyEvents, WritingProgress
@@ -90,7 +90,7 @@ class ModelSession:
     def __post_init__(self) -> None:
         if self.model.is_guide:  # it answers as it can
             self.form = AnswerForm()
-        self._past = Past(self.log)
+        self._past = PastMessages(self.log)
         self._asides = Asides(self.log, self.frame, self.note)
         sources = (self._past, self._asides, self.frame, self.counter)
         self._sent = SentHistory(self.log, *sources, is_step=self.is_step)

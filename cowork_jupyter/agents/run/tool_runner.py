@@ -32,7 +32,7 @@ from .call_log import CallLog, CallRecord, LiveOutput
 from .figure_check import FigureCheck
 from .recollection import recollect
 from .tool_environment import ToolEnvironment
-from .watching import code_of, watched
+from .watching import code_to_watch, watch_call
 
 logger = logging.getLogger(__name__)
 
@@ -202,8 +202,8 @@ class ToolRunner:
         call, mask = record.call, self.log.mask
         output = LiveOutput(record.id, self.log, self.listener)
         context = self._context(record.clearance, output.add)
-        code = code_of(tool, call.parameters, context)
-        watch = watched(code, context, self.tools.memory, self.tools.silenced)
+        code = code_to_watch(tool, call.parameters, context)
+        watch = watch_call(code, context, self.tools.memory, self.tools.silenced)
         async with watch as record.effects:
             try:
                 result = await self.tools.registry.call(call.tool, call.parameters, context)

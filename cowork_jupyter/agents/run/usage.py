@@ -11,7 +11,7 @@ from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import TokenCounter
 
 
-def words_of(message: dict[str, Any]) -> str:
+def message_text(message: dict[str, Any]) -> str:
     content = message["content"] or ""
     if isinstance(content, str):
         calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]
@@ -19,7 +19,7 @@ def words_of(message: dict[str, Any]) -> str:
     return "\n\n".join(part["text"] for part in content if part["type"] == "text")
 
 
-def pictures_in(message: dict[str, Any]) -> int:
+def count_pictures(message: dict[str, Any]) -> int:
     content = message["content"] or ""
     return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
 
@@ -27,7 +27,8 @@ def pictures_in(message: dict[str, Any]) -> int:
 def estimate_usage(messages: Sequence[dict[str, Any]], written: int, count: TokenCounter) -> Usage:
     """For servers that do not report usage, and replies that were cut short."""
     sent = sum(
-        count(words_of(message)) + pictures_in(message) * IMAGE_TOKENS for message in messages
+        count(message_text(message)) + count_pictures(message) * IMAGE_TOKENS
+        for message in messages
     )
     return Usage(
         prompt_tokens=sent, completion_tokens=written, total_tokens=sent + written, estimated=True
@@ -37,7 +38,7 @@ def estimate_usage(messages: Sequence[dict[str, Any]], written: int, count: Toke
 _MILLION = 1_000_000
 
 
-def priced(spent: Usage, model: str, settings: Settings) -> Usage:
+def with_cost(spent: Usage, model: str, settings: Settings) -> Usage:
     """The usage with its cost, if the model's price is known."""
     price = settings.prices.get(model)
     if price is None:

@@ -59,7 +59,9 @@ class CodeToWatch:
         return self.folder is None
 
 
-def code_of(tool: Tool, parameters: Mapping[str, Any], context: ToolContext) -> CodeToWatch | None:
+def code_to_watch(
+    tool: Tool, parameters: Mapping[str, Any], context: ToolContext
+) -> CodeToWatch | None:
     """The code of a call that may touch data, or None."""
     match tool.name:
         case "execute_command" if context.role.spec.commands_may_write:
@@ -81,7 +83,7 @@ def code_of(tool: Tool, parameters: Mapping[str, Any], context: ToolContext) -> 
 
 
 @asynccontextmanager
-async def watched(
+async def watch_call(
     run: CodeToWatch | None,
     context: ToolContext,
     memory: KernelMemory,
@@ -119,7 +121,7 @@ class _Watch:
 
     async def begin(self) -> None:
         self._files, self._before = await asyncio.gather(
-            _tried(self._files_before()), _tried(self._tables_before())
+            _try(self._files_before()), _try(self._tables_before())
         )
         self._began = time.monotonic()
 
@@ -127,11 +129,11 @@ class _Watch:
         allowed = max(LEAST_SECONDS, SHARE * (time.monotonic() - self._began))
         seconds = (allowed - TABLES_BEFORE - 2 * LOOKS_BEFORE) / 2
         changes, run = await asyncio.gather(
-            _tried(self._files_after()), _tried(self._tables_after(seconds))
+            _try(self._files_after()), _try(self._tables_after(seconds))
         )
         place = (self.context.workspace, self.run.notebook, self.run.cell_id)
         seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place))
-        found = await _tried(asyncio.to_thread(effects_of, *seen))
+        found = await _try(asyncio.to_thread(effects_of, *seen))
         facts = {"notebook": self.run.notebook, "cell_id": self.run.cell_id}
         return [effect.model_copy(update=facts) for effect in found or ()]
 
@@ -193,7 +195,7 @@ class _Watch:
         return self.memory.earlier(self.run.path, tables.history)
 
 
-async def _tried(look: Awaitable[T]) -> T | None:
+async def _try(look: Awaitable[T]) -> T | None:
     """The result of a look; None if it failed, for whatever reason."""
     try:
         return await look

@@ -137,7 +137,7 @@ def _text(piece: str) -> list[Line]:
     return [SuggestionText(text=piece)] if piece else []
 
 
-def with_secrets(proposed: str, original: str, mask: Mask) -> str:
+def restore_secrets(proposed: str, original: str, mask: Mask) -> str:
     """Put back the lines of the original in which the model saw a masked secret."""
     if HIDDEN not in proposed:
         return proposed
@@ -180,11 +180,11 @@ async def answer_by_rules(
     fix = await asyncio.to_thread(propose, failed)
     usage = Usage(model=BUILT_IN)
     if request.kind == "explain":
-        return SuggestionDone(source=_explained(fix), usage=usage)
+        return SuggestionDone(source=_explanation(fix), usage=usage)
     return SuggestionDone(source=fix.source or request.source, explanation=fix.why, usage=usage)
 
 
-def _explained(fix: Fix) -> str:
+def _explanation(fix: Fix) -> str:
     if fix.source is None:
         return fix.why
     return f"{fix.why}\n\nThis would work:\n\n```python\n{fix.source}\n```"

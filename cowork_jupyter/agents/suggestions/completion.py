@@ -13,7 +13,7 @@ from typing import Any
 from ...domain.suggestions import SuggestionRequest
 from ...llm.frames import Frame
 from ...tools.kernel.state import Variable
-from .prompts import described
+from .prompts import describe_variable
 from .surroundings import Surroundings, cell_names
 
 MAX_TOKENS = 96
@@ -37,7 +37,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 def completion_messages(
     request: SuggestionRequest, around: Surroundings, frame: Frame
 ) -> list[dict[str, Any]]:
-    prefix, suffix = sides(request)
+    prefix, suffix = split_at_cursor(request)
     cell = f"{prefix[-_PREFIX:]}<CURSOR>{suffix[:_SUFFIX]}"
     parts = [_above(request, around), _names(around.named_in(_naming(request, around)))]
     data = frame.around("\n\n".join([*filter(None, parts), f"Cell:\n{cell}"]))
@@ -47,7 +47,7 @@ def completion_messages(
     ]
 
 
-def sides(request: SuggestionRequest) -> tuple[str, str]:
+def split_at_cursor(request: SuggestionRequest) -> tuple[str, str]:
     length = len(request.source)
     cursor = length if request.cursor is None else min(max(request.cursor, 0), length)
     return request.source[:cursor], request.source[cursor:]
@@ -75,11 +75,11 @@ def _naming(request: SuggestionRequest, around: Surroundings) -> str:
 
 
 def _names(variables: Sequence[Variable]) -> str:
-    lines = [described(variable) for variable in variables[:_MAX_VARIABLES]]
+    lines = [describe_variable(variable) for variable in variables[:_MAX_VARIABLES]]
     return "\n".join(["Variables:", *lines]) if lines else ""
 
 
-def ended(text: str) -> str | None:
+def complete_part(text: str) -> str | None:
     """The completion in what has come so far, if it is complete: at a blank line, or where another
     block begins.
     """
@@ -91,9 +91,9 @@ def ended(text: str) -> str | None:
     return text[: min(ends)] if ends else None
 
 
-def fitted(text: str, prefix: str, suffix: str) -> str:
+def fit_completion(text: str, prefix: str, suffix: str) -> str:
     """The text to insert at the cursor, without what is there already."""
-    text = _without_prefix(ended(text) or text, prefix)
+    text = _without_prefix(complete_part(text) or text, prefix)
     return _without_suffix(text.rstrip(), suffix)
 
 

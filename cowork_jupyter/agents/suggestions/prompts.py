@@ -23,7 +23,7 @@ _SHORT = 4
 """Characters below which a line is no evidence of a cell."""
 
 
-def told_failure(error: CellError, private: Iterable[str] = ()) -> str:
+def failure_text(error: CellError, private: Iterable[str] = ()) -> str:
     """The traceback with library frames counted instead, and lines of private cells left out."""
     hidden = {
         line.strip()
@@ -127,7 +127,7 @@ class Prompter:
     ) -> list[str]:
         parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
         if request.error:
-            failure = told_failure(request.error, around.private)
+            failure = failure_text(request.error, around.private)
             parts.append(f"It failed:\n{self._cut(failure, _FAILURE)}")
         if tried:
             each = _TRIED // len(tried)
@@ -167,7 +167,7 @@ class Prompter:
     def _variables(self, variables: Sequence[Variable], room: int) -> str:
         lines: list[str] = []
         for variable in variables:
-            line = spell_hidden(described(variable))
+            line = spell_hidden(describe_variable(variable))
             room -= self.count(line)
             if room < 0:
                 break
@@ -188,7 +188,7 @@ class Prompter:
         return cut_middle(spell_hidden(text), limit, self.count)
 
 
-def described(variable: Variable) -> str:
+def describe_variable(variable: Variable) -> str:
     """A variable in one line: `df: DataFrame · 10 rows × 2 columns · region (str), units (int64)`.
 
     No values of tables: code needs only their names and types.

@@ -35,18 +35,18 @@ from ..agent import AgentFactory
 from ..log import RunLog
 from ..mentions.lookup import look_up
 from ..run.history import Mentioned
-from ..run.usage import priced
-from .answers import CodeAnswer, WordsAnswer, answer_by_rules, with_secrets
+from ..run.usage import with_cost
+from .answers import CodeAnswer, WordsAnswer, answer_by_rules, restore_secrets
 from .completion import (
     MAX_TOKENS,
     CompletionCache,
+    complete_part,
     completion_messages,
-    ended,
-    fitted,
-    sides,
+    fit_completion,
+    split_at_cursor,
 )
 from .prompts import Prompter
-from .surroundings import Looked, Surroundings, look_around
+from .surroundings import NotebookLook, Surroundings, look_around
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +67,8 @@ _STORED = ("fix", "explain", "generate", "change")
 class Suggestions:
     factory: AgentFactory
     _completions: CompletionCache = field(default_factory=CompletionCache)
-    _known: dict[tuple[str, str], tuple[float, Looked]] = field(default_factory=dict)
-    _looking: set[asyncio.Task[Looked]] = field(default_factory=set)
+    _known: dict[tuple[str, str], tuple[float, NotebookLook]] = field(default_factory=dict)
+    _looking: set[asyncio.Task[NotebookLook]] = field(default_factory=set)
 
     async def stream(
         self, context: Context, request: SuggestionRequest, ready: Ready
@@ -202,14 +202,14 @@ class Suggestions:
             raise Garbled(f"The model gave no code.{said}", code="no_code", retryable=True)
         mask = self.factory.journal.store.mask
         return SuggestionDone(
-            source=with_secrets(answer.source, request.source, mask),
+            source=restore_secrets(answer.source, request.source, mask),
             explanation=answer.explanation,
             usage=self._usage(answer, name),
         )
 
     def _usage(self, answer: CodeAnswer | WordsAnswer, name: str) -> Any:
         spent = answer.usage.model_copy(update={"turns": 1, "model": name})
-        return priced(spent, name, self.factory.settings)
+        return with_cost(spent, name, self.factory.settings)
 
     def _budget(self, name: str) -> int:
         window, wanted = self.factory.llm.known.window(name), self.factory.settings.notebook_tokens
@@ -251,7 +251,7 @@ class Suggestions:
         if text is None:
             answer = CodeAnswer(bare=True)
             text = await self._completion(ModelRequest(messages, name, _OPTIONS), answer)
-            text = fitted(text, *sides(request))
+            text = fit_completion(text, *split_at_cursor(request))
             usage = self._usage(answer, name)
             self._completions.keep(key, text)
         if text:
@@ -270,12 +270,12 @@ class Suggestions:
         async with aclosing(self.factory.llm.model.stream(asked)) as chunks:
             while (chunk := await _next(chunks, deadline, lenient=False)) is not None:
                 answer.feed(chunk)
-                if answer.is_whole or ended(answer.source) is not None:
+                if answer.is_whole or complete_part(answer.source) is not None:
                     break
         answer.finish()
         return answer.source
 
-    async def _recent(self, context: Context, request: SuggestionRequest) -> Looked:
+    async def _recent(self, context: Context, request: SuggestionRequest) -> NotebookLook:
         """A recent lookup, refreshed in the background, or a new one."""
         key = (context.notebook or "", context.role.value)
         at, looked = self._known.get(key, (0.0, None))
@@ -289,7 +289,7 @@ class Suggestions:
         task.add_done_callback(lambda done: self._remember(key, done))
         return looked if looked is not None and age < _STALE else await asyncio.shield(task)
 
-    def _remember(self, key: tuple[str, str], task: asyncio.Task[Looked]) -> None:
+    def _remember(self, key: tuple[str, str], task: asyncio.Task[NotebookLook]) -> None:
         self._looking.discard(task)
         if task.cancelled() or task.exception():
             return

@@ -34,7 +34,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
-class Looked:
+class NotebookLook:
     """What was looked up about a notebook and its kernel."""
 
     private: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Surroundings:
     language: str = ""
 
     @classmethod
-    def of(cls, request: SuggestionRequest, looked: Looked) -> Self:
+    def of(cls, request: SuggestionRequest, looked: NotebookLook) -> Self:
         return cls(
             cells=tuple(cell for cell in request.cells if cell.id not in looked.private),
             variables=looked.variables,
@@ -81,10 +81,10 @@ async def look_around(
     notebook: str | None,
     request: SuggestionRequest,
     seconds: float = SECONDS,
-) -> Looked:
+) -> NotebookLook:
     """What can be looked up in this time. Never raises."""
     if not notebook:
-        return Looked()
+        return NotebookLook()
     may_read = tools.unasked_workspace(log, "read_notebook", path=notebook)
     may_list = tools.unasked_workspace(log, "list_variables", path=notebook)
     found: list[Variable] = []
@@ -118,9 +118,9 @@ async def look_around(
     if reading and reading.done() and not reading.cancelled() and not reading.exception():
         state = reading.result()
     if state is None:
-        return Looked(variables=tuple(found))
+        return NotebookLook(variables=tuple(found))
     private = {cell.id: cell.source for cell in state.cells if cell.is_private}
-    return Looked(private, tuple(found), state.language)
+    return NotebookLook(private, tuple(found), state.language)
 
 
 def _words_of(request: SuggestionRequest) -> str:

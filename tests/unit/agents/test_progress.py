@@ -46,7 +46,7 @@ async def test_a_quick_call_that_says_nothing_is_not_talked_about() -> None:
 
 
 async def test_silence_is_filled_with_the_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AGAIN", 0.001)
+    monkeypatch.setattr(module, "REPEAT_SECONDS", 0.001)
     guest = Guest()
     async with asyncio.timeout(60), reporting_progress("execute_command", guest.tell) as say:
         assert await guest.heard.get() == "execute_command is running"

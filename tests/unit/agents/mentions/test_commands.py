@@ -9,8 +9,8 @@ from cowork_jupyter.agents.mentions.commands import (
     InRole,
     RunWorkflow,
     SendPrompt,
-    called_skill,
-    command_in,
+    parse_command,
+    parse_skill_call,
 )
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
@@ -25,12 +25,14 @@ def workflows() -> WorkflowRegistry:
 
 
 def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
-    assert command_in("/reviewer look at\ncell 3", list(AgentRole), workflows, []) == InRole(
+    assert parse_command("/reviewer look at\ncell 3", list(AgentRole), workflows, []) == InRole(
         AgentRole.REVIEWER, "look at\ncell 3"
     )
-    given = command_in('/write_tests module="a b.py"', list(AgentRole), workflows, [])
+    given = parse_command('/write_tests module="a b.py"', list(AgentRole), workflows, [])
     assert given == RunWorkflow("write_tests", {"module": "a b.py"})
-    asked = command_in("/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"])
+    asked = parse_command(
+        "/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"]
+    )
     assert asked == SendPrompt("github", "review", ("number=3", "kind=a b"))
 
 
@@ -38,7 +40,7 @@ def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
     "text", ["/data/x is empty", "plot a/b", " /reviewer", "/", "// no", "/a.csv", "1/2", "/x,"]
 )
 def test_paths_and_other_slashes_are_plain(workflows: WorkflowRegistry, text: str) -> None:
-    assert command_in(text, list(AgentRole), workflows, []) is None
+    assert parse_command(text, list(AgentRole), workflows, []) is None
 
 
 @pytest.mark.parametrize(
@@ -56,20 +58,22 @@ def test_what_is_wrong_is_said(
     workflows: WorkflowRegistry, text: str, code: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message.replace(".", r"\.")) as caught:
-        command_in(text, list(AgentRole), workflows, ["github"])
+        parse_command(text, list(AgentRole), workflows, ["github"])
     assert caught.value.code == code
 
 
 def test_a_skill(workflows: WorkflowRegistry) -> None:
     skills = lambda: ["joins", "reviewer"]  # noqa: E731
-    assert command_in("/joins add\ncities", list(AgentRole), workflows, [], skills) == FollowSkill(
-        "joins", "add\ncities"
+    assert parse_command(
+        "/joins add\ncities", list(AgentRole), workflows, [], skills
+    ) == FollowSkill("joins", "add\ncities")
+    assert isinstance(
+        parse_command("/reviewer look", list(AgentRole), workflows, [], skills), InRole
     )
-    assert isinstance(command_in("/reviewer look", list(AgentRole), workflows, [], skills), InRole)
     with pytest.raises(InvalidInput, match="Write what you want after /joins"):
-        command_in("/joins", list(AgentRole), workflows, [], skills)
+        parse_command("/joins", list(AgentRole), workflows, [], skills)
     with pytest.raises(InvalidInput, match="Did you mean /joins"):
-        command_in("/join cities", list(AgentRole), workflows, [], skills)
+        parse_command("/join cities", list(AgentRole), workflows, [], skills)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +87,4 @@ def test_a_skill(workflows: WorkflowRegistry) -> None:
     ],
 )
 def test_where_there_is_no_other_command(text: str, called: tuple[str, str]) -> None:
-    assert called_skill(text, Skills()) == called
+    assert parse_skill_call(text, Skills()) == called

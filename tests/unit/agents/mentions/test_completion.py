@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.mentions import completion
-from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, ranked
+from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, rank
 from cowork_jupyter.agents.mentions.targets import CompletionItem, CompletionItems
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -26,7 +26,7 @@ from .test_lookup import NOTEBOOK, Desk, OneKernel
 
 def test_what_begins_with_it_comes_first_then_parts_then_all_else() -> None:
     texts = ["@sales.region", "@overregion", "@region", "@data/regions.csv", "@other"]
-    found = ranked("@REG", [CompletionItem(text=one, kind="file") for one in texts])
+    found = rank("@REG", [CompletionItem(text=one, kind="file") for one in texts])
     assert [one.text for one in found] == [
         "@region",
         "@sales.region",
@@ -38,8 +38,8 @@ def test_what_begins_with_it_comes_first_then_parts_then_all_else() -> None:
 def test_no_more_than_can_be_looked_at_and_some_of_each_kind() -> None:
     many = [CompletionItem(text=f"@a{number}", kind="variable") for number in range(50)]
     files = [CompletionItem(text=f"@f{number}", kind="file") for number in range(50)]
-    assert len(ranked("@a", many)) == MAX_OFFERS
-    assert {one.kind for one in ranked("@", [*many, *files])} == {"variable", "file"}
+    assert len(rank("@a", many)) == MAX_OFFERS
+    assert {one.kind for one in rank("@", [*many, *files])} == {"variable", "file"}
 
 
 @pytest_asyncio.fixture

@@ -6,9 +6,9 @@ import pytest
 
 from cowork_jupyter.agents.mentions.commands import (
     SendPrompt,
-    called_prompt,
     is_callable,
-    values_of,
+    parse_prompt_call,
+    prompt_arguments,
 )
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.mcp.client.offers import Prompt, PromptArgument
@@ -34,7 +34,7 @@ REVIEW = Prompt(
     ],
 )
 def test_by_name_or_in_their_order(words: list[str], values: dict[str, str]) -> None:
-    assert values_of(REVIEW, words, "lib:review") == values
+    assert prompt_arguments(REVIEW, words, "lib:review") == values
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_by_name_or_in_their_order(words: list[str], values: dict[str, str]) -> 
 )
 def test_what_is_wrong_is_said_with_how_to_write_it(words: list[str], why: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        values_of(REVIEW, words, "lib:review")
+        prompt_arguments(REVIEW, words, "lib:review")
     how = 'Write it as: /lib:review title="…" [kind="…"] [words="…"]'
     assert caught.value.message == f"{why} {how}"
     assert caught.value.code == "bad_parameters"
@@ -56,10 +56,10 @@ def test_what_is_wrong_is_said_with_how_to_write_it(words: list[str], why: str) 
 
 def test_where_there_is_no_other_command() -> None:
     called = SendPrompt("lib", "review", ("a b", "kind=short"))
-    assert called_prompt("/lib:review 'a b' kind=short", ["lib"]) == called
-    assert called_prompt("/lib:review a", ["other"]) is None
-    assert called_prompt("see /lib:review", ["lib"]) is None
-    assert called_prompt("/lib review", ["lib"]) is None
+    assert parse_prompt_call("/lib:review 'a b' kind=short", ["lib"]) == called
+    assert parse_prompt_call("/lib:review a", ["other"]) is None
+    assert parse_prompt_call("see /lib:review", ["lib"]) is None
+    assert parse_prompt_call("/lib review", ["lib"]) is None
 
 
 def test_only_names_that_can_be_typed_are_offered() -> None:

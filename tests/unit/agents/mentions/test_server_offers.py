@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.mentions.server_offers import Gap, address_in, gap_in
+from cowork_jupyter.agents.mentions.server_offers import Gap, find_gap, parse_address
 
 BOOKS = "lib://{shelf}/{title}.txt"
 
@@ -28,7 +28,7 @@ BOOKS = "lib://{shelf}/{title}.txt"
     ],
 )
 def test_a_gap(template: str, written: str, gap: Gap | None) -> None:
-    assert gap_in(template, written) == gap
+    assert find_gap(template, written) == gap
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_a_gap(template: str, written: str, gap: Gap | None) -> None:
     ],
 )
 def test_an_address_at_a_server(typed: str, address: str | None) -> None:
-    assert address_in(typed, "lib") == address
+    assert parse_address(typed, "lib") == address
