@@ -112,7 +112,6 @@ class _Subscriber:
         self._awake = asyncio.Event()
 
     def offer(self, event: Event) -> None:
-        """Queue an event; on overflow, drop the queue and remember that."""
         with self._lock:
             was_empty = not self._queue and not self._overflowed
             if len(self._queue) == self._size:
@@ -124,7 +123,6 @@ class _Subscriber:
             self.wake()
 
     def take(self) -> tuple[list[Event], bool]:
-        """Everything queued, and whether something was dropped."""
         with self._lock:
             taken, self._queue = self._queue, []
             overflowed, self._overflowed = self._overflowed, False

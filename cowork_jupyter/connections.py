@@ -73,7 +73,6 @@ class Connections:
         small_model: str = "",
         provider: str = "",
     ) -> Connection:
-        """What was typed, as a connection that is not in use yet."""
         self._check_open()
         address = base_url.rstrip("/")
         if gap := re.search(r"\{(\w+)\}", address):
@@ -127,7 +126,6 @@ class Connections:
             )
 
     def forget(self) -> Connection:
-        """Go back to the guide; the key is dropped too."""
         before = self.current()
         if before.source == "chosen":
             self._keys.drop(before.base_url)
@@ -140,7 +138,6 @@ class Connections:
         return list(dict.fromkeys([*typed, *environment]))
 
     def has_environment_key(self, provider: Provider) -> bool:
-        """Whether the variable is set that usually holds this provider's key."""
         return provider.key_variable in self._environment_keys
 
     def _read(self, chosen: object) -> Connection:

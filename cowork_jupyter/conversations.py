@@ -61,11 +61,9 @@ class Conversations:
         return self.journal.store.context(context_id)
 
     def owner(self, context_id: str) -> str:
-        """Who created it; empty if unknown."""
         return self.journal.store.owner(context_id)
 
     def workspace_of(self, context_id: str) -> str:
-        """The folder in which it was created; empty if unknown."""
         return self.journal.store.workspace(context_id)
 
     def page(
@@ -84,7 +82,6 @@ class Conversations:
         return self.journal.store.save_context(changed)
 
     def choose_prompt(self, context_id: str, prompt_id: str) -> Context:
-        """Use another base prompt, from the next message on."""
         if not self._base_prompt(prompt_id).trusted:
             raise InvalidInput(
                 f"system_prompt_id: '{prompt_id}' came with the workspace and is not trusted yet. "
@@ -103,7 +100,6 @@ class Conversations:
         return found
 
     def name_after(self, context_id: str, request: str) -> None:
-        """Name an untitled conversation after the first request."""
         self.change(context_id, title=_title(request))
 
     def names(self, context: Context) -> list[str | None]:

@@ -36,7 +36,6 @@ class DeletedConversations:
         return [entry for entry in self._journal.store.deleted_contexts() if entry[1] >= deadline]
 
     def add(self, context_id: str) -> None:
-        """Delete a conversation in which nothing runs."""
         with self._journal.transaction() as tx:
             tx.set_context_aside(context_id)
         self.remove_in_time()
@@ -68,7 +67,6 @@ class DeletedConversations:
             logger.warning("Deleted conversations are not removed yet: %s", error)
 
     async def remove_overdue(self) -> None:
-        """Remove what can no longer be restored, with its checkpoints."""
         with self._journal.transaction() as tx:
             removed = tx.remove_deleted(self._deadline())
         for context_id in removed:

@@ -21,10 +21,7 @@ from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 
 
 class JobTerms(TypedDict, total=False):
-    """Options of any job that is requested."""
-
     policy: Mapping[str, Any] | None
-    """Rules for this job only."""
     model: str | None
     """With which the conversation continues."""
     origin: RequestOrigin
@@ -80,7 +77,6 @@ class NewJobs:
         facts: Mapping[str, bool | str] = MappingProxyType({}),
         pictures: Sequence[ImagePart] = (),
     ) -> Message:
-        """Store the user's message, and start the work."""
         known = {"cell_id": job.cell_id, **facts}
         message = Message(
             context_id=context.id,

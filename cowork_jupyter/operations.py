@@ -25,8 +25,6 @@ class _Running:
 
 
 class JobWatch:
-    """Observes events, and reports when jobs begin and end."""
-
     def __init__(self, observe: Observe) -> None:
         self._observe = observe
         self._running: dict[str, _Running] = {}

@@ -50,7 +50,6 @@ class Retention:
             await asyncio.sleep(DAY)
 
     async def remove_unused(self, days: float) -> list[str]:
-        """Delete conversations that nobody has used for so long, for good; returns their ids."""
         then = datetime.now(UTC) - timedelta(days=days)
         since = then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         removed: list[str] = []

@@ -70,12 +70,6 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CoworkService:
-    """What hosts can ask of Cowork and tell it to do.
-
-    Its fields are the parts that `build_service` makes; hosts use a part directly where it
-    suffices.
-    """
-
     settings: Settings
     interactive: bool
     journal: Journal
@@ -132,7 +126,6 @@ class CoworkService:
             clear_queue(tx, job.context_id)
 
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
-        """`problems` are those that only the host can see."""
         declared = self.role_catalog.problems()
         settled = self.connections.administrator.problems(self.connections.current().model)
         known = [*self.workflows.known_problems(), *declared, *self.rules.problems(), *settled]
@@ -161,7 +154,6 @@ class CoworkService:
         ]
 
     def addressee(self, context: Context) -> AgentRole:
-        """Which role gets the next message of a conversation."""
         return self.role_catalog.living(self.journal.store.addressee(context))
 
     def send_message(
@@ -317,7 +309,6 @@ class CoworkService:
         return job
 
     async def reproduce(self, context_id: str, job_id: str | None = None) -> Reproduction:
-        """Check that the conversation's notebook runs, on the card of that job if one is named."""
         context = self.conversations.get(context_id)
         card = self.new_jobs.card(context, job_id) if job_id else None
         return await self.reproductions.start(context, card)
@@ -374,7 +365,6 @@ class CoworkService:
         return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
-        """The full record of a conversation, as a file that can be given to others."""
         store, tools = self.journal.store, self.factory.tools.registry
         redactor = self.redactor()
         return await asyncio.to_thread(

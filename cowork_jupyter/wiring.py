@@ -275,7 +275,6 @@ def build_service(
 
 
 def _is_hidden(factory: AgentFactory, path: str) -> bool:
-    """Whether an agent would have to ask before it reads a file."""
     log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
     return factory.tools.unasked_workspace(log, "read_file", path=path) is None
 

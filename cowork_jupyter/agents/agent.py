@@ -56,8 +56,6 @@ from .run.tool_runner import ToolRunner
 
 @dataclass
 class ModelAccess:
-    """The model to ask, and what is known of it by now."""
-
     model: LanguageModel
     counter: TokenCounter = field(default_factory=TokenCounter)
     vision: VisionSupport = field(default_factory=VisionSupport)
@@ -80,16 +78,11 @@ class AgentFactory:
     llm: ModelAccess
     prompts: PromptSources
     pool: WorkerPool = field(default_factory=AsyncioPool)
-    """Reads large tables."""
     mcp: McpServers | None = None
-    """Its resources can be mentioned."""
     watch: ResourceWatch | None = None
-    """Reports changes of resources that jobs have read."""
     skills: Skills = field(default_factory=Skills)
-    """Can be called with `/`."""
     roles: RoleCatalog = field(default_factory=RoleCatalog)
     day: DayAccount | None = None
-    """The usage of all jobs of a day."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         role = self.roles.living(role)
@@ -97,7 +90,6 @@ class AgentFactory:
         return render_prompt(self.parts(role, context, request, base, self.tools.registry))
 
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
-        """The account of a job; whoever runs the job makes one for all that works in it."""
         log = RunLog(self.journal, job.context_id, job.id, role)
         day = None if self.llm.model.is_guide else self.day
         return JobBudget(job, self.settings, log, self.tools.user, day)
@@ -155,8 +147,6 @@ class AgentFactory:
 
 @dataclass
 class _AgentRun:
-    """One run: puts prompt, model session and tools together, and starts the loop."""
-
     factory: AgentFactory
     context: Context
     request: str
@@ -164,7 +154,6 @@ class _AgentRun:
     budget: JobBudget
     step: PlanStep | None
     registry: ToolRegistry
-    """The tools, without those that are made for this run."""
 
     def __post_init__(self) -> None:
         self.limits = RunLimits(self.budget.settings)
@@ -192,7 +181,6 @@ class _AgentRun:
         return self.factory.parts(*about, self.registry, protocol)
 
     def _report(self) -> None:
-        """Say what is missing, and which guidance is used."""
         role, prompt_id = self.log.role, self.context.system_prompt_id
         if not role.is_known:
             self.log.event(_role_unknown(role))
@@ -250,7 +238,6 @@ class _AgentRun:
         return self._form()
 
     async def _look_up(self, message: Message, room: int) -> Mentioned:
-        """Resolve the mentions of a user's message, and the skill that it calls."""
         log, count = self.log, self.factory.llm.counter
         reach = self.factory.reach(log, log.notebook)
         if self.resources:

@@ -75,10 +75,6 @@ class Delegation:
     budget: JobBudget
 
     async def hand_over(self, role: AgentRole, text: str, agent: str = "") -> ToolResult:
-        """Let the other role do the task, with its own rights and no more.
-
-        With an `agent`, that external agent does it, under the role.
-        """
         if not self.log.role.may_delegate_to(role):
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"

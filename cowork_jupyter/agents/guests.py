@@ -67,7 +67,6 @@ class McpGuests:
         self._guests: dict[str, _Guest] = {}
 
     def tools(self) -> list[Tool]:
-        """What the role may use and no rule denies entirely."""
         permitted = self.registry.permitted(self.role)
         denied = self.factory.tools.gate.denied_tools("", [tool.name for tool in permitted])
         return [tool for tool in permitted if tool.name not in denied]
@@ -91,8 +90,6 @@ def _bounded(result: ToolResult, tool: str) -> ToolResult:
 
 @dataclass
 class _Guest:
-    """One foreign agent, identified by the name it gives itself."""
-
     guests: McpGuests
     name: str
     _context_id: str = ""
@@ -142,7 +139,6 @@ class _Guest:
         return stay
 
     def _context(self) -> Context:
-        """The guest's conversation; a new one if the user has removed it."""
         journal = self.guests.factory.journal
         with suppress(NotFound):
             if self._context_id:
@@ -165,7 +161,6 @@ class _GuestJob:
         self._guests = guests
         self._calls: set[asyncio.Task[list[CallRecord]]] = set()
         self.over = False
-        """Whether it takes no further calls."""
 
     def begin(self, call: ToolCall, caller: GuestCaller) -> asyncio.Task[list[CallRecord]]:
         running = asyncio.create_task(self._run(call, caller))

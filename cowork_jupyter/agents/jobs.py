@@ -37,7 +37,6 @@ class Jobs:
         """Whether the service is stopping: what is cancelled now can be resumed."""
 
     def start(self, job: Job, message: Message | None, work: Work) -> Job:
-        """Store the job with the message that asked for it, if any, and start its work."""
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, job.context_id)
             tx.save_job(job)
@@ -47,7 +46,6 @@ class Jobs:
         return self._begin(job, work)
 
     def restart(self, stopped: Job, work: Work) -> Job:
-        """Run a stopped job again, under its own id."""
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, stopped.context_id)
             fresh = {"status": status_of(tx, stopped.id), "error": None, "completed_at": None}
@@ -64,12 +62,10 @@ class Jobs:
         return self._journal.store.job(job_id)
 
     def of(self, context_id: str) -> list[Job]:
-        """The jobs of a conversation, oldest first."""
         self._journal.store.context(context_id)
         return self._journal.store.jobs(context_id)
 
     def working(self) -> list[Job]:
-        """The jobs that run here and wait for nobody."""
         found: list[Job] = []
         for job_id in tuple(self._running):
             with suppress(NotFound):  # the conversation was deleted, and the job with it
@@ -94,14 +90,12 @@ class Jobs:
         return self._journal.store.job(job_id)
 
     async def wait(self, job_id: str) -> Job:
-        """Return the job once it has ended."""
         task = self._running.get(job_id)
         if task:
             await asyncio.wait([task])
         return self._journal.store.job(job_id)
 
     async def close(self) -> None:
-        """Interrupt everything that runs; it can be resumed later."""
         self.closing = True
         await self._stop(*self._running)
 

@@ -16,8 +16,6 @@ from ..store import Streamed, Transaction
 
 @dataclass(frozen=True)
 class RunLog:
-    """The journal as one run sees it."""
-
     journal: Journal
     context_id: str
     job_id: str
@@ -31,7 +29,6 @@ class RunLog:
 
     @property
     def mask(self) -> Mask:
-        """Hides secrets."""
         return self.journal.store.mask
 
     def event(self, data: EventData) -> Event:

@@ -26,12 +26,9 @@ from .external.configured import ExternalAgents
 _THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
 """What small models are told about first: their code does most of the rest."""
 MAX_TEMPLATES = 3
-"""Saved plans that a planner is shown."""
 
 
 class GuidanceFinder(Protocol):
-    """One kind of guidance: instructions, skills, memory."""
-
     def texts(
         self, role: AgentRole, context: Context, request: str, profile: PromptProfile
     ) -> Iterable[GuidanceText]:
@@ -45,9 +42,7 @@ class PromptSources:
     base: BasePrompts = field(default_factory=BasePrompts)
     templates: Templates = field(default_factory=Templates)
     frames: Frames = field(default_factory=Frames)
-    """Mark untrusted text."""
     externals: ExternalAgents = field(default_factory=ExternalAgents)
-    """External agents that work can be delegated to."""
     guidance: Sequence[GuidanceFinder] = ()
 
     def parts(
@@ -100,7 +95,6 @@ class PromptSources:
         return replace(parts, tools=offered_tools, others=others)
 
     def fitting_templates(self, role: AgentRole, request: str) -> list[Template]:
-        """The few saved plans that match the request, for those who make plans."""
         if "plan" not in role.spec.formats:
             return []
         by_outline = {item.outline: item for item in self.templates.listing().items}
@@ -144,7 +138,6 @@ def _describe(
 
 
 def request_for(parts: PromptParts, *, in_task: bool) -> dict[str, Any]:
-    """The request's arguments beside messages: tools and answer formats."""
     specs = [tool.spec for tool in parts.tools]
     formats = parts.role.spec.formats
     return request_arguments(parts.protocol, specs, (*formats, "result") if in_task else formats)

@@ -32,13 +32,10 @@ MAX_ERROR = 2000
 
 @dataclass
 class Trial:
-    """One attempt: what is run, and how far it is."""
-
     notebook: NotebookState
     state: Reproduction
     code: Sequence[CellState] = field(default_factory=list)
     unchecked: Sequence[CheckedExpectation] = ()
-    """Pinned expectations that could not be checked."""
 
     @classmethod
     def of(cls, notebook: NotebookState, job: Job) -> Trial:
@@ -96,7 +93,6 @@ class Trial:
 
 
 def reproduction_text(trial: Trial) -> str:
-    """For the record, which the model reads too."""
     state = trial.state
     if state.failed:
         where = f"cell {state.failed.cell}"

@@ -54,15 +54,12 @@ class Gate:
     rules: RuleBook
     approver: Approver
     confined: bool
-    """Whether commands run in a sandbox."""
     at_risk: Callable[[], Awaitable[list[str]]] | None = None
     """What a command could change that no rollback covers."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)
-    """Current contents of notebooks, for previews."""
     pins: Pins | None = None
     """What foreign tools said of themselves when they were allowed."""
     observe: Observe = unobserved
-    """Hears of every decision."""
 
     def __post_init__(self) -> None:
         self._anchors = AnchorDirs.of(self.workspace.root)
@@ -101,7 +98,6 @@ class Gate:
             self.approver.announce(request, log)
 
     def forget(self, call_id: str) -> None:
-        """A call was decided about, or will not be made."""
         if isinstance(self.approver, AsksAhead):
             self.approver.forget(call_id)
 
@@ -327,7 +323,6 @@ class Gate:
     def _mention_deviation(
         self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
     ) -> None:
-        """Report a step that goes beyond its plan, whether that asks or not."""
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
             return
         grant, call = Grant.of(step), judgement.call

@@ -18,7 +18,6 @@ REPEAT_SECONDS = 5.0
 """Seconds of silence after which the last message is repeated."""
 _MAX_LENGTH = 500
 _MAX_UNTOLD = 100
-"""Messages that wait for a slow client; further ones are dropped."""
 _LAST_WORDS = 1.0
 """Seconds that a call waits for its last messages to be delivered."""
 
@@ -65,7 +64,6 @@ async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
 
 
 _MAX_SHOWN = 4_000
-"""Characters of a call that a form shows; the panel shows it whole."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,6 @@ class GuestApprover:
     """Asks in our panel and, if possible, in the guest's client. The first answer counts."""
 
     approver: Approver
-    """Decides where the guest's user does not."""
     inquiries: Inquiries
     caller: GuestCaller
     say: Say
@@ -107,7 +104,6 @@ class GuestApprover:
         request: PermissionRequest,
         log: RunLog,
     ) -> None:
-        """Record the decision that was made in the client."""
         if consent is not None:
             decision: Choice = "allow" if consent.is_given else "deny"
             ruling = Ruling(decision=decision, feedback=consent.reason, by=self.caller.name)
@@ -118,7 +114,6 @@ class GuestApprover:
 
 
 def describe_request(request: PermissionRequest) -> str:
-    """What the user is asked to allow, with all that is needed to judge it, or where that is."""
     text = request.shown.text
     cut = text[:_MAX_SHOWN]
     lines = [f"{request.tool} {request.resource}".strip(), *request.why]

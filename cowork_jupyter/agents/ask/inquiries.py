@@ -64,7 +64,6 @@ class Inquiries:
         self._journal = journal
         self._rules = rules
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        """Runs that wait, by inquiry."""
         self._announced: dict[str, str] = {}
         """Requests by the calls that will ask them when it is their turn."""
         self._closing = False
@@ -79,7 +78,6 @@ class Inquiries:
         return str(answer["value"])
 
     def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        """What an earlier run of this task asked, if the answer was not used yet."""
         for inquiry in self._unused(log):
             if inquiry.kind == "question" and inquiry.asker == asker:
                 return Question.model_validate(inquiry.data)
@@ -107,7 +105,6 @@ class Inquiries:
             self._use(inquiry)
 
     def answer(self, question_id: str, value: str) -> Inquiry:
-        """Record the user's answer, which the model reads as their next words."""
         inquiry = self._open(question_id, "question")
         question = Question.model_validate(inquiry.data)
         if not question.accepts(value):
@@ -135,7 +132,6 @@ class Inquiries:
         return [self.resolve(request_id, ruling) for request_id in dict.fromkeys(request_ids)]
 
     def resolve_call(self, call_id: str, ruling: Ruling, log: RunLog) -> None:
-        """Decide about a call if it still waits."""
         for inquiry in self._journal.store.pending_inquiries(log.context_id, "permission"):
             if inquiry.data.get("call_id") == call_id:
                 self.resolve(inquiry.id, ruling)
@@ -165,7 +161,6 @@ class Inquiries:
             self._rules.add(Effect(ruling.decision), text, scope, context_id)
 
     async def _settled(self, asked: Inquiry, log: RunLog) -> dict[str, Any]:
-        """The user's answer, however long it takes; an earlier run's inquiry is taken up again."""
         inquiry = self._earlier(asked, log)
         if inquiry and inquiry.answer is not None:
             self._use(inquiry)
@@ -202,7 +197,6 @@ class Inquiries:
         ]
 
     def _open(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
-        """The inquiry if it can be answered: some run waits for it, or will. Raises Conflict."""
         inquiry = self._journal.store.inquiry(inquiry_id, kind)
         waiting = self._waiting.get(inquiry_id)
         is_awaited = not waiting.done() if waiting else self._will_be_taken_up(inquiry)
@@ -266,7 +260,6 @@ def status_of(tx: Transaction, job_id: str) -> JobStatus:
 
 
 def inquiry_view(inquiry: Inquiry) -> dict[str, Any]:
-    """As the API shows it."""
     own = {"id", "context_id", "job_id", "task_id", "status", "created_at"}
     facts = inquiry.model_dump(mode="json", include=own)
     hidden = {"digest", "call_id"}
@@ -318,7 +311,6 @@ def _resolution(inquiry: Inquiry) -> QuestionAnswered | PermissionResolved:
 
 
 def _save(tx: Transaction, inquiry: Inquiry) -> None:
-    """Store it, and update the status of its job."""
     tx.save_inquiry(inquiry)
     if inquiry.job_id and not (job := tx.job(inquiry.job_id)).status.is_final:
         status = status_of(tx, job.id)

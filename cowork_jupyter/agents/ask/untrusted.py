@@ -41,12 +41,8 @@ _SENDING_CODE = re.compile(
 
 @dataclass(frozen=True)
 class _Recent:
-    """What happened since the user last said what they want."""
-
     results: list[Message] = field(default_factory=list)
-    """Of tools that bring untrusted text, newest first."""
     wanted: str = ""
-    """The user's own words."""
 
 
 def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) -> str | None:
@@ -95,7 +91,6 @@ def _part_sends(part: CallPart) -> bool:
 
 
 def _names(call: ProposedCall, code: str) -> Iterator[str]:
-    """What the call is about: hosts, commands, files."""
     words = [
         code,
         *(parameter for parameter in call.parameters.values() if isinstance(parameter, str)),

@@ -78,8 +78,6 @@ class Unasked(Ruling):
 
 
 class Approver(Protocol):
-    """Decides about calls that no rule decides."""
-
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling: ...
 
 

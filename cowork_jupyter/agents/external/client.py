@@ -33,7 +33,6 @@ from .terminals import Terminals, command_line
 logger = logging.getLogger(__name__)
 
 MAX_WORDS = 1_000_000
-"""Characters of what it says that are kept."""
 _REFUSED, _BAD = -32000, -32602
 
 
@@ -85,7 +84,6 @@ class AcpClient:
     async def write_text_file(
         self, path: str, content: str, **_: Any
     ) -> schema.WriteTextFileResponse:
-        """By `update_file`, or by `create_file` where there is none yet."""
         place = self._place(path)
         with self.runner.tools.workspace.locate(place) as there:
             tool = "update_file" if there.exists() else "create_file"
@@ -201,7 +199,6 @@ class AcpClient:
         return record.result
 
     async def _run(self, tool: str, parameters: dict[str, Any], instead: Tool | None) -> CallRecord:
-        """One call by our own runner: ceiling, gate, checkpoint, record."""
         runner = self.runner
         if instead is not None:
             registry = ToolRegistry([*runner.tools.registry.values(), instead])
@@ -239,8 +236,6 @@ class AcpClient:
 
 
 async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:
-    """The text as it is in the file, without any word of ours."""
-
     def read() -> tuple[str, str]:
         with context.workspace.locate(parameters.path) as place:
             data = place.read(MAX_WHOLE_SIZE + 1)
@@ -305,7 +300,6 @@ def inside(workspace: Workspace, path: object) -> str | None:
 
 
 def describe_call(call: schema.ToolCallUpdate) -> str:
-    """All that the agent says of a call, for the user to judge it."""
     fields = call.model_dump(
         mode="json", by_alias=True, exclude_none=True, exclude={"tool_call_id"}
     )

@@ -51,7 +51,6 @@ class AgentEntry(ServerEntry):
 
     @property
     def state(self) -> frozenset[str]:
-        """Files and folders of the agent's own."""
         if self.writes is not None:
             return frozenset(self.writes)
         words = {word for part in (self.command, *self.args) for word in _WORDS.findall(part)}
@@ -72,7 +71,6 @@ class ExternalAgents:
         return {name: entry for name, entry in read.items() if entry is not None}
 
     def facts(self, role: AgentRole) -> dict[str, str]:
-        """What a role that can delegate to them is told."""
         names = ", ".join(self.all())
         ways = [
             'delegate takes one as "agent"' if role.spec.delegates_to else "",

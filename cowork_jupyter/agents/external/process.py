@@ -29,8 +29,6 @@ _TAIL = 2_000
 
 
 class StderrTail:
-    """The tail of a program's standard error."""
-
     text = ""
 
     async def overhear(self, errors: asyncio.StreamReader) -> None:
@@ -45,7 +43,6 @@ class AgentProcess:
     sandbox: Sandbox | None
     """Without one it has all rights of the user."""
     may_write: bool = False
-    """Whether it may change the workspace."""
     state: frozenset[str] = frozenset()
     """Files and folders elsewhere that it may change."""
     undone: Callable[[list[str]], None] = lambda _paths: None
@@ -60,8 +57,6 @@ class _Streams:
 
 
 class JsonLines:
-    """The SDK's transport, with limits."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._garbage = 0

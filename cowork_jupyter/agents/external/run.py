@@ -64,7 +64,6 @@ class ExternalTask:
     externals: ExternalAgents
     agent: str
     log: RunLog
-    """The task's own, with the role."""
     step: PlanStep | None = None
 
     async def run(self, text: str, budget: JobBudget) -> Outcome:
@@ -152,7 +151,6 @@ class ExternalTask:
             raise Forbidden(why, code="denied_by_user")
 
     def _use(self, text: str) -> ToolUse:
-        """The whole task, as the checkpoints see it."""
         log, step = self.log, self.step.id if self.step else None
         place = (log.context_id, log.job_id, log.task_id, step)
         return ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
@@ -183,7 +181,6 @@ class ExternalTask:
             raise _broken_off(self.agent, last_words, process) from None
 
     async def _opened(self, connection: ClientSideConnection, bench: AcpClient, folder: str) -> str:
-        """Open a session in the workspace."""
         from acp import PROTOCOL_VERSION
 
         try:

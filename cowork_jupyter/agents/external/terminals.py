@@ -73,7 +73,6 @@ class Terminals:
             await asyncio.wait([terminal.running])
 
     async def release(self, name: str) -> None:
-        """End its command, and forget it."""
         await self.kill(name)
         self._all.pop(name, None)
 
@@ -100,8 +99,6 @@ class Terminals:
 
 
 def _overheard(tool: Tool, listener: Callable[[str], None]) -> Tool:
-    """The same tool, whose output is passed on as it comes."""
-
     async def run(parameters: Any, context: ToolContext) -> ToolResult:
         def output(text: str) -> None:
             context.output(text)

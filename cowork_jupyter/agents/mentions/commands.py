@@ -89,7 +89,6 @@ def parse_command(
 
 
 def parse_prompt_call(text: str, servers: Collection[str]) -> SendPrompt | None:
-    """The server's prompt that a text begins with; for where there are no other commands."""
     match = _COMMAND.match(text)
     if match is None or not match["prompt"] or match["name"] not in servers:
         return None
@@ -133,8 +132,6 @@ def _unknown(name: str, known: Iterable[str]) -> InvalidInput:
 
 @dataclass(frozen=True)
 class WrittenPrompt:
-    """What is sent for a prompt, as the user will see it."""
-
     name: str
     """`server:prompt`."""
     text: str

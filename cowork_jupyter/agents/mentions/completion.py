@@ -37,10 +37,8 @@ from .targets import (
 )
 
 MOMENT = 0.1
-"""Seconds that an answer may wait for lookups."""
 MAX_OFFERS = 20
 _MAX_OF_A_KIND = 6
-"""Before anything was typed."""
 _FRESH, _FRESH_OFFERS = 2.0, 60.0
 """Seconds for which lookups are cached, and for which those of servers are."""
 _MAX_FILES = 5_000
@@ -136,7 +134,6 @@ class Completion:
         look: Callable[[], Awaitable[list[CompletionItem]]],
         fresh: float = _FRESH,
     ) -> asyncio.Future[list[CompletionItem]]:
-        """The cached or running lookup, or a new one."""
         key, now = (notebook, role, what), time.monotonic()
         kept = self._kept.pop(key, None)
         if kept is None or (kept.task.done() and now - kept.at > fresh):

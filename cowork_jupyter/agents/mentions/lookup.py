@@ -34,12 +34,10 @@ logger = logging.getLogger(__name__)
 MAX_MENTION_TOKENS, MAX_MESSAGE_TOKENS = 1_500, 5_000
 """Tokens for one mention, and for those of a message."""
 SECONDS = 5.0
-"""For one mention."""
 _LEAST = 30
 _MAX_BYTES = 512 * 1024
 _MAX_LINES = 400
 _CHARACTERS = 4
-"""Per token, about."""
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
 _CUT = "[only the beginning]"
 T = TypeVar("T")
@@ -47,8 +45,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ResolvedMention:
-    """What a mention resolves to."""
-
     kind: MentionKind
     title: str
     text: str
@@ -56,8 +52,6 @@ class ResolvedMention:
 
 
 class _Refused(Exception):
-    """It refers to something that the agent is not given."""
-
     def __init__(self, kind: MentionKind, title: str, why: str) -> None:
         super().__init__(why)
         self.kind, self.title, self.why = kind, title, why
@@ -90,7 +84,6 @@ def _add(
     mask: Callable[[str], str],
     count: Count,
 ) -> int:
-    """Add it as far as there is room; returns how many tokens it takes."""
     mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
     found.mentions.append(mention)
     text = (
@@ -106,7 +99,6 @@ def _add(
 
 
 def head_of(text: str, limit: int, count: Count) -> str:
-    """The first lines, as many as fit."""
     head = text[: limit * 10]
     while head and count(head) > limit:
         shorter = head[: int(len(head) * limit / count(head) * 0.95)]
@@ -122,7 +114,6 @@ class Lookup:
     _variables: Mapping[str, Variable] | None = None
 
     async def find(self, pointer: Pointer) -> ResolvedMention | None:
-        """What it refers to; None if it is plain text."""
         match pointer.form:
             case "error" | "output" if self.reach.notebook is None:
                 return None
@@ -141,7 +132,6 @@ class Lookup:
         return await self._named(pointer.name)
 
     async def _named(self, name: str) -> ResolvedMention | None:
-        """A variable or one of its columns, a file or a folder, or a server's resource."""
         head, dot, rest = name.partition(".")
         if head.isidentifier() and (variable := (await self._known()).get(head)):
             if not dot:

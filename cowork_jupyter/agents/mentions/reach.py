@@ -21,9 +21,7 @@ from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
 
 KERNEL_SECONDS = 1.0
-"""For a kernel, which may be busy."""
 TABLE_SECONDS = 0.2
-"""Work in the kernel to describe its tables."""
 NO_DATA = frozenset({"module", "function", "type", "method", "builtin_function_or_method"})
 """Types of names that are not data, decorators among them."""
 
@@ -40,14 +38,12 @@ class Reach:
     """Called with server and URI of each resource that was read."""
 
     async def call(self, tool: str, **parameters: Any) -> ToolResult:
-        """Run a tool that needs no approval here. Raises Forbidden if it does."""
         result = await self.tools.call_unasked(self.log, tool, parameters, self.notebook)
         if result is None:
             raise Forbidden(_NOT_UNASKED)
         return result
 
     def workspace_for(self, tool: str, **parameters: Any) -> Workspace:
-        """The workspace as such a call would see it. Raises Forbidden if it needs approval."""
         workspace = self.tools.unasked_workspace(self.log, tool, **parameters)
         if workspace is None:
             raise Forbidden(_NOT_UNASKED)
@@ -103,7 +99,6 @@ class Reach:
             return None
 
     async def cells(self) -> tuple[NotebookState, Workspace]:
-        """The notebook as it is now, and the workspace to reach it."""
         path = self.notebook
         if path is None:
             raise NotFound("This conversation belongs to no notebook.")

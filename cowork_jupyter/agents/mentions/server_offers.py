@@ -13,7 +13,6 @@ from .syntax import path_text
 from .targets import CompletionItem
 
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
-"""In templates: what can be completed word by word."""
 
 
 async def resources(connection: McpConnection) -> list[CompletionItem]:
@@ -53,13 +52,9 @@ class Gap:
     variable: str = ""
     """What comes next; empty if only literal text does."""
     value: str = ""
-    """What is typed of it."""
     after: str = ""
-    """The literal text that follows."""
     known: tuple[tuple[str, str], ...] = ()
-    """The variables before it."""
     is_last: bool = False
-    """Whether the address is complete then."""
 
 
 def find_gap(template: str, written: str) -> Gap | None:

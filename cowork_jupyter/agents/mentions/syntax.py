@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 MAX_SCANNED = 50_000
-"""Characters of a message that are searched for mentions."""
 MAX_POINTERS = 12
 
 # Every part is bounded, and no two can share a character: it is linear in the text.
@@ -42,10 +41,7 @@ Form = Literal["name", "path", "column", "cell", "output", "error"]
 
 @dataclass(frozen=True)
 class Pointer:
-    """A place in a text that may refer to something."""
-
     text: str
-    """As written, with the `@`."""
     form: Form
     name: str = ""
     """A variable or a path; it may be either."""
@@ -54,7 +50,6 @@ class Pointer:
 
 
 def pointers_in(text: str) -> list[Pointer]:
-    """All pointers of a text, without duplicates."""
     found = (_pointer(match) for match in _POINTER.finditer(_without_code(text[:MAX_SCANNED])))
     return list(dict.fromkeys(found))[:MAX_POINTERS]
 

@@ -100,7 +100,6 @@ def _result(reading: asyncio.Task[NotebookState | None]) -> NotebookState | None
 
 
 def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | None, str]:
-    """The variables, or why there are none."""
     if listing is None:
         return None, ""
     if not listing.done() or listing.cancelled():
@@ -113,13 +112,11 @@ def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | Non
 
 
 def _active(state: NotebookState, sent_from: str | None) -> str | None:
-    """The cell from which the message was sent, else the one with the cursor."""
     known = {cell.id for cell in state.cells}
     return sent_from if sent_from in known else state.active
 
 
 def _changes(log: RunLog, state: NotebookState) -> Changes | None:
-    """What is not as the agent left it; None if it was never here."""
     store = log.journal.store
     notice = store.newest_notice(log.context_id, "notebook_seen")
     seen = notice.data if notice else None

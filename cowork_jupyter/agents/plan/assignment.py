@@ -25,7 +25,6 @@ BRIEFING_TOKENS = 3_000
 """Half for the user's request, half for the planner's questions with their answers."""
 RESULTS_TOKENS = 3_000
 _LINE_TOKENS = 8
-"""What a result costs beside its text."""
 _FAILURES_ARE_RESULTS = (
     "Tests that fail are a result, too: the status is done, and the summary says what failed."
 )
@@ -34,8 +33,6 @@ _FIND_THE_REST = "Find the rest with recall."
 
 @dataclass(frozen=True)
 class Results:
-    """Results of the steps that a step depends on, directly or not."""
-
     by_step: Mapping[str, str]
     """As far as there was room, in the plan's order."""
     complete: bool = True
@@ -108,7 +105,6 @@ def assignment_text(
     problem: str = "",
     findings: str = "",
 ) -> str:
-    """The briefing, the results it builds on, the step in full, and how to end."""
     lines = [
         briefing,
         *(f"Result of step {step_id}: {summary}" for step_id, summary in results.by_step.items()),
@@ -148,7 +144,6 @@ _LOOK_AGAIN = (
 
 
 def needs_another_round(step: PlanStep, task: Task, review: Review | None) -> bool:
-    """Whether a review sends the work back once more."""
     return review is not None and review.asks_for_changes and task.round < step.rounds
 
 
@@ -161,7 +156,6 @@ def steps_to_repeat(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanSte
 def next_round_tasks(
     steps: Sequence[PlanStep], tasks: Mapping[str, Task], findings: str
 ) -> dict[str, Task]:
-    """A new task for each of these steps, one round later."""
     return {
         step.id: tasks[step.id].model_copy(
             update={

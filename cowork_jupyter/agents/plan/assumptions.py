@@ -24,7 +24,6 @@ class Settlement:
 @dataclass(frozen=True)
 class Settled:
     assumptions: list[Assumption]
-    """All of the same plan or answer."""
     job_id: str | None
     """The job whose plan or answer rests on them."""
     news: str = ""
@@ -32,7 +31,6 @@ class Settled:
 
 
 def settle(plans: Plans, context_id: str, said: Settlement) -> Settled:
-    """Store it with the plan or the answer that states the assumption, and show it."""
     plan_id = said.plan_id
     if said.message_id:
         store = plans.factory.journal.store

@@ -60,8 +60,6 @@ from .step_check import (
 
 
 class StopExecution(Exception):
-    """The user wants no more of this plan, or wants another one."""
-
     def __init__(self, choice: str, why: str) -> None:
         super().__init__(why)
         self.choice = choice
@@ -146,7 +144,6 @@ class Execution:
     async def _see_through(
         self, step: PlanStep, places: asyncio.Semaphore, *, in_round: bool = False
     ) -> None:
-        """Run one step until it is done; on failure do what the user says."""
         hint = problem = ""
         asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
@@ -218,7 +215,6 @@ class Execution:
             self.expectations.accept(end.broken if end else await self.expectations.broken(log))
 
     def _settle(self, step: PlanStep, choice: str, error: str, result: str = "") -> bool:
-        """Do what the user chose with a step that did not succeed; False if it is to run again."""
         if choice in (RETRY, HINT):
             return False
         if choice in (ACCEPT, UPDATE):
@@ -278,7 +274,6 @@ class Execution:
     async def _checked(
         self, step: PlanStep, task: Task, result: StepResult, review: Review | None
     ) -> StepEnd:
-        """Check the agent's report against the log, the files and what is expected of tables."""
         if result.status != "done":
             return StepEnd(result)
         tools = self.factory.tools
@@ -323,7 +318,6 @@ class Execution:
         return StepAttempt(outcome.result or said, outcome.figures, review)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
-        """What the user wants done, and their hint if they gave one."""
         user, log = self.factory.tools.user, self._log(self.tasks[step.id])
         if question != ABOUT_HINT:
             choice = await user.ask(question, log, "step")

@@ -19,8 +19,6 @@ from ..log import RunLog
 
 
 class FileLocks:
-    """A lock for each path, made when needed and dropped when nobody holds it."""
-
     def __init__(self) -> None:
         self._locks: dict[str, asyncio.Lock] = {}
         self._interested: dict[str, int] = {}
@@ -73,7 +71,6 @@ class PlanProgress:
         return self.revision.plan
 
     def skip(self, task: Task) -> None:
-        """Mark a step of a stopped job as one to go on without."""
         self.tasks[task.step_id] = task
         self.update(task.step_id, StepStatus.SKIPPED)
         self.store_now()
@@ -86,7 +83,6 @@ class PlanProgress:
         result: str | None = None,
         error: str | None = None,
     ) -> None:
-        """Store the new status of a step and its task, with the events."""
         self.steps[step_id].status = status
         ended = status not in (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
         changes = {
@@ -152,7 +148,6 @@ class PlanProgress:
             tx.save_plan(self.revision)
 
     def _done_before(self) -> dict[tuple[str, str], Task]:
-        """Tasks that earlier jobs have finished of this plan, by step and action."""
         jobs = self.journal.store.executions(self.revision.plan_id)
         return {
             (task.step_id, task.description): task

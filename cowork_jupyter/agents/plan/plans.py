@@ -39,7 +39,6 @@ class Plans:
     inquiries: Inquiries
     pool: WorkerPool
     _under_way: dict[str, Execution] = field(default_factory=dict)
-    """By job."""
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
@@ -70,7 +69,6 @@ class Plans:
         return found
 
     def of(self, context_id: str) -> list[PlanRevision]:
-        """The plans of a conversation, each at its newest revision, oldest first."""
         store = self.factory.journal.store
         store.context(context_id)
         return store.plans(context_id)
@@ -87,7 +85,6 @@ class Plans:
         return self._revise(context_id, newest, self.checked(raw))
 
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
-        """Make an earlier revision the newest again, with nothing done yet."""
         newest = self.newest(context_id, plan_id)
         plan = reset_steps(self.revision(context_id, revision, newest.plan_id).plan)
         return self._revise(context_id, newest, plan, change=f"revision {revision} restored")
@@ -152,7 +149,6 @@ class Plans:
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
     async def propose(self, job: Job, plan: Plan, used: Sequence[Guidance] = ()) -> Outcome:
-        """For jobs that need no planner: show a plan that exists already."""
         log = RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER)
         propose_plan(log, plan)
         if used:
@@ -243,7 +239,6 @@ class Plans:
             del self._under_way[job.id]
 
     def move_file(self, old: str, new: str) -> None:
-        """The user has renamed or moved a file: update the plans under way."""
         for execution in self._under_way.values():
             execution.progress.revision.move_file(old, new)
 
@@ -272,7 +267,6 @@ class Plans:
         return found
 
     def checked(self, raw: dict[str, Any]) -> Plan:
-        """Validate a plan; the error names the place."""
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:

@@ -19,7 +19,6 @@ class Reuse:
     def plan_of(
         self, context_id: str, revision: int | None = None, plan_id: str | None = None
     ) -> Plan:
-        """A plan of a conversation, the newest unless named."""
         found = self.plans.factory.journal.store.plan(context_id, revision, plan_id)
         if found is None:
             which = "plan yet" if revision is None else f"revision {revision} of a plan"
@@ -45,7 +44,6 @@ class Reuse:
         return made
 
     def share(self, name: str, *, replace: bool = False) -> str:
-        """Copy a template into the workspace; returns the file's path."""
         return self.workflows.templates.share(self.template(name), replace=replace)
 
     def delete(self, name: str) -> None:

@@ -33,12 +33,9 @@ _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
 @dataclass(frozen=True)
 class StepEnd:
-    """How an attempt at a step ended: what its agent reports, and what is lacking all the same."""
-
     result: StepResult
     shortfalls: list[Shortfall] = field(default_factory=list)
     broken: list[CheckedExpectation] = field(default_factory=list)
-    """Expectations that are not met; they are among the shortfalls too."""
     review: Review | None = None
 
     @property
@@ -73,8 +70,6 @@ def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str |
 
 @dataclass(frozen=True)
 class StepCheck:
-    """Finds the shortfalls of one step from what is stored of its task."""
-
     step: PlanStep
     task: Task
     tools: Mapping[str, Tool]
@@ -86,7 +81,6 @@ class StepCheck:
 
     @property
     def has_changed(self) -> bool:
-        """Whether it did anything but look, so that it can have changed a table."""
         return bool(self._changes) or not all(map(self._only_looks, self._succeeded))
 
     def _only_looks(self, name: str) -> bool:
@@ -126,7 +120,6 @@ class StepCheck:
 
     @cached_property
     def _succeeded(self) -> list[str]:
-        """The tools of successful calls, in all attempts."""
         messages = self.store.newest_messages(self.task.context_id, self.task.id)
         results = (message.data for message in messages if isinstance(message.data, ToolResultData))
         return [result.tool for result in results if result.ok]
@@ -162,7 +155,6 @@ class StepCheck:
 
 
 def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iterator[Shortfall]:
-    """What is lacking of a review that must be settled before the plan goes on."""
     if not step.rounds:
         return
     if review is None:
@@ -184,7 +176,6 @@ def _plain(path: str) -> str:
 
 RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
 ACCEPT = "accept"
-"""The step is good enough as it is."""
 UPDATE = "update"
 """Accept, and pin the current state as what is expected."""
 

@@ -29,15 +29,12 @@ class WorkerLost(Exception):
 
 
 class Attempt:
-    """One attempt at a call: who claimed it, and its outcome."""
-
     def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
         self.order = order
         self._show = show
         self.only_at: str | None = None
         """The worker that has what the call needs; None for any."""
         self.claimed: Callable[[str], None] = lambda _worker: None
-        """Called with the worker before it begins."""
         self.pack: Callable[[], Awaitable[Parcel]] | None = None
         """Packs the files for a worker that does not see the workspace; None if it must see it."""
         self.parcel: Parcel | None = None
@@ -81,9 +78,7 @@ Dask = Any
 
 CONNECT_SECONDS = 10.0
 SEND_SECONDS = 60.0
-"""Seconds for one piece of a file."""
 STOP_SECONDS = 10.0
-"""Seconds that a cancelled call may take to end its command."""
 
 _NOT_INSTALLED = (
     "Cowork.workers is 'dask', but Dask is not installed here. "
@@ -116,13 +111,11 @@ class Cluster:
             raise self._unfit(*next(iter(seen.items())))
 
     async def is_shared(self) -> bool:
-        """Whether all workers see the workspace, as far as known."""
         if not self._seen:
             await self.check()
         return self._is_shared
 
     async def connected(self) -> Dask:
-        """The client of the cluster. Raises CoworkError if there is none."""
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.aclose()
@@ -173,7 +166,6 @@ class Cluster:
             future.release()  # which also ends following it
 
     async def tell(self, worker: str, function: Callable[..., Any], *arguments: Any) -> None:
-        """Run a function in a worker's process, if it can be reached."""
         with suppress(Exception):  # whoever is gone has nothing of ours any more
             async with asyncio.timeout(CONNECT_SECONDS):
                 client = await self.connected()
@@ -259,7 +251,6 @@ class Cluster:
                 attempt.lose()
 
     def _hear(self, client: Dask, message: dict[str, Any]) -> None:
-        """Messages of our calls from their workers."""
         attempt = self._attempts.get(message["attempt"])
         if message["kind"] == "claim":
             granted = attempt if attempt and attempt.claim(message["worker"]) else None
@@ -286,7 +277,6 @@ class Cluster:
     async def _supplied(
         self, client: Dask, attempt: Attempt, worker: str, claim: str
     ) -> Parcel | None:
-        """Send the files to a worker that does not see the workspace."""
         if worker not in self._seen:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._prove(client, [worker])

@@ -52,12 +52,9 @@ WORK_ON_COPIES = TABLE_TOOLS | {execute_command.name}
 the workspace itself, and run where it is.
 """
 QUEUED_SECONDS = 5.0
-"""Seconds without a free worker after which that is reported."""
 
 
 class DaskPool:
-    """Runs the tools that touch the workspace on a cluster."""
-
     def __init__(self, settings: Settings) -> None:
         self._settings = replace(settings, api_key="", keys={})
         self._cluster = Cluster(settings)
@@ -96,15 +93,12 @@ class DaskPool:
 
 @dataclass
 class _TaskAtWork:
-    """The calls of one task."""
-
     cluster: Cluster
     settings: Settings
     log: RunLog
     files: dict[str, None] = field(default_factory=dict)
     """Those that it is about, and what its calls have written; in order."""
     kernel_at: str | None = None
-    """The worker that has its scratch kernel, once code has run there."""
 
     def sent_out(self, tool: Tool) -> Tool:
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
@@ -174,7 +168,6 @@ class _TaskAtWork:
     async def _at_home(
         self, outcome: ToolResult | RemoteResult, attempt: Attempt, context: ToolContext
     ) -> ToolResult:
-        """The result, once what a worker changed in its copies is written here, too."""
         if isinstance(outcome, ToolResult):
             return outcome
         assert attempt.parcel

@@ -18,23 +18,17 @@ from .sent_files import Layout, RemoteChange, SentFile, missing_digests, store_p
 
 MAX_FILES = 5_000
 MAX_SENT = 1_000_000_000
-"""Bytes of the files of one call, including those already there."""
 PIECE = 4 * 1024 * 1024
 
 At = Callable[..., Awaitable[Any]]
-"""Runs a function in the worker's process."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """Files of the workspace as a worker gets them."""
-
     workspace: Workspace
-    """As the call may see it."""
     layout: Layout
 
     async def deliver(self, sender: str, at: At) -> None:
-        """Send what the worker lacks."""
         by_digest = {file.digest: file for file in self.layout.files}
         for digest in await at(missing_digests, sorted(by_digest)):
             path = by_digest[digest].path

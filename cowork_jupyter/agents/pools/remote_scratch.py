@@ -26,8 +26,6 @@ T = TypeVar("T")
 
 
 class ScratchHost:
-    """The kernels of this process, each for one step of a plan."""
-
     def __init__(self, settings: Settings) -> None:
         self._kernels = ScratchKernels(Sandbox(settings))
         self._loop = asyncio.new_event_loop()
@@ -71,7 +69,6 @@ class KernelSnapshot(NoKernels):
     program: str | None
     """Its Python, which the worker uses if it has it, too."""
     copies: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """Tables by name."""
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         return self.program
@@ -90,7 +87,6 @@ class KernelSnapshot(NoKernels):
 
 
 async def snapshot_kernel(parameters: ToolParameters, context: ToolContext) -> KernelSnapshot:
-    """All that the call needs of the kernel; raises as the tool would."""
     tables = parameters.tables if isinstance(parameters, ScratchCodeWithTables) else []
     async with table_copies(tables, context) as copies:
         contents = {name: await asyncio.to_thread(_read, file) for name, file in copies.items()}

@@ -24,7 +24,6 @@ from ...tools.base import ToolResult
 from ...tools.sizes import size_text
 
 MAX_BROUGHT = 256_000_000
-"""Bytes that one call may give back."""
 MAX_STORE = 4_000_000_000
 """Bytes that a worker stores; the least recently used go first."""
 
@@ -38,11 +37,8 @@ class SentFile:
 
 @dataclass(frozen=True)
 class Layout:
-    """All that a call finds at the worker."""
-
     files: tuple[SentFile, ...]
     folders: tuple[str, ...] = ()
-    """Created even if empty."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +50,6 @@ class RemoteChange:
 
 @dataclass(frozen=True)
 class RemoteResult:
-    """The result of a call at a worker that does not see the workspace."""
-
     result: ToolResult
     changes: tuple[RemoteChange, ...]
 
@@ -123,7 +117,6 @@ class CopiedTree:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def lay_out(self, layout: Layout) -> None:
-        """Make it what the workspace is, as far as the call needs it."""
         wanted = {file.path: file for file in layout.files}
         kept = {path for path in wanted if self._has(wanted[path])}
         self._remove_all_but(kept)
@@ -138,7 +131,6 @@ class CopiedTree:
         self._marks = {path: _mark(self.folder / path) for path in wanted}
 
     def changes(self) -> tuple[RemoteChange, ...]:
-        """Regular files that differ from what was laid out."""
         found = dict(self._files())
         removed = [RemoteChange(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [

@@ -33,9 +33,7 @@ from .remote_scratch import scratch_host
 from .sent_files import Layout, RemoteResult, tree_at
 
 CHECK_SECONDS = 0.05
-"""Seconds between two checks whether the call is still wanted."""
 FLUSH_SECONDS = 0.1
-"""Seconds for which output is collected before it is sent."""
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -89,15 +87,12 @@ _here = threading.local()
 class _Grant:
     granted: bool
     layout: Layout | None = None
-    """The files that were sent, if this process does not see the workspace."""
 
 
 _claims: dict[str, Future[_Grant]] = {}
-"""Runs in this process that wait for their grant."""
 
 
 def grant(claim: str, granted: bool, layout: Layout | None = None) -> None:
-    """The coordinator's answer to a claim, run in this process."""
     waiting = _claims.get(claim)
     if waiting is not None and not waiting.done():
         waiting.set_result(_Grant(granted, layout))
@@ -141,7 +136,6 @@ async def _while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome])
 
 
 async def _perform(order: WorkerOrder, send: Send, folder: str = "") -> Outcome:
-    """`folder` is this worker's own."""
     go = await _granted(send)
     if not go.granted:
         return None
@@ -181,7 +175,6 @@ async def _call_on_copies(
 async def _run_in_scratch(
     order: WorkerOrder, tools: ToolRegistry, context: ToolContext
 ) -> ToolResult:
-    """In the kernel of the step, which is in a thread of its own."""
     loop, output = asyncio.get_running_loop(), context.output
 
     def show(text: str) -> None:

@@ -50,7 +50,6 @@ class AnswerForm:
         return bool(self.slots) and not self.missing(answer)
 
     def missing(self, answer: str) -> list[str]:
-        """The forms that the answer lacks, or leaves without a value."""
         return [
             f"{opening}…{']' * opening.endswith('[')}"
             for opening, slot in self.slots.items()
@@ -90,7 +89,6 @@ _CALLS = {
 
 
 def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
-    """Files named behind a verb of writing that do not exist yet."""
     verb = _VERB.search(request)
     if verb is None:
         return ()

@@ -21,7 +21,6 @@ from .limits import GO_ON, RunLimits, go_on_question, reset_question
 from .usage import count_pictures, estimate_usage, message_text, with_cost
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
-"""By limit; money is counted in the configured currency."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,6 @@ class JobBudget:
     def __init__(
         self, job: Job, settings: Settings, log: RunLog, user: User, day: DayAccount | None = None
     ) -> None:
-        """`day` is the account of all jobs of a day, which an administrator may limit."""
         self._spent = job.usage
         self._configured = settings
         self._log = log
@@ -127,7 +125,6 @@ class JobBudget:
             self.refusal = str(limit)
 
     async def _day_reached(self) -> tuple[DayLimitReached, float] | None:
-        """The administrator's limit that is used up, and the seconds until it resets."""
         if self._day is None or not self._day.is_limited:
             return None
         limit = await asyncio.to_thread(self._day.reached)
@@ -141,7 +138,6 @@ class JobBudget:
                     self.refusal = str(limit)
 
     def _extend(self, limit: _Reached) -> None:
-        """Grant the whole amount again, on top of what is spent by now."""
         amount = getattr(self._configured, limit.name) or limit.size
         limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
         self._spent = self._spent.model_copy(update={"limits": limits})
@@ -170,7 +166,6 @@ class Accounting:
     async def charge(
         self, reader: ReplyReader, messages: list[dict[str, Any]], name: str, *, is_free: bool
     ) -> None:
-        """Charge one turn: what the server reports, else an estimate."""
         spent = reader.usage
         if spent.total_tokens:
             # What a picture costs is not to be learnt for words.

@@ -43,11 +43,9 @@ class CallRecord:
     error: CoworkError | None = None
     result: ToolResult | None = None
     effects: list[DataEffect] = field(default_factory=list)
-    """What it did to data."""
     figures: list[Figure] = field(default_factory=list)
     """The numbers in text that it wrote into a notebook."""
     began: float | None = None
-    """When it was allowed to run."""
 
     @property
     def is_answered(self) -> bool:
@@ -61,8 +59,6 @@ class CallRecord:
 
 @dataclass(frozen=True)
 class CallLog:
-    """Records the calls of one run, for its log and for the operator."""
-
     tools: ToolEnvironment
     log: RunLog
 
@@ -156,7 +152,6 @@ class LiveOutput:
 
 
 def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
-    """Store what a call did to a cell, merged with earlier undecided edits of it."""
     new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
     pending = tx.pending_cell_changes(edit.notebook)
     known = next((change for change in pending if change.cell_id == edit.cell_id), None)

@@ -80,7 +80,6 @@ class DayAccount:
             logger.warning("What was used today cannot be stored in %s: %s", self._path, error)
 
     def check(self) -> None:
-        """Raise Forbidden if a limit is used up."""
         if limit := self.reached():
             raise limit.refusal()
 

@@ -108,7 +108,6 @@ def _next_revision(
 
 
 def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Iterator[str]:
-    """What the plan assigns to somebody who cannot do it, place first."""
     held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
     for index, step in enumerate(plan.steps):
         for name in step.tools_needed:
@@ -128,7 +127,6 @@ def _roles(plan: Plan) -> set[AgentRole]:
 
 
 def _held_by(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> set[str]:
-    """What a step of this role can name as needed."""
     permitted = {tool.name for tool in tools.permitted(role)}
     return (
         permitted

@@ -28,7 +28,6 @@ class HeldExpectations:
     _said: set[str] = field(default_factory=set)
 
     async def look_before(self, log: RunLog) -> None:
-        """Report what is broken already, and do not blame this run for it."""
         broken = _only_broken(await self._check(log, ()))
         self.accept(broken)
         if broken:
@@ -101,10 +100,6 @@ def _key(result: CheckedExpectation) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Expectations:
-    """What the user pins where a conversation works. Every change is reported in the
-    conversation.
-    """
-
     tools: ToolEnvironment
     journal: Journal
 
@@ -112,7 +107,6 @@ class Expectations:
         return await self.tools.pinned.all(self._notebook(context_id))
 
     async def pin(self, context_id: str, expectation: Expectation) -> Expectation:
-        """Pin it, replacing the one with the same id."""
         pinned = await self.tools.pinned.pin(self._notebook(context_id), expectation)
         about = expectation.of.removeprefix(FILE)
         self._say(context_id, f"You expect of {about}: {in_words(expectation)}.")

@@ -36,7 +36,6 @@ GLANCE_SECONDS = 0.3
 _OWN_WORDS = frozenset({"recall", "delegate"})
 """Tools that repeat what agents said, which is no source."""
 _DATA_TOOLS = frozenset({"kernel", "tables", "shell"})
-"""Categories of tools that run code or read tables."""
 _WRITING = frozenset({Permission.WRITE_FILES, Permission.CREATE_FILES, Permission.DELETE_FILES})
 _REWRITING = frozenset({"edit_cell", "delete_cell"})
 _OUR_WORDS = re.compile(r"\[ran [^\]\n]*\]|\bfingerprint \w+")
@@ -59,7 +58,6 @@ class FigureCheck:
     notebooks: Notebooks
     workspace: Workspace
     given_facts: str = ""
-    """Facts given with the request, such as those of the files it names."""
     may_object: bool = True
     """Whether the model can be asked to do better. The guide cannot."""
     _objected: set[str] = field(default_factory=set)
@@ -195,7 +193,6 @@ class FigureCheck:
 
 
 def _code_of(call: ToolCallData) -> str:
-    """The code that a call runs, or writes into a code cell."""
     given = call.parameters
     if call.tool == "insert_cell" and given.get("cell_type", "code") == "code":
         return str(given.get("source") or "")

@@ -25,7 +25,6 @@ from ..log import RunLog
 from .answer_form import AnswerForm
 
 MAX_LISTED = 50
-"""Steps named per status."""
 
 
 def current_plan(log: RunLog) -> PlanRevision | None:
@@ -44,7 +43,6 @@ def plan_text(plan: Plan) -> str:
 
 
 def status_text(plan: Plan) -> str:
-    """How far the plan is; empty if it has not begun."""
     groups: dict[StepStatus, list[str]] = {}
     for step in plan.steps:
         groups.setdefault(step.status, []).append(step.id)
@@ -60,7 +58,6 @@ def _listed(status: StepStatus, steps: list[str]) -> str:
 
 _MENTIONED = "What the message points at with @, as it was when it was sent:"
 _TABLES = ("variable", "column", "file")
-"""Kinds of mentions that can be tables."""
 
 
 @dataclass
@@ -83,19 +80,15 @@ LookUp = Callable[[Message, int], Awaitable[Mentioned]]
 
 
 class Asides:
-    """The asides of one run, framed as untrusted data."""
-
     def __init__(self, log: RunLog, frame: Frame, note: str) -> None:
         self._log = log
         self._frame = frame
         self._text = note
         self.note = self._framed(note) if note else None
         self._mentioned: dict[str, Message] = {}
-        """By the id of the message that mentions them."""
 
     @property
     def text(self) -> str:
-        """Everything, as a source for figures."""
         return "\n\n".join([self._text, *(aside.text for aside in self._mentioned.values())])
 
     async def look_up(self, message: Message, find: LookUp, room: int) -> bool:
@@ -132,8 +125,6 @@ def insert_before(history: list[Message], before: str, aside: Message) -> list[M
 
 
 class PastMessages:
-    """The sendable messages, newest first, each read from the store once per run."""
-
     def __init__(self, log: RunLog) -> None:
         self._log = log
         self._store = log.journal.store
@@ -224,7 +215,6 @@ def _is_sendable(message: Message) -> bool:
 
 
 _NOTE_SHARE = 4
-"""The notebook note takes at most one part in this many of what is sent."""
 
 _CHECK_OUTPUT = (
     "If this is right, reply with the answer in plain words{form}. If not, reply with the whole "
@@ -294,7 +284,6 @@ class SentHistory:
         return _CHECK_OUTPUT.format(form=as_asked)
 
     def _goal(self) -> Message | None:
-        """The request or assignment, which is never left out."""
         store, log = self.log.journal.store, self.log
         if self.is_step and log.task_id:
             return store.assignment(log.task_id)

@@ -20,7 +20,7 @@ _PAUSE = 5.0
 
 
 class LimitReached(Exception):
-    """The message names the limit."""
+    pass
 
 
 def go_on_question(why: str) -> Question:
@@ -67,7 +67,6 @@ class RunLimits:
 
     @property
     def _worked(self) -> float:
-        """Seconds since the beginning of the run, waits left out."""
         return (self._wait_began if self._waits else self._clock()) - self._began
 
     @property
@@ -149,7 +148,6 @@ class CircleGuard:
         self._errors: list[str] = []
 
     def observe(self, calls: Sequence[ToolCall], error: str = "") -> str | None:
-        """Record a turn and its error. Returns the circle that it closes, in words."""
         self._turns = [*self._turns, _signature(calls)][-_MEMORY:]
         self._errors = [*self._errors, error][-_SAME:]
         circle = find_circle(self._turns) or _same_error(self._errors)

@@ -39,7 +39,6 @@ MAX_STRIKES = 3
 """Consecutive unusable replies that end the run."""
 
 MAX_PARTS = 3
-"""Times that an answer is continued where the server cut it off."""
 
 _CUT = {
     "": "",
@@ -77,7 +76,6 @@ _NUDGE = (
 
 
 def _error_of(records: list[CallRecord]) -> str:
-    """The last error of a turn in which every call failed."""
     errors = [record.error for record in records if record.error]
     if not errors or len(errors) < len(records):
         return ""
@@ -100,11 +98,8 @@ class AgentLoop:
     expectations: HeldExpectations | None = None
     """What must still hold at the end; None if somebody else checks that."""
     agents: Collection[str] = ()
-    """External agents that its plan can name."""
     templates: Sequence[Template] = ()
-    """Saved plans that it was shown."""
     resources: JobResources | None = None
-    """MCP resources that it has read."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -113,13 +108,11 @@ class AgentLoop:
     _reminded: bool = False
     """Whether it was told which form its answer lacks."""
     _wants_files: bool = False
-    """Whether the request asks for files."""
     _has_changed: bool = False
     """Whether it did anything that can have broken an expectation."""
     _warned: bool = False
     """Whether it was told which expectations it broke."""
     _begun: list[str] = field(default_factory=list)
-    """Parts of an answer that the server cut off."""
 
     async def run(self) -> Outcome:
         self._wants_files = bool(self.wanted_files)
@@ -190,7 +183,6 @@ class AgentLoop:
         return self._done(reply, figures)
 
     def _send_back(self, reply: Reply, words: str, problem: str) -> None:
-        """Store the reply as unusable, and tell the model why."""
         self.log.say("assistant", words, reply.beside_text(problem))
         self.log.say("system", problem)
 
@@ -242,7 +234,6 @@ class AgentLoop:
         return None
 
     def _done(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
-        """The answer, with the parts of it that came in earlier turns."""
         text = "\n".join([*self._begun, *([reply.text] if reply.text else [])])
         return Outcome(text=text, figures=figures)
 
@@ -271,7 +262,6 @@ class AgentLoop:
         return await self._leave_circle(circle) if circle else None
 
     def _printed_answer(self, records: list[CallRecord]) -> str:
-        """What code printed, if that is an answer in the requested form."""
         printed = "\n".join(record.result.output for record in records if record.result)
         printed = self.session.form.repaired(printed)
         return printed if self.session.form.is_met(printed) else ""
@@ -291,7 +281,6 @@ class AgentLoop:
         return None
 
     async def _answer_to(self, question: Question, asker: Asker) -> str | None:
-        """Ask the user; the model reads the answer as their next words."""
         with self.limits.waiting():
             return await self.user.ask(question, self.log, asker)
 
@@ -329,7 +318,6 @@ class AgentLoop:
         return Outcome.of(result, figures)
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
-        """Store an unusable reply, and tell the model what was wrong with it."""
         self._strikes += 1
         logger.debug("job %s unusable reply strike=%d", self.log.job_id, self._strikes)
         self.log.say("assistant", reply.raw, reply.beside_text(problem))
@@ -365,7 +353,6 @@ class AgentLoop:
     def _say(
         self, reply: Reply, figures: Sequence[Figure] = (), assumed: Sequence[Assumption] = ()
     ) -> None:
-        """Store the text and reasoning around what the model does."""
         if reply.text or reply.reasoning:
             data = reply.beside_text("", figures, assumed)
             self.log.say("assistant", reply.text, data)

@@ -21,9 +21,7 @@ class RequestForm:
     system: str
     protocol: ToolProtocol = "json"
     arguments: dict[str, Any] = field(default_factory=dict)
-    """What the protocol adds to each request."""
     tools: frozenset[str] = frozenset()
-    """The tools that the model is told about."""
     memory: str = ""
     """What is remembered of the workspace; the prompt contains it too."""
     runs_code: bool = False
@@ -51,7 +49,6 @@ def conversation_of(log: RunLog, form: RequestForm) -> Conversation:
 
 
 def _in_words(message: Message) -> Message:
-    """The message with its mentions as plain names."""
     mentions = message.data.mentions if isinstance(message.data, TextData) else []
     if not mentions:
         return message

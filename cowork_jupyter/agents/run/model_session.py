@@ -49,7 +49,6 @@ _LEAST = 300
 _MAX_SHORTENINGS = 6
 
 _MENTIONS_SHARE = 3
-"""Mentions take at most one part in this many of what is sent."""
 
 _LAST_WORDS = 1.0
 """Seconds a model with a complete reply gets to end it and report its usage."""
@@ -57,8 +56,6 @@ _LAST_WORDS = 1.0
 
 @dataclass
 class ModelSession:
-    """Asks the model on behalf of one run."""
-
     model: LanguageModel
     log: RunLog
     limits: RunLimits
@@ -75,7 +72,6 @@ class ModelSession:
     """Whether the request names tables described in the note: its answer can be computed."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     known: KnownModels = field(default_factory=KnownModels)
-    """Knows the context windows."""
     small_model: str = ""
     """Summarises what no longer fits; empty for the model itself."""
     vision: VisionSupport = field(default_factory=VisionSupport)
@@ -106,7 +102,6 @@ class ModelSession:
         return self._asides.text
 
     async def look_up_mentions(self, message: Message | None) -> None:
-        """Tell the model what the message mentions, and store that with the message."""
         if message is None or self.look_up is None or not isinstance(message.data, TextData):
             return
         room = self._room(self.known.window(self._name)) // _MENTIONS_SHARE
@@ -146,14 +141,12 @@ class ModelSession:
         return True
 
     def _room(self, window: int | None) -> int:
-        """Tokens of a window that are left for the conversation."""
         if window is None:
             return self.history_tokens
         reply = min(_REPLY_TOKENS, window // _REPLY_SHARE)
         return max(_LEAST, min(self.history_tokens, window - self._beside() - reply))
 
     def _beside(self) -> int:
-        """Tokens of a request beside the conversation: the prompt and the tools."""
         more = json.dumps(self.request_form.arguments) if self.request_form.arguments else ""
         return self.counter(self.request_form.system) + self.counter(more)
 
@@ -200,7 +193,6 @@ class ModelSession:
 
     @property
     def asks_for_code(self) -> bool:
-        """Whether the prompt asks for blocks of Python."""
         return self.request_form.protocol == "code"
 
     @property

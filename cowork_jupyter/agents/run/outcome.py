@@ -16,13 +16,9 @@ class Outcome:
     status: JobStatus = JobStatus.COMPLETED
     error: str | None = None
     text: str = ""
-    """The last words, if any."""
     result: StepResult | None = None
-    """The agent's own report of how its work ended, if it gave one."""
     figures: Sequence[Figure] = ()
-    """The numbers in its last words."""
     delivered: Plan | Review | None = None
-    """What it made for others to build on."""
 
     @property
     def handed_over(self) -> str:

@@ -16,7 +16,6 @@ from ...store import Store
 from ...tools.base import Remark
 
 EXCERPT = 500
-"""Characters per remark."""
 
 
 def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
@@ -39,7 +38,6 @@ def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Rem
 
 
 def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
-    """All remarks, newest first, without duplicates."""
     answered: set[str | None] = set()
     seen: set[tuple[str | None, str]] = set()
     for message, step_id in store.spoken(context_id):
@@ -55,7 +53,6 @@ def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
 
 
 def _words_of(message: Message) -> str:
-    """What was said; empty for an unusable reply."""
     match message.data:
         case TextData(answer=Answer() as answer):
             return f"{answer.question} — {answer.label}"
@@ -69,7 +66,6 @@ def _words_of(message: Message) -> str:
 
 
 def _excerpt(text: str, looked_for: set[str]) -> str:
-    """The part of a text around a match, on one line."""
     line = " ".join(text.split())
     if len(line) <= EXCERPT:
         return line

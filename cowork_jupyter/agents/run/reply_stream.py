@@ -41,7 +41,6 @@ class WritingProgress:
     limits: RunLimits
     log: RunLog
     window: int | None = None
-    """The context window, if known."""
 
     def __post_init__(self) -> None:
         self._begin()

@@ -14,7 +14,6 @@ from ..log import RunLog
 PAUSE = 5.0
 """Seconds between two notices about the same resource; changes meanwhile are reported together."""
 MAX_FOLLOWED = 20
-"""Per job."""
 
 
 @dataclass
@@ -26,8 +25,6 @@ class _Followed:
 
 @dataclass
 class JobResources:
-    """The resources of a job, as one of its runs sees them."""
-
     watch: ResourceWatch
     log: RunLog
     _reported_count: int = 0

@@ -25,7 +25,6 @@ def queue_message(journal: Journal, context_id: str, content: str) -> QueuedMess
 
 
 def take_back(journal: Journal, context_id: str, message_id: str) -> None:
-    """Remove a message that was not read yet."""
     with journal.transaction() as tx:
         if message_id not in [message.id for message in tx.queued_messages(context_id)]:
             raise NotFound("The agent has already read this message.")

@@ -22,7 +22,6 @@ _PATIENCE = 180.0
 _MESSAGE_TOKENS = 400
 """Per message: most are shorter, and of a long result the context around it matters."""
 _MAX_CHARACTERS = 8_000
-"""Of a summary; a model that writes on is cut off there."""
 
 _ASK = (
     "You keep the memory of an agent that works with code and data. It can no longer read the part "

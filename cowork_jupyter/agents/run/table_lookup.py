@@ -22,7 +22,6 @@ logger = logging.getLogger(__name__)
 SECONDS, KERNEL_SECONDS, DESCRIBE_SECONDS = 1.0, 0.3, 3.0
 """For text files, for the kernel, which may be busy, and for files that a process must read."""
 MAX_BYTES = 512 * 1024
-"""Read of a table that is named; less of others."""
 MAX_BYTES_UNNAMED = 64 * 1024
 MIN_ROWS = 2
 MAX_NAMED, MAX_UNNAMED = 4, 6
@@ -81,7 +80,6 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
 
 
 async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    """Descriptions of files that are not plain text, if the tool for them is available."""
     paths = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
     if not paths or DESCRIBE not in tools.registry:
         return []
@@ -130,7 +128,6 @@ def _in(folder: str, name: str) -> str:
 
 
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    """Descriptions of tables in the kernel that the request names."""
     path = log.notebook or tools.kernels.home
     workspace = tools.unasked_workspace(log, "inspect_variable", name="x", path=path)
     if not path or workspace is None:

@@ -31,23 +31,17 @@ class ToolEnvironment:
     registry: ToolRegistry
     workspace: Workspace
     gate: Gate
-    """Decides about each call before it runs."""
     user: User
-    """Can be asked by a run, or by a tool in the middle of a call."""
     sandbox: Sandbox | None = None
     """Confines commands; without one they are unconfined."""
     recorder: Recorder | None = None
     """Takes checkpoints; without one nothing can be rolled back."""
     kernels: Kernels = field(default_factory=NoKernels)
-    """Run the code of notebooks."""
     scratch: ScratchKernels | None = None
     """Run code that can change nothing."""
     memory: KernelMemory = field(default_factory=KernelMemory)
-    """What was seen in kernels."""
     silenced: SilencedWarnings = NO_SETTINGS
-    """Warnings that the user does not want to see."""
     observe: Observe = unobserved
-    """Hears of every call that has ended."""
 
     @cached_property
     def pinned(self) -> PinnedExpectations:

@@ -42,16 +42,12 @@ MAX_FILES_AT_ONCE = 20
 
 @dataclass
 class ToolRunner:
-    """Runs tools on behalf of one run, under its role."""
-
     tools: ToolEnvironment
     log: RunLog
     step: PlanStep | None = None
-    """The step of an approved plan that is being carried out, if any."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Around time in which the user is asked, or a cell runs."""
     listener: Callable[[str], None] = lambda _text: None
-    """Hears tool output live, beside those who follow the events."""
     follow: Callable[[str, str], None] = lambda _server, _uri: None
     """Called with server and URI of each resource that was read."""
     files_read: dict[str, str] = field(default_factory=dict)
@@ -59,7 +55,6 @@ class ToolRunner:
     write_under_open: dict[str, bool] = field(default_factory=dict)
     """The user's answers about notebooks that another program has open."""
     figures: FigureCheck | None = None
-    """Looks up the numbers that an agent of ours writes."""
 
     def __post_init__(self) -> None:
         self._calls = CallLog(self.tools, self.log)
@@ -140,7 +135,6 @@ class ToolRunner:
         return tool is not None and tool.idempotent
 
     def has_changed(self, records: Sequence[CallRecord]) -> bool:
-        """Whether any of these calls can have changed something."""
         return any(
             record.result
             and not self._only_looks(record.call)
@@ -188,7 +182,6 @@ class ToolRunner:
 
     @asynccontextmanager
     async def _recorded(self, call: ToolCall, tool: Tool) -> AsyncIterator[None]:
-        """A checkpoint around a call that can change something."""
         log, step = self.log, self.step.id if self.step else None
         place = (log.context_id, log.job_id, log.task_id, step)
         use = ToolUse(*place, call.tool, tool.permissions, call.parameters)
@@ -213,7 +206,6 @@ class ToolRunner:
         return replace(result, text=mask(text), summary=mask(result.summary))
 
     async def _figures_in(self, result: ToolResult) -> list[Figure]:
-        """The numbers in Markdown that a call has written into a cell."""
         written = result.cell_edit.after if result.cell_edit else None
         if self.figures is None or written is None or written.cell_type != "markdown":
             return []
@@ -253,6 +245,5 @@ class ToolRunner:
         )
 
     async def _ask(self, question: Question) -> str | None:
-        """For questions that a tool has in the middle of its call."""
         with self.waiting():
             return await self.tools.user.ask(question, self.log)

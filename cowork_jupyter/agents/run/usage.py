@@ -39,7 +39,6 @@ _MILLION = 1_000_000
 
 
 def with_cost(spent: Usage, model: str, settings: Settings) -> Usage:
-    """The usage with its cost, if the model's price is known."""
     price = settings.prices.get(model)
     if price is None:
         return spent

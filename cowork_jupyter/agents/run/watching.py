@@ -47,7 +47,6 @@ class CodeToWatch:
     folder: str | None = None
     """Where its files are; None in scratch, where it can change none."""
     kernels: Kernels | None = None
-    """None for a command."""
     path: str = ""
     """Identifies the kernel: the notebook, or a name for scratch."""
     notebook: str | None = None
@@ -62,7 +61,6 @@ class CodeToWatch:
 def code_to_watch(
     tool: Tool, parameters: Mapping[str, Any], context: ToolContext
 ) -> CodeToWatch | None:
-    """The code of a call that may touch data, or None."""
     match tool.name:
         case "execute_command" if context.role.spec.commands_may_write:
             return CodeToWatch(parameters["command"], folder=parameters.get("cwd", "."))
@@ -209,8 +207,6 @@ MAX_ANSWERS = 32
 
 @dataclass(frozen=True)
 class _Answer:
-    """What was found about one run, in case it is asked for again."""
-
     run: tuple[str, str, int]
     """The cell, its source, and how many cells had run in the kernel by then."""
     effects: list[DataEffect]

@@ -24,7 +24,6 @@ from ..run.tool_environment import ToolEnvironment
 from .surroundings import look_around
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
-"""Characters after which reading stops."""
 _MAX_EXPLANATION = 600
 _ONLY_THOUGHT = "The model has thought again."
 
@@ -47,7 +46,6 @@ class CodeAnswer:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the rest can be skipped."""
         return self.stream.is_whole
 
     @property
@@ -191,6 +189,5 @@ def _explanation(fix: Fix) -> str:
 
 
 def _files(workspace: Workspace, folder: str) -> tuple[str, ...]:
-    """Paths as code in a notebook of that folder names them."""
     found = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES)
     return tuple(relpath(file, folder or ".") for file in found)

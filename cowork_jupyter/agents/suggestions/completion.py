@@ -69,7 +69,6 @@ def _above(request: SuggestionRequest, around: Surroundings) -> str:
 
 
 def _naming(request: SuggestionRequest, around: Surroundings) -> str:
-    """The cell first, then the names that cells above have defined."""
     made = [name for cell in around.cells[-20:] for name in sorted(cell_names(cell.source).made)]
     return " ".join([request.source, *made])
 
@@ -92,7 +91,6 @@ def complete_part(text: str) -> str | None:
 
 
 def fit_completion(text: str, prefix: str, suffix: str) -> str:
-    """The text to insert at the cursor, without what is there already."""
     text = _without_prefix(complete_part(text) or text, prefix)
     return _without_suffix(text.rstrip(), suffix)
 

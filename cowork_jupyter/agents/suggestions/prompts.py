@@ -60,7 +60,6 @@ MAX_CELL = 6_000
 """Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
 _FAILURE, _TRIED, _CELL = 900, 700, 500
 _VARIABLES = 3
-"""Their share of the room around the cell: one part in so many."""
 _MAX_COLUMNS = 40
 _MAX_LINE = 160
 
@@ -97,7 +96,6 @@ class Prompter:
     frame: Frame
     count: Count
     budget: int
-    """Tokens for what is around the cell."""
 
     def messages(
         self,
@@ -136,7 +134,6 @@ class Prompter:
         return parts
 
     def _around(self, request: SuggestionRequest, around: Surroundings) -> list[str]:
-        """Other cells and variables, as many as there is room for."""
         room, parts = self.budget, []
         variables = self._variables(around.named_in(self._naming(request)), room // _VARIABLES)
         room -= self.count(variables)

@@ -51,14 +51,12 @@ from .surroundings import NotebookLook, Surroundings, look_around
 logger = logging.getLogger(__name__)
 
 Ready = Callable[[Context], Awaitable[Context]]
-"""Returns the conversation with a model that can be asked."""
 
 _SECONDS, _COMPLETION_SECONDS, _LAST_WORDS = 180.0, 10.0, 0.3
 """For a whole answer, for a completion, and for its usage once the answer is complete."""
 _FRESH, _STALE = 2.0, 30.0
 """Seconds in which completions need not look again, and after which they wait for it."""
 _MAX_KNOWN = 50
-"""Notebooks remembered for completions."""
 _MAX_TRIED = 3
 _STORED = ("fix", "explain", "generate", "change")
 
@@ -216,7 +214,6 @@ class Suggestions:
         return wanted if window is None else min(wanted, max(0, window // 4))
 
     def _rejected(self, context: Context, request: SuggestionRequest) -> list[str]:
-        """What was suggested for the cell before, and rejected."""
         store = self.factory.journal.store
         decisions = store.notices(context.id, "suggestion_decided")
         refused = {
@@ -261,7 +258,6 @@ class Suggestions:
     async def completion_request(
         self, context: Context, request: SuggestionRequest
     ) -> list[dict[str, Any]]:
-        """The prompt, from cached lookups wherever they are recent."""
         around = _checked(Surroundings.of(request, await self._recent(context, request)))
         return completion_messages(request, around, self._frame(context))
 

@@ -25,7 +25,6 @@ from ..notebook.lookup import settle
 from ..run.tool_environment import ToolEnvironment
 
 SECONDS = 0.3
-"""For all lookups; what is not there by then is left out."""
 _MAX_INSPECTED = 4
 _MAX_SOURCE = 20_000
 _TABLES = ("DataFrame", "Table", "Series", "ndarray")
@@ -35,10 +34,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 @dataclass(frozen=True)
 class NotebookLook:
-    """What was looked up about a notebook and its kernel."""
-
     private: Mapping[str, str] = field(default_factory=dict)
-    """Sources of private cells, by id."""
     variables: tuple[Variable, ...] = ()
     language: str = ""
 
@@ -48,13 +44,11 @@ class Surroundings:
     """The notebook around a cell, as a model may know it."""
 
     cells: tuple[NearbyCell, ...] = ()
-    """In order, the cell itself among them."""
     variables: tuple[Variable, ...] = ()
     """All of the kernel; tables that the cell names with their contents."""
     private: tuple[str, ...] = ()
     """Sources of private cells, which must not show up anywhere else."""
     is_private: bool = False
-    """Whether the cell itself is private."""
     language: str = ""
 
     @classmethod
@@ -68,7 +62,6 @@ class Surroundings:
         )
 
     def named_in(self, source: str) -> list[Variable]:
-        """The variables that code names, in order of appearance; no modules."""
         known = {
             variable.name: variable for variable in self.variables if variable.type != "module"
         }
@@ -134,7 +127,6 @@ def names_of(source: str) -> list[str]:
 
 @lru_cache(maxsize=1_000)
 def cell_names(source: str) -> CellNames:
-    """The global names of a cell; none if it cannot be parsed."""
     return (names_in(source) if len(source) <= _MAX_SOURCE else None) or CellNames()
 
 
