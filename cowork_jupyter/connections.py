@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .agents.run.day_account import DayAccount, meter
+from .agents.run.usage import DayAccount, meter
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, Forbidden, InvalidInput
 from .domain.health import ModelState

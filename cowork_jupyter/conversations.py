@@ -9,7 +9,6 @@ from typing import Any, Unpack
 from .agents.jobs import Jobs
 from .agents.run.steering import clear_queue
 from .bus import Journal
-from .deleted_conversations import DeletedConversations
 from .domain.contexts import Context, FoundContext, Initiator
 from .domain.errors import Conflict, InvalidInput
 from .domain.identity import now
@@ -17,6 +16,7 @@ from .domain.message_data import RoleChangeData
 from .domain.messages import Message, MessageType, TextPart
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
+from .retention import DeletedConversations
 from .store import ContextFilter, Page
 from .tools.kernel.scratch_kernel import ScratchKernels
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict
 
 from .agents.jobs import Jobs, Work
-from .agents.run.day_account import DayAccount
+from .agents.run.usage import DayAccount
 from .bus import Journal
 from .connections import Connections
 from .conversations import Conversations

@@ -24,17 +24,16 @@ from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
-from .agents.run.day_account import DayAccount
 from .agents.run.expectations import Expectations
 from .agents.run.resource_watch import ResourceWatch
 from .agents.run.tool_environment import ToolEnvironment
+from .agents.run.usage import DayAccount
 from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
-from .deleted_conversations import DeletedConversations
 from .domain.events import Event
 from .domain.operations import Observe, Operation
 from .domain.redaction import LogRedaction
@@ -64,7 +63,7 @@ from .policy.trust import Trust
 from .record import Redactor
 from .record.changes import compare
 from .record.memory import MemoryProposals
-from .retention import Retention
+from .retention import DeletedConversations, Retention
 from .roles import RoleCatalog
 from .roles.plugins import plugin_roles
 from .service import CoworkService

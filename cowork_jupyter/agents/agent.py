@@ -39,7 +39,6 @@ from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget
-from .run.day_account import DayAccount
 from .run.expectations import HeldExpectations
 from .run.figure_check import FigureCheck
 from .run.history import Mentioned
@@ -52,6 +51,7 @@ from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
 from .run.tool_environment import ToolEnvironment
 from .run.tool_runner import ToolRunner
+from .run.usage import DayAccount
 
 
 @dataclass

@@ -122,8 +122,8 @@ class Gate:
             if approved == call.digest and judgement.effect is not Effect.DENY:
                 self._pin(tool, call, anew=lasting)
                 return self._clearance(call, log, approved=True)
-            self._mention_deviation(tool, judgement, log, step)
-            self._tell(call_id, judgement, log)
+            self._report_deviation(tool, judgement, log, step)
+            self._report(call_id, judgement, log)
             if judgement.effect is Effect.ALLOW:
                 self._pin(tool, call)
                 return self._clearance(call, log)
@@ -141,25 +141,19 @@ class Gate:
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
             approved, lasting = call.digest, ruling.scope != ONCE
 
-    def _tell(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
-        deciding_verdict, tool = judgement.deciding, judgement.call.tool
-        verdict = judgement.decision().decision
-        self.observe(
-            Decided(
-                call_id, verdict, tool, deciding_verdict.reason, deciding_verdict.scope, log.job_id
-            )
-        )
+    def _report(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
+        counted, tool = judgement.deciding, judgement.call.tool
+        decision = judgement.decision().decision
+        self.observe(Decided(call_id, decision, tool, counted.reason, counted.scope, log.job_id))
         if logger.isEnabledFor(logging.DEBUG):
-            parts = [f"{each.reason}:{each.effect}" for each in judgement.verdicts]
+            parts = [f"{verdict.reason}:{verdict.effect}" for verdict in judgement.verdicts]
             logger.debug("decision %s parts=%s", call_id, ",".join(parts))
 
     def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
         """Raise Conflict for a path that the user has renamed. Nor may the running job, which knows
         the file by its old name, create another one under it.
         """
-        path = next(
-            (candidate for candidate in paths_of(given) if not self._exists(candidate)), None
-        )
+        path = next((named for named in paths_of(given) if not self._exists(named)), None)
         if path is None:
             return
         store = log.journal.store
@@ -198,20 +192,6 @@ class Gate:
         """Tools that a run cannot use without asking, because of a rule."""
         return not_unasked(self.rules.for_job(log.context_id, log.job_id), tools)
 
-    def _surroundings(self, log: RunLog, step: PlanStep | None) -> DecisionContext:
-        return DecisionContext(
-            anchors=self._anchors,
-            rules=self.rules.for_job(log.context_id, log.job_id),
-            grant=Grant.of(step) if step else None,
-            confined=self.confined,
-            unattended=self._unattended(log),
-        )
-
-    def _unattended(self, log: RunLog) -> RuleSet:
-        """The policy of the run, where it stands in for somebody who could be asked."""
-        nobody = isinstance(self.approver, NobodyApproves)
-        return self.rules.policy_of(log.job_id) if nobody else RuleSet()
-
     def _judge(
         self,
         tool: Tool,
@@ -220,8 +200,16 @@ class Gate:
         log: RunLog,
         step: PlanStep | None,
     ) -> Judgement:
-        call = self._resolve(tool, given, preview)
-        return judge(log.role, call, self._surroundings(log, step))
+        # The policy of a headless run stands in for somebody who could be asked.
+        headless = isinstance(self.approver, NobodyApproves)
+        context = DecisionContext(
+            anchors=self._anchors,
+            rules=self.rules.for_job(log.context_id, log.job_id),
+            grant=Grant.of(step) if step else None,
+            confined=self.confined,
+            unattended=self.rules.policy_of(log.job_id) if headless else RuleSet(),
+        )
+        return judge(log.role, self._resolve(tool, given, preview), context)
 
     def _resolve(
         self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
@@ -320,7 +308,7 @@ class Gate:
             digest=call.digest,
         )
 
-    def _mention_deviation(
+    def _report_deviation(
         self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
     ) -> None:
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:

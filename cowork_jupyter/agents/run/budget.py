@@ -16,9 +16,15 @@ from ...llm.reader import ReplyReader
 from ...llm.tokens import TokenCounter
 from ..ask.user import User
 from ..log import RunLog
-from .day_account import DayAccount, DayLimitReached
 from .limits import GO_ON, RunLimits, go_on_question, reset_question
-from .usage import count_pictures, estimate_usage, message_text, with_cost
+from .usage import (
+    DayAccount,
+    DayLimitReached,
+    count_pictures,
+    estimate_usage,
+    message_text,
+    with_cost,
+)
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
 

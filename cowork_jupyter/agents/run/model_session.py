@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ...domain.events import ReasoningStreamed, TextStreamed
 from ...domain.message_data import TextData
 from ...domain.messages import Message
-from ...domain.notices import Notice
+from ...domain.notices import Notice, ReplyProgress, Restart
 from ...domain.replies import ToolCalls
 from ...domain.settings import ToolProtocol
-from ...llm.chunks import ModelRequest, ReasoningChunk, Restarted
+from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, Restarted, TextChunk, ToolCallChunk
 from ...llm.client import LanguageModel
 from ...llm.code_reply import with_code, with_tagged_calls
 from ...llm.conversation import to_api_messages, to_native_messages
@@ -25,17 +26,82 @@ from ...llm.history import cost_of, has_gaps, older_half
 from ...llm.known_models import KnownModels
 from ...llm.protocols import CODE_TEMPERATURES
 from ...llm.reader import ReplyReader
-from ...llm.reply import Reply
+from ...llm.reply import Delta, Reply, TextDelta
 from ...llm.tokens import TokenCounter
 from ...llm.vision import MAX_SENT, VisionSupport
 from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Accounting, JobBudget
-from .history import Asides, LookUp, PastMessages, SentHistory
+from .history import Asides, LookUp, PastMessages, SentHistory, Summariser
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
-from .reply_stream import ReplyEvents, WritingProgress
-from .summary import Summariser
+
+_INTERVAL = 2.0
+"""Seconds between two reports; a reply that is there sooner needs none."""
+
+_CHARACTERS = 4
+"""Per token, about, for servers that send many tokens in one piece."""
+
+
+class ReplyEvents:
+    def __init__(self, log: RunLog) -> None:
+        self.log = log
+        self._has_begun = False
+
+    def show(self, deltas: list[Delta]) -> None:
+        """Show the first words at once, later ones in batches."""
+        for delta in deltas:
+            kind = TextStreamed if isinstance(delta, TextDelta) else ReasoningStreamed
+            self.log.stream(kind, delta.text, at_once=not self._has_begun)
+            self._has_begun = True
+
+    def say_restarted(self, chunk: Restarted) -> None:
+        """What was shown of this reply is void; the card takes it back."""
+        said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
+        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
+
+
+@dataclass
+class WritingProgress:
+    limits: RunLimits
+    log: RunLog
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self.limits.begin_reply()
+        self._pieces = self._characters = 0
+        self._since = self._reported = 0.0
+
+    def watch(self, chunk: Chunk) -> None:
+        """Account for a chunk. Raises LimitReached if the reply is too long."""
+        match chunk:
+            case TextChunk(text) | ReasoningChunk(text) | ToolCallChunk(arguments=text):
+                self._add(text)
+            case Restarted():
+                self._begin()
+
+    def _add(self, text: str) -> None:
+        self._pieces += 1
+        self._characters += len(text)
+        written = max(self._pieces, self._characters // _CHARACTERS)
+        # Tokens are guessed here, so nobody is cut off who keeps to the window.
+        now = self.limits.progressed(written, 2 * self.window if self.window else None)
+        if self._pieces == 1:
+            self._since = self._reported = now
+        elif now - self._reported >= _INTERVAL:
+            self._reported = now
+            self.log.event(
+                ReplyProgress(
+                    tokens=written,
+                    rate=round(written / (now - self._since), 1),
+                    turns_left=self.limits.turns_left,
+                    seconds_left=round(self.limits.seconds_left, 1),
+                )
+            )
+
 
 HISTORY_TOKENS = 24_000
 """Sent of the conversation, unless the model turns out to take less."""

@@ -15,7 +15,7 @@ import pytest
 from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.run.budget import JobBudget
-from cowork_jupyter.agents.run.day_account import DayAccount, meter
+from cowork_jupyter.agents.run.usage import DayAccount, meter
 from cowork_jupyter.domain.contexts import Job, Usage
 from cowork_jupyter.domain.errors import Forbidden
 from cowork_jupyter.domain.roles import AgentRole

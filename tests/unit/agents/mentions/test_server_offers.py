@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.mentions.server_offers import Gap, find_gap, parse_address
+from cowork_jupyter.agents.mentions.completion import Gap, find_gap, parse_address
 
 BOOKS = "lib://{shelf}/{title}.txt"
 
