@@ -348,7 +348,7 @@ class CoworkService:
         log = RunLog(self.journal, context_id or "", "", role)
         return self.factory.tools.gate.check(log, found, parameters).decision()
 
-    def guest_desk(
+    def mcp_guests(
         self, role: AgentRole, owner: str = "", policy: Mapping[str, Any] | None = None
     ) -> McpGuests:
         """Lets foreign agents call our tools, in conversations of that owner's.

@@ -11,15 +11,15 @@ import pytest_asyncio
 
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.mentions import completion
-from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, rank
+from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, Gap, find_gap, parse_address, rank
 from cowork_jupyter.agents.mentions.targets import CompletionItem, CompletionItems
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.tools.kernel.state import Variables
 from cowork_jupyter.workspace import Workspace
-from tests.scripted import ScriptedServer
 
+from ....scripted import ScriptedServer
 from ..helpers import bench_with
 from .test_lookup import NOTEBOOK, Desk, OneKernel
 
@@ -118,3 +118,43 @@ async def test_a_slow_kernel_holds_nothing_up_and_is_not_asked_twice(
     assert found.items == []
     slow.free.set()
     assert await texts(desk, "@ra") == ["@rate"]
+
+
+BOOKS = "lib://{shelf}/{title}.txt"
+
+
+@pytest.mark.parametrize(
+    ("template", "written", "gap"),
+    [
+        (BOOKS, "", Gap("lib://")),
+        (BOOKS, "lib:", Gap("lib://")),
+        (BOOKS, "lib://", Gap("lib://", "shelf", "", "/")),
+        (BOOKS, "lib://po", Gap("lib://", "shelf", "po", "/")),
+        (
+            BOOKS,
+            "lib://poems/O",
+            Gap("lib://poems/", "title", "O", ".txt", (("shelf", "poems"),), True),
+        ),
+        (BOOKS, "web://", None),
+        ("lib://{+path}", "lib://a/b", Gap("lib://", "path", "a/b", "", (), True)),
+        ("lib://all{?query}", "lib://all", None),
+        ("lib://fixed", "lib://", None),
+    ],
+)
+def test_a_gap(template: str, written: str, gap: Gap | None) -> None:
+    assert find_gap(template, written) == gap
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("@", ""),
+        ("@li", ""),
+        ("@lib:a b", "a b"),
+        ('@"lib:a', "a"),
+        ("@web:a", None),
+        ("@df", None),
+    ],
+)
+def test_an_address_at_a_server(typed: str, address: str | None) -> None:
+    assert parse_address(typed, "lib") == address
