@@ -1,12 +1,12 @@
-"""The bus: stored events, brought to everyone who watches, as they come.
+"""The bus: delivers stored events to subscribers as they come.
 
-The store is the truth and the bus only a short cut. A subscriber takes the next event
-from its small queue if that is the very next one, and else reads on in the store. So it
-sees every event once and in order, however slow it is, whatever order threads publish
-in, and however small its queue.
+The store is the truth and the bus only a short cut. A subscriber takes the next event from its
+small queue if that is the very next one, and else reads on in the store. So it sees every event
+once and in order, however slow it is, whatever order threads publish in, and however small its
+queue.
 
-Events that another process stores in the same file wake nobody here. They are seen, in
-their place, with the next event published here or on the next subscription.
+Events that another process stores in the same file wake nobody here. They are seen, in their place,
+with the next event published here or on the next subscription.
 """
 
 from __future__ import annotations
@@ -27,22 +27,17 @@ PAGE_SIZE = 256
 
 
 class EventSource(Protocol):
-    """What the bus needs of the store."""
-
-    def events(self, context_id: str, after: int, limit: int) -> list[Event]:
-        """Stored events after a place, oldest first."""
+    def events(self, context_id: str, after: int, limit: int) -> list[Event]: ...
 
 
 class EventBus:
-    """Wakes subscribers when an event was stored."""
-
     def __init__(
         self,
         source: EventSource,
         observers: Iterable[Callable[[Event], None]] = (),
         queue_size: int = QUEUE_SIZE,
     ) -> None:
-        """`observers` hear of every event of every context: they must be quick, and not raise."""
+        """`observers` hear every event of every context: they must be quick, and not raise."""
         self._source = source
         self._observers = tuple(observers)
         self._queue_size = queue_size
@@ -51,7 +46,7 @@ class EventBus:
         self._closed = False
 
     def publish(self, event: Event) -> None:
-        """Show an event that is stored. From any thread; never waits for a subscriber."""
+        """Deliver a stored event. Thread-safe; never waits for a subscriber."""
         with self._lock:
             subscribers = tuple(self._subscribers.get(event.context_id, ()))
         for subscriber in subscribers:
@@ -60,7 +55,7 @@ class EventBus:
             observer(event)
 
     async def subscribe(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
-        """Every event of a context after a place: first those stored, then each as it comes.
+        """Every event of a context after `after`: first those stored, then each as it comes.
 
         Ends when the bus closes. To leave early, cancel the task or `aclose` the iterator.
         """
@@ -82,7 +77,7 @@ class EventBus:
             self._remove(context_id, subscriber)
 
     def close(self) -> None:
-        """End all subscriptions. What they have not seen yet stays in the store."""
+        """End all subscriptions. Undelivered events stay in the store."""
         with self._lock:
             self._closed = True
             everybody = [each for group in self._subscribers.values() for each in group]
@@ -106,7 +101,7 @@ class EventBus:
 
 
 class _Subscriber:
-    """One watcher's queue. Offered to from any thread, taken from in its own event loop."""
+    """One subscriber's queue. Offered to from any thread, taken from in its own event loop."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -117,7 +112,6 @@ class _Subscriber:
         self._awake = asyncio.Event()
 
     def offer(self, event: Event) -> None:
-        """Queue an event; when there is no room, forget the queue and remember that."""
         with self._lock:
             was_empty = not self._queue and not self._overflowed
             if len(self._queue) == self._size:
@@ -129,14 +123,13 @@ class _Subscriber:
             self.wake()
 
     def take(self) -> tuple[list[Event], bool]:
-        """All that is queued, and whether something was forgotten."""
         with self._lock:
             taken, self._queue = self._queue, []
             overflowed, self._overflowed = self._overflowed, False
         return taken, overflowed
 
     async def news(self, after: int) -> tuple[list[Event], bool]:
-        """Wait for events. Those that follow directly, and whether others are missing."""
+        """Wait for events. Returns those that follow directly, and whether others are missing."""
         await self._awake.wait()
         self._awake.clear()
         queued, missing = self.take()
@@ -149,7 +142,6 @@ class _Subscriber:
         return following, missing
 
     def wake(self) -> None:
-        """Let the subscriber look again, from whichever thread."""
         if _running_loop() is self._loop:
             self._awake.set()
             return
@@ -165,10 +157,10 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class Journal:
-    """Store, then show: the one way in which something is made known.
+    """Store, then publish: the only way in which something is made known.
 
-    The database is opened when it is first needed, and what an earlier crash left behind is put
-    in order then: to look at a service's health opens none.
+    The database is opened when first needed, and what a crash left behind is recovered then: a
+    health check opens none.
     """
 
     def __init__(
@@ -204,7 +196,6 @@ class Journal:
         return self._opened[1]
 
     def close(self) -> None:
-        """End all subscriptions and let go of the file."""
         if "_opened" in self.__dict__:
             self._streamed.close()
             self.bus.close()
@@ -217,17 +208,15 @@ class Journal:
         job_id: str | None = None,
         task_id: str | None = None,
     ) -> Event:
-        """Make one event known."""
         with self.transaction() as tx:
             return tx.append_event(context_id, data, job_id, task_id)
 
     def record_message(self, message: Message) -> Event:
-        """Make one message known."""
         with self.transaction() as tx:
             return tx.append_message(message)
 
     async def until_free(self) -> None:
-        """Wait while another process writes, so that what is stored next need not."""
+        """Wait while another process writes, so that the next transaction need not."""
         if "_opened" in self.__dict__:
             await self.store.until_free()
 
@@ -241,7 +230,7 @@ class Journal:
         *,
         at_once: bool = False,
     ) -> None:
-        """Make known what a model writes, soon and in pieces; `at_once` if nobody else writes."""
+        """Record what a model writes, soon and in pieces; `at_once` if nobody else writes."""
         if at_once and self.store.is_free():
             self.record(context_id, kind(text=text), job_id, task_id)
         else:
@@ -249,9 +238,9 @@ class Journal:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Change state and append events; once all of it is stored, the events are shown.
+        """Change state and append events; once all of it is stored, the events are published.
 
-        What was streamed before comes before.
+        What was streamed before comes first.
         """
         with self._one_at_a_time:
             with self.store.transaction() as tx:

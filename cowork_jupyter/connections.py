@@ -1,4 +1,6 @@
-"""Chooses what answers, and remembers what the user chose. Configuration always comes first."""
+"""Which model is connected. The configuration comes first, then what the user chose, else the
+guide.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .agents.run.day_account import DayAccount, metered
+from .agents.run.usage import DayAccount, meter
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, Forbidden, InvalidInput
 from .domain.health import ModelState
@@ -30,21 +32,20 @@ if TYPE_CHECKING:
     from .local.model import LocalModel
 
 SECTION = "model"
-"""What the user's settings file calls the choice: `{"local"}`, or `{"base_url", "model"}` and
-perhaps `{"small_model", "provider"}`."""
+"""Of the user's settings file: `{"local"}`, or `{"base_url", "model"}` and perhaps `{"small_model",
+"provider"}`.
+"""
 
 
 class Connections:
-    """The connection there is now."""
-
     def __init__(self, settings: Settings) -> None:
         self._configured = settings.connection
         self.administrator = Administrator(settings.administrator_settings)
-        """Who has the last word about which models may be asked."""
+        """Has the last word about which models may be asked."""
         self._file = SettingsFile(settings.user_settings)
         self._keys = Keys()
         self.mask = Mask()
-        """Hides every key that is known here, and those in the environment."""
+        """Hides every known key, and those in the environment."""
         self._environment_keys = settings.keys
         self._small_model = settings.small_model
         self._hide(settings.api_key, *settings.keys.values())
@@ -52,7 +53,7 @@ class Connections:
 
     @property
     def is_configured(self) -> bool:
-        """Whether the configuration names a model, so that nothing is to be chosen here."""
+        """Whether the configuration names a model, so that none can be chosen here."""
         return not self._configured.is_guide
 
     def current(self) -> Connection:
@@ -72,7 +73,6 @@ class Connections:
         small_model: str = "",
         provider: str = "",
     ) -> Connection:
-        """What was typed, as a connection that nobody uses yet."""
         self._check_open()
         address = base_url.rstrip("/")
         if gap := re.search(r"\{(\w+)\}", address):
@@ -109,7 +109,7 @@ class Connections:
         return self.current()
 
     def with_small_model(self, name: str) -> Connection:
-        """The chosen server with another small model, as a connection that nobody uses yet."""
+        """The current connection with another small model, not in use yet."""
         self._check_open()
         current = self.current()
         if not current.base_url:
@@ -117,7 +117,6 @@ class Connections:
         return replace(current, small_model=name)
 
     def _check_open(self) -> None:
-        """Refuse to choose where the configuration has chosen."""
         if self.is_configured:
             fields = self._configured.fields
             raise Conflict(
@@ -127,7 +126,6 @@ class Connections:
             )
 
     def forget(self) -> Connection:
-        """Go back to the guide; the key goes too."""
         before = self.current()
         if before.source == "chosen":
             self._keys.drop(before.base_url)
@@ -135,13 +133,11 @@ class Connections:
         return self.current()
 
     def secrets(self) -> list[str]:
-        """Every key that is known here."""
         environment = filter(is_real_key, self._environment_keys.values())
         typed = [key for key in (self._configured.api_key, *self._keys.all()) if key]
         return list(dict.fromkeys([*typed, *environment]))
 
     def has_environment_key(self, provider: Provider) -> bool:
-        """Whether the variable is set that usually holds this provider's key."""
         return provider.key_variable in self._environment_keys
 
     def _read(self, chosen: object) -> Connection:
@@ -162,9 +158,9 @@ class Connections:
         )
 
     def _key(self, address: str, provider: str) -> str:
-        """The key that is kept for an address, else the chosen provider's own one.
+        """The key stored for an address, else the chosen provider's from the environment.
 
-        That one stands in the environment, and is for that provider's address alone.
+        The latter is used for that provider's address alone.
         """
         key = self._keys.get(address)
         whose = provider_at(address)
@@ -191,9 +187,7 @@ class CurrentModel:
         day: DayAccount | None = None,
         observe: Observe = unobserved,
     ) -> None:
-        """`options`: what the user wants every request to say. `day`: who counts what is used.
-        `observe` hears of each call.
-        """
+        """`options` go into every request. `day` counts usage. `observe` hears of each call."""
         self._connections = connections
         self._options = options
         self._day = day
@@ -211,13 +205,13 @@ class CurrentModel:
         return self._connections.current().is_guide
 
     async def aclose(self) -> None:
-        """Let go of all that was ever asked."""
+        """Close every model that was ever used."""
         for model in self._made.values():
             await model.aclose()
         self._made.clear()
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
-        """Ask, and yield the answer as it comes. Whoever asks a model asks here."""
+        """Ask, and yield the answer as it comes. Every request to a model goes through here."""
         name = request.model or self.name
         self._connections.administrator.check_model(name)
         hidden = self._connections.mask.everywhere(request.messages)
@@ -226,10 +220,10 @@ class CurrentModel:
         chunks = observed(answer, self._observe, model=name, job_id=request.job_id)
         if self._day is None or not self._day.is_limited or self.is_guide:
             return chunks
-        return metered(chunks, request, self._count, partial(self._day.add, model=name))
+        return meter(chunks, request, self._count, partial(self._day.add, model=name))
 
     def check_direct(self, model: str) -> None:
-        """Refuse a request that goes past us, so that nobody would count what it uses."""
+        """Refuse a request that bypasses us, so that nobody would count its usage."""
         self._connections.administrator.check_model(model or self.name)
         if self._day and self._day.is_limited:
             raise Forbidden(
@@ -239,14 +233,14 @@ class CurrentModel:
             )
 
     def local_state(self) -> ModelState | None:
-        """How a model of one's own stands, loading too; None where another one answers."""
+        """The state of a local model, loading included; None if another one is connected."""
         if self._connections.current().local is None:
             return None
         self._model()
         return self._local[self._connections.current()].server.state()
 
     async def address(self) -> Connection:
-        """Where it can be asked directly; a model of one's own is started for that."""
+        """Where it can be asked directly; a local model is started for that."""
         connection = self._connections.current()
         if connection.local is None:
             return connection
@@ -282,7 +276,7 @@ class CurrentModel:
 
 
 def state_of(connection: Connection) -> ModelState:
-    """How a connection stands, by one look at it that starts nothing."""
+    """The state of a connection, without starting anything."""
     if connection.local:
         from .local.model import LocalServer
 
@@ -291,7 +285,9 @@ def state_of(connection: Connection) -> ModelState:
 
 
 def try_out(proposed: Connection) -> Connection:
-    """The same with its model's name, once its server has taken key and model; else says why."""
+    """The connection with its model's name, once the server accepts key and model. Raises
+    InvalidInput.
+    """
     state = look(proposed)
     if state.ready and state.name:
         found = replace(proposed, model=state.name)
@@ -311,7 +307,7 @@ def try_out(proposed: Connection) -> Connection:
 
 
 def check_small_model(proposed: Connection) -> None:
-    """Refuse a small model that the server does not have, and say which it has."""
+    """Raise InvalidInput with the server's models if it does not have the small one."""
     if not proposed.small_model:
         return
     named = replace(proposed.fields, model="Small model")

@@ -1,4 +1,4 @@
-"""Conversations: begun, named, read, handed to another role, and removed."""
+"""Conversations: created, named, read, switched to another role, and deleted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, Unpack
 from .agents.jobs import Jobs
 from .agents.run.steering import clear_queue
 from .bus import Journal
-from .deleted_conversations import DeletedConversations
 from .domain.contexts import Context, FoundContext, Initiator
 from .domain.errors import Conflict, InvalidInput
 from .domain.identity import now
@@ -17,6 +16,7 @@ from .domain.message_data import RoleChangeData
 from .domain.messages import Message, MessageType, TextPart
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
+from .retention import DeletedConversations
 from .store import ContextFilter, Page
 from .tools.kernel.scratch_kernel import ScratchKernels
 
@@ -25,8 +25,6 @@ MAX_TITLE = 80
 
 @dataclass(frozen=True)
 class Conversations:
-    """All of one workspace."""
-
     journal: Journal
     jobs: Jobs
     prompts: BasePrompts
@@ -63,31 +61,27 @@ class Conversations:
         return self.journal.store.context(context_id)
 
     def owner(self, context_id: str) -> str:
-        """Who made a conversation; empty if that is not known."""
         return self.journal.store.owner(context_id)
 
     def workspace_of(self, context_id: str) -> str:
-        """The folder in which a conversation was begun; empty if that is not known."""
         return self.journal.store.workspace(context_id)
 
     def page(
         self, after: int | None = None, limit: int = 100, **which: Unpack[ContextFilter]
     ) -> Page[FoundContext]:
-        """Conversations, newest first; with an owner, only theirs and nobody's."""
+        """Newest first; with an owner, only theirs and those without one."""
         return self.journal.store.contexts(after, limit, **which)
 
     def messages(self, context_id: str, after: int = 0, limit: int = 200) -> Page[Message]:
-        """What was said, whole, oldest first."""
         self.get(context_id)
         return self.journal.store.messages(context_id, after, limit)
 
     def change(self, context_id: str, **change: str | bool) -> Context:
-        """Rename a conversation, pin it, or the like; what runs in it goes on as it began."""
+        """Update fields such as title or pin; what runs goes on as it began."""
         changed = self.get(context_id).model_copy(update=change)
         return self.journal.store.save_context(changed)
 
     def choose_prompt(self, context_id: str, prompt_id: str) -> Context:
-        """Begin system prompts with another base prompt, from the next message on."""
         if not self._base_prompt(prompt_id).trusted:
             raise InvalidInput(
                 f"system_prompt_id: '{prompt_id}' came with the workspace and is not trusted yet. "
@@ -106,17 +100,16 @@ class Conversations:
         return found
 
     def name_after(self, context_id: str, request: str) -> None:
-        """A conversation without a name is known by what was asked first."""
         self.change(context_id, title=_title(request))
 
     def names(self, context: Context) -> list[str | None]:
-        """What cells of its notebook call it: its title, and nothing if nobody has given it one."""
+        """What cells of its notebook call it: its title, or None if nobody has given it one."""
         first = self.journal.store.goal(context.id)
         is_named = context.title and (first is None or context.title != _title(first.text))
         return [context.title] if is_named else [context.title, None]
 
     async def delete(self, context_id: str) -> None:
-        """Remove a conversation, for good in some minutes; what runs in it is stopped first."""
+        """Delete it, for good in some minutes; what runs in it is stopped first."""
         with self.journal.transaction() as tx:
             clear_queue(tx, context_id)  # else it would begin another job
         running = self.journal.store.active_job(context_id)
@@ -134,7 +127,9 @@ class Conversations:
         confirm: bool = False,
         by: Initiator = "person",
     ) -> Context:
-        """Let the conversation go on in another role, from the next message on."""
+        """Continue in another role, from the next message on. Raises Conflict while a job runs,
+        unless confirmed.
+        """
         running = self.journal.store.active_job(context_id)
         if running and not confirm:
             raise Conflict(
@@ -147,7 +142,7 @@ class Conversations:
         return self.record_role(context_id, role, by)
 
     def record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
-        """The same, for whoever has stopped what ran, or lets it run."""
+        """Like `switch_role`, for callers that have stopped what ran, or let it run."""
         before = self.get(context_id)
         after = before.model_copy(update={"role": role, "updated_at": now()})
         said = f"The role is now {role.spec.label}."

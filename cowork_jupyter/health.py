@@ -1,4 +1,4 @@
-"""Looks at what the agent needs from this machine and says in plain words what is missing."""
+"""Checks what the agent needs from this machine and says in plain words what is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .workspace.sandbox.sandbox import available_sandbox
 
 
 def describe(settings: Settings, model: ModelState, problems: Iterable[Problem] = ()) -> Health:
-    """The whole picture. `problems` are those that only the host can see."""
+    """`problems` are those that only the host can see."""
     return Health(
         version=__version__,
         model=model,
@@ -25,7 +25,6 @@ def describe(settings: Settings, model: ModelState, problems: Iterable[Problem] 
 
 
 def folder_problems(settings: Settings) -> Iterator[Problem]:
-    """What is wrong with the folders the agent works in and keeps its records in."""
     workspace, records = settings.workspace, settings.database.parent
     if not HOLDS_FOLDERS:
         yield Problem(code="unsupported_system", message=NOT_HELD)
@@ -50,9 +49,9 @@ def folder_problems(settings: Settings) -> Iterator[Problem]:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether a file can really be made there; permission bits alone mislead for root.
+    """Whether a file can really be created there; permission bits alone mislead for root.
 
-    The file has no name where the system can do that, so nobody sees it come and go.
+    The file has no name where the system supports that, so nobody sees it come and go.
     """
     try:
         with tempfile.TemporaryFile(dir=folder):

@@ -1,4 +1,4 @@
-"""Jobs as they begin: within the limits, with a model to ask, on the card they belong to."""
+"""Creates jobs: within the limits, with a model to ask, on the card they belong to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict
 
 from .agents.jobs import Jobs, Work
-from .agents.run.day_account import DayAccount
+from .agents.run.usage import DayAccount
 from .bus import Journal
 from .connections import Connections
 from .conversations import Conversations
@@ -21,12 +21,9 @@ from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 
 
 class JobTerms(TypedDict, total=False):
-    """What can be said of any job that is asked for."""
-
     policy: Mapping[str, Any] | None
-    """Rules that count for this job only."""
     model: str | None
-    """With which the conversation goes on."""
+    """With which the conversation continues."""
     origin: RequestOrigin
 
 
@@ -42,7 +39,7 @@ class NewJobs:
     def make(
         self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
     ) -> Job:
-        """A job that says what it is. On another's card it goes on with what that card is about."""
+        """Make a job. On another job's card it continues with what that card is about."""
         self.refuse_beyond_limits(context)
         card = self.card(context, origin.card_id) if origin.card_id else None
         return Job(
@@ -59,7 +56,7 @@ class NewJobs:
         )
 
     def refuse_beyond_limits(self, context: Context) -> None:
-        """What the administrator does not allow does not begin."""
+        """Raise Forbidden for what the administrator does not allow."""
         connection = self.connections.current()
         if not connection.is_guide:
             self.connections.administrator.check_model(context.model or connection.model)
@@ -80,7 +77,6 @@ class NewJobs:
         facts: Mapping[str, bool | str] = MappingProxyType({}),
         pictures: Sequence[ImagePart] = (),
     ) -> Message:
-        """Store what the user asked for, and begin what it takes."""
         known = {"cell_id": job.cell_id, **facts}
         message = Message(
             context_id=context.id,
@@ -95,7 +91,7 @@ class NewJobs:
         return message.model_copy(update={"job_id": job.id})
 
     def context(self, context_id: str, model: str | None) -> Context:
-        """A conversation as it goes on: with another model, if one was chosen and nothing runs."""
+        """The conversation, switched to another model if one was chosen and nothing runs."""
         context = self.conversations.get(context_id)
         if not model or model == context.model or self.journal.store.active_job(context.id):
             return context

@@ -1,4 +1,4 @@
-"""The operator's log: one line for each operation, and the operations that events tell of."""
+"""The operator's log: one line for each operation, and the operations derived from events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ logger = logging.getLogger(__name__)
 
 
 def log_operation(operation: Operation) -> None:
-    """Write its line; where it goes, the host says."""
     logger.info("%s", operation.line())
 
 
@@ -26,14 +25,11 @@ class _Running:
 
 
 class JobWatch:
-    """Observes events, and tells when jobs begin and end."""
-
     def __init__(self, observe: Observe) -> None:
         self._observe = observe
         self._running: dict[str, _Running] = {}
 
     def __call__(self, event: events.Event) -> None:
-        """Look at one event; most are about something else."""
         match event.data:
             case events.JobStarted() as started:
                 self._running[started.job_id] = _Running(started, time.monotonic())

@@ -1,4 +1,4 @@
-"""Keeping the record small: old conversations go, and so does the room they took."""
+"""Removes conversations for good: deleted ones after a few minutes, unused ones after some days."""
 
 from __future__ import annotations
 
@@ -9,17 +9,81 @@ from datetime import UTC, datetime, timedelta
 
 from .bus import Journal
 from .checkpoints import LazyCheckpointStore
+from .domain.contexts import Context
 from .domain.errors import CoworkError
 
 logger = logging.getLogger(__name__)
 
+UNDO_SECONDS = 10 * 60.0
+_MARGIN = 0.01
+"""Seconds: stored times are in milliseconds, so they may be slightly behind."""
+
+
+class DeletedConversations:
+    """What was deleted, until its time is up: also across a restart."""
+
+    def __init__(
+        self, journal: Journal, checkpoints: LazyCheckpointStore, undo_seconds: float = UNDO_SECONDS
+    ) -> None:
+        self._journal = journal
+        self._checkpoints = checkpoints
+        self._kept_for = timedelta(seconds=undo_seconds)
+        self._removing: asyncio.Task[None] | None = None
+
+    def contexts(self) -> list[tuple[Context, str]]:
+        """Those that can be restored, each with its time of deletion; newest first."""
+        deadline = self._deadline()
+        return [entry for entry in self._journal.store.deleted_contexts() if entry[1] >= deadline]
+
+    def add(self, context_id: str) -> None:
+        with self._journal.transaction() as tx:
+            tx.set_context_aside(context_id)
+        self.remove_in_time()
+
+    def restore(self, context_id: str) -> Context:
+        with self._journal.transaction() as tx:
+            return tx.restore_context(context_id)
+
+    def remove_in_time(self) -> None:
+        """Schedule removal for good, once the time is up."""
+        if self._removing is None or self._removing.done():
+            self._removing = asyncio.get_running_loop().create_task(self._remove_each())
+
+    async def close(self) -> None:
+        """The rest is removed by whoever opens the database next."""
+        if self._removing:
+            self._removing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._removing
+
+    async def _remove_each(self) -> None:
+        try:
+            while kept := self._journal.store.deleted_contexts():
+                _, oldest = kept[-1]
+                due = datetime.fromisoformat(oldest) + self._kept_for - datetime.now(UTC)
+                await asyncio.sleep(max(due.total_seconds(), 0) + _MARGIN)
+                await self.remove_overdue()
+        except CoworkError as error:  # a full disk, say; the next start tries again
+            logger.warning("Deleted conversations are not removed yet: %s", error)
+
+    async def remove_overdue(self) -> None:
+        with self._journal.transaction() as tx:
+            removed = tx.remove_deleted(self._deadline())
+        for context_id in removed:
+            await self._checkpoints.forget_context(context_id)
+
+    def _deadline(self) -> str:
+        """What was deleted before this is gone."""
+        return _time_before(self._kept_for)
+
+
 DAY = 24 * 3600.0
 _BETWEEN = 0.05
-"""Seconds between two steps, for everybody else who writes."""
+"""Seconds between two steps, for other writers."""
 
 
 class Retention:
-    """Looks after the record when it is opened, and then once a day."""
+    """Runs when the database is opened, and then once a day."""
 
     def __init__(self, journal: Journal, checkpoints: LazyCheckpointStore, days: int) -> None:
         """With 0 `days` all conversations stay."""
@@ -29,12 +93,11 @@ class Retention:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """From now on; in the background."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._each_day())
 
     async def close(self) -> None:
-        """Leave the rest to whoever opens the record next."""
+        """The rest is done by whoever opens the database next."""
         if self._task:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -51,9 +114,7 @@ class Retention:
             await asyncio.sleep(DAY)
 
     async def remove_unused(self, days: float) -> list[str]:
-        """Delete conversations that nobody has used for so long, for good; gives their ids."""
-        then = datetime.now(UTC) - timedelta(days=days)
-        since = then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        since = _time_before(timedelta(days=days))
         removed: list[str] = []
         while context_id := self._remove_one(since):
             removed.append(context_id)
@@ -64,7 +125,7 @@ class Retention:
         return removed
 
     def _remove_one(self, since: str) -> str | None:
-        """One transaction each, which looks once more: it may have been used just now."""
+        """One transaction each, which checks once more: it may have been used just now."""
         with self._journal.transaction() as tx:
             found = tx.unused_contexts(since, limit=1)
             for context_id in found:
@@ -72,9 +133,15 @@ class Retention:
         return found[0] if found else None
 
     async def give_back(self) -> None:
-        """Give the room that nothing is in back to the disk, a little at a time."""
+        """Give free pages back to the disk, a little at a time."""
         more = True
         while more and self._journal.store.free_bytes():
             with self._journal.transaction() as tx:
                 more = tx.give_back()
             await asyncio.sleep(_BETWEEN)
+
+
+def _time_before(delta: timedelta) -> str:
+    """In the store's time format."""
+    then = datetime.now(UTC) - delta
+    return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -12,21 +12,24 @@ from typing import Any, Unpack
 from .agents.agent import AgentFactory
 from .agents.ask.inquiries import Inquiries
 from .agents.delegation import DELEGATE, check_delegation
-from .agents.expectations import Expectations
-from .agents.following import as_guidance
 from .agents.guests import McpGuests
 from .agents.jobs import Jobs
 from .agents.log import RunLog
-from .agents.mentions.commands import called_prompt, called_skill
+from .agents.mentions.commands import (
+    WrittenPrompt,
+    fetch_prompt,
+    parse_prompt_call,
+    parse_skill_call,
+)
 from .agents.mentions.completion import Completion
-from .agents.mentions.prompts import WrittenPrompt, written
-from .agents.plan.assumptions import Settlement, settle
-from .agents.plan.plans import Plans
+from .agents.plan.plans import Plans, Settlement, settle
 from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
-from .agents.run.cell_watching import CellWatch
+from .agents.run.delivery import as_guidance
+from .agents.run.expectations import Expectations
 from .agents.run.outcome import Outcome
 from .agents.run.steering import clear_queue, queue_message
+from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import Checkpoints
@@ -63,12 +66,6 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CoworkService:
-    """What hosts can ask of Cowork and tell it to do.
-
-    Its fields are the parts that `build_service` makes; hosts ask those directly that need no more
-    than themselves.
-    """
-
     settings: Settings
     interactive: bool
     journal: Journal
@@ -105,7 +102,7 @@ class CoworkService:
         await self.closing.aclose()
 
     def job_ended(self, job: Job) -> None:
-        """What the user said while it ran, and no turn of it has read, begins the next job."""
+        """Start the next job with queued messages that no turn of this one has read."""
         self.proposals.job_ended(job)
         self.checkpoints.recorder.job_ended(job.id)
         if self.factory.watch:
@@ -125,7 +122,6 @@ class CoworkService:
             clear_queue(tx, job.context_id)
 
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
-        """How this installation is doing; `problems` are what only the host can see."""
         declared = self.role_catalog.problems()
         settled = self.connections.administrator.problems(self.connections.current().model)
         known = [*self.workflows.known_problems(), *declared, *self.rules.problems(), *settled]
@@ -136,18 +132,17 @@ class CoworkService:
         return describe(self.settings, state, [*problems, *known])
 
     def redactor(self) -> Redactor:
-        """Knows what to keep out of files that are given to others."""
+        """Removes secrets from files that are given to others."""
         return Redactor.of(self.settings, self.connections.secrets())
 
     def start_instructions(self, *, show: bool) -> tuple[str, str]:
-        """Write a first `AGENTS.md`, which its author trusts at once; or only show it."""
+        """Write a first `AGENTS.md`, trusted at once; or only show it."""
         text = first_instructions(self.factory.tools.workspace)
         if not show:
             self.trust.add(self.instructions.create(text))
         return FILE_NAME, text
 
     def roles(self) -> list[RoleView]:
-        """Every role, as cards and menus show them."""
         permitted = self.factory.tools.registry.permitted
         return [
             RoleView.of(role, [tool.name for tool in permitted(role)] + _team_tools(role))
@@ -155,7 +150,6 @@ class CoworkService:
         ]
 
     def addressee(self, context: Context) -> AgentRole:
-        """Who gets the next message of a conversation."""
         return self.role_catalog.living(self.journal.store.addressee(context))
 
     def send_message(
@@ -170,10 +164,10 @@ class CoworkService:
         prompt: WrittenPrompt | None = None,
         **terms: Unpack[JobTerms],
     ) -> Message:
-        """Say something to the agent; it works on it in a job of its own.
+        """Send a message to the agent, which works on it in a new job.
 
-        The stored message carries the job's id. To `replan` is to ask for the same goal once more:
-        who answers by rules need not understand the words. A `skill` is one to follow. A `prompt`
+        The stored message carries the job's id. `replan` asks for the same goal once more: a model
+        that answers by rules need not understand the text. A `skill` is one to follow. A `prompt`
         of a server is sent instead of the text that calls it.
         """
         if prompt:
@@ -202,10 +196,12 @@ class CoworkService:
         pictures: Sequence[ImagePart] = (),
         **terms: Unpack[JobTerms],
     ) -> Message:
-        """The same for words that may call a skill, or a prompt of a server, and nothing else."""
-        call = called_prompt(text, self.mcp.names())
-        prompt = await written(call, self.mcp) if call else None
-        skill, said = called_skill(text, self.skills)
+        """Like `send_message`, for text that may call a skill or a server's prompt, and nothing
+        else.
+        """
+        call = parse_prompt_call(text, self.mcp.names())
+        prompt = await fetch_prompt(call, self.mcp) if call else None
+        skill, said = parse_skill_call(text, self.skills)
         return self.send_message(
             context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
         )
@@ -218,9 +214,9 @@ class CoworkService:
         owner: str = "",
         by: Initiator = "person",
     ) -> Message:
-        """Begin one of the ready-made actions; without a context, in a new one of the owner's.
+        """Start a workflow; without a context, in a new one of the owner's.
 
-        The agent works on its request. A plan that is ready needs no agent: it is shown at once.
+        The agent works on its request. A ready plan needs no agent: it is shown at once.
         """
         workflow = self.workflows.current().named(name)
         given = workflow.validated(parameters)
@@ -249,7 +245,7 @@ class CoworkService:
     def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
     ) -> tuple[str, AgentRole, str]:
-        """A whole system prompt with its id and role, as the context's newest request has it."""
+        """The system prompt for the context's newest request, with its id and role."""
         # Without a conversation the marks are those of none, so that it is the same each time.
         context = Context(id="") if context_id is None else self.conversations.get(context_id)
         is_prompt = self.prompts.find(prompt_id) is not None
@@ -269,10 +265,10 @@ class CoworkService:
     def settle_assumption(
         self, context_id: str, said: Settlement
     ) -> tuple[list[Assumption], str | None]:
-        """Store what the user says of an assumption; all of the same plan or answer as they stand.
+        """Store what the user says of an assumption. Returns all of the same plan or answer.
 
-        A correction goes to the planner, in a new job, whose id comes second; a job that is under
-        way reads it as it reads all that is said meanwhile.
+        A correction goes to the planner, in a new job, whose id comes second; a running job reads
+        it like any queued message.
         """
         self.conversations.get(context_id)
         settled = settle(self.plans, context_id, said)
@@ -309,7 +305,6 @@ class CoworkService:
         return job
 
     async def reproduce(self, context_id: str, job_id: str | None = None) -> Reproduction:
-        """Check that the conversation's notebook runs, on the card of that job if one is named."""
         context = self.conversations.get(context_id)
         card = self.new_jobs.card(context, job_id) if job_id else None
         return await self.reproductions.start(context, card)
@@ -317,19 +312,18 @@ class CoworkService:
     def suggest(
         self, context_id: str, request: SuggestionRequest
     ) -> AsyncGenerator[SuggestionEvent, None]:
-        """Code or words for one cell, as they come; nothing is changed and no job begins."""
+        """Code or text for one cell, streamed; nothing is changed and no job starts."""
         context = self.conversations.get(context_id)
         self.new_jobs.refuse_beyond_limits(context)
         return self.suggestions.stream(context, request, self.new_jobs.with_model)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:
-        """What the user has said and no agent has read yet."""
         self.conversations.get(context_id)
         return self.journal.store.queued_messages(context_id)
 
     async def move_file(self, old: str, new: str) -> None:
-        """The user has renamed or moved a file, or a folder: conversations, plans, runs, cells to
-        decide about and what can be taken back go along. What was said and done stays as it was.
+        """The user has renamed or moved a file or folder: update conversations, plans, runs, cell
+        changes and checkpoints. What was said and done stays as it was.
         """
         with self.journal.transaction() as tx:
             tx.move_file(old, new)
@@ -351,10 +345,10 @@ class CoworkService:
         log = RunLog(self.journal, context_id or "", "", role)
         return self.factory.tools.gate.check(log, found, parameters).decision()
 
-    def guest_desk(
+    def mcp_guests(
         self, role: AgentRole, owner: str = "", policy: Mapping[str, Any] | None = None
     ) -> McpGuests:
-        """Where agents of others call our tools, in conversations of that owner's.
+        """Lets foreign agents call our tools, in conversations of that owner's.
 
         A `policy` holds rules for their calls only.
         """
@@ -367,7 +361,6 @@ class CoworkService:
         return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
-        """The full record of a conversation, as a file that can be given to others."""
         store, tools = self.journal.store, self.factory.tools.registry
         redactor = self.redactor()
         return await asyncio.to_thread(

@@ -1,4 +1,4 @@
-"""Builds the service: makes every part with what it needs, and says how all of them end."""
+"""Builds the service: makes every part with what it needs, and registers how each is closed."""
 
 from __future__ import annotations
 
@@ -12,31 +12,28 @@ from functools import partial
 from typing import Protocol
 
 from .agents.agent import AgentFactory, ModelAccess
-from .agents.ask.attendance import WhenAttended
 from .agents.ask.gate import Gate
-from .agents.ask.inquiries import Inquiries
+from .agents.ask.inquiries import Inquiries, WhenAttended
 from .agents.ask.user import Nobody, NobodyApproves
-from .agents.expectations import Expectations
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
 from .agents.log import RunLog
 from .agents.mentions.completion import Completion
-from .agents.notebook.lookup import allowed_workspace
 from .agents.plan.plans import Plans
 from .agents.plan.reuse import Reuse
 from .agents.pools.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
-from .agents.run.cell_watching import CellWatch
-from .agents.run.day_account import DayAccount
+from .agents.run.expectations import Expectations
 from .agents.run.resource_watch import ResourceWatch
 from .agents.run.tool_environment import ToolEnvironment
+from .agents.run.usage import DayAccount
+from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
-from .deleted_conversations import DeletedConversations
 from .domain.events import Event
 from .domain.operations import Observe, Operation
 from .domain.redaction import LogRedaction
@@ -64,7 +61,7 @@ from .policy.trust import Trust
 from .record import Redactor
 from .record.changes import compare
 from .record.memory import MemoryProposals
-from .retention import Retention
+from .retention import DeletedConversations, Retention
 from .roles import RoleCatalog
 from .roles.catalog import plugin_roles
 from .service import CoworkService
@@ -95,8 +92,8 @@ def build_service(
     """The service of one workspace. No file is opened and nothing is started before it is needed.
 
     `interactive` says whether somebody can be asked, or how to find out each time. If not, what
-    would ask is denied, and nothing waits. `observers` hear of every event, `operators` of what
-    is logged and counted.
+    would ask is denied, and nothing waits. `observers` hear every event, `operators` what is logged
+    and counted.
     """
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
 
@@ -114,8 +111,8 @@ def build_service(
     _keep_out_of_logs(connections, closing)
 
     def take_up_what_was_left() -> None:
-        """Checkpoints of tools that were cut off, and what was deleted; in the background, since
-        it may take a while.
+        """Recover checkpoints of tools that were cut off, and remove what was deleted; in the
+        background, since it may take a while.
         """
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
             loop = asyncio.get_running_loop()
@@ -250,7 +247,7 @@ def build_service(
         plans=plans,
         reproductions=Reproductions(factory, jobs),
         suggestions=Suggestions(factory),
-        expectations=Expectations(factory),
+        expectations=Expectations(factory.tools, journal),
         workflows=workflows,
         reuse=Reuse(plans, workflows),
         checkpoints=checkpoints,
@@ -275,14 +272,13 @@ def build_service(
 
 
 def _is_hidden(factory: AgentFactory, path: str) -> bool:
-    """Whether an agent would have to ask before it reads a file."""
     log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
-    return allowed_workspace(factory.tools, log, "read_file", path) is None
+    return factory.tools.unasked_workspace(log, "read_file", path=path) is None
 
 
 def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:
-    """A user's setting gives commands the network unasked; not where an administrator has rules
-    about it.
+    """A user's setting gives commands the network unasked, unless an administrator has rules about
+    it.
     """
     ruled = any(
         rule.scope is Scope.ADMIN and rule.names(NETWORK) and rule.counts_as is not Effect.ALLOW
@@ -293,7 +289,7 @@ def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:
 
 
 def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:
-    """Keys, in whatever our loggers write."""
+    """Mask keys in whatever our loggers write."""
     log = logging.getLogger(__package__)
     handler = LogRedaction(connections.mask, log)
     log.addHandler(handler)

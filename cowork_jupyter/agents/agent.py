@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ..bus import Journal
 from ..domain.connection import Connection
 from ..domain.contexts import Context, Job
 from ..domain.errors import NotFound
-from ..domain.guidance import Guidance, GuidanceUsed
+from ..domain.guidance import GuidanceUsed
 from ..domain.message_data import TextData
 from ..domain.messages import Message
 from ..domain.notices import Notice
@@ -27,74 +26,45 @@ from ..llm.prompt import PromptParts, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
 from ..mcp.client.servers import McpServers
 from ..roles import RoleCatalog
-from ..tools.base import Tool
-from ..tools.registry import ToolRegistry, find_tools_in
-from .delegation import Delegation
+from ..tools.base import Tool, ToolResult
+from ..tools.find_tools import find_tools_in
+from ..tools.registry import ToolRegistry
+from .delegation import Delegation, delegate_tool
 from .log import RunLog
-from .mentions.lookup import Mentioned, head_of, look_up
+from .mentions.lookup import head_of, look_up
 from .mentions.reach import Reach
 from .notebook.lookup import describe_notebook_context
 from .pools.pool import AsyncioPool, WorkerPool
-from .prompting import PromptSources, described, request_for
-from .run.answer_form import AnswerForm
-from .run.budget import Budget, JobBudget
-from .run.day_account import DayAccount
+from .prompting import PromptSources, describe_tool, request_for
+from .run.answer_form import AnswerForm, wanted_files
+from .run.budget import JobBudget
 from .run.expectations import HeldExpectations
 from .run.figure_check import FigureCheck
+from .run.history import Mentioned
 from .run.limits import RunLimits
 from .run.loop import AgentLoop
+from .run.model_request import RequestForm
 from .run.model_session import ModelSession
 from .run.outcome import Outcome
-from .run.request_form import RequestForm
 from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
 from .run.tool_environment import ToolEnvironment
 from .run.tool_runner import ToolRunner
-from .run.wanted_files import wanted_files
+from .run.usage import DayAccount
 
 
 @dataclass
 class ModelAccess:
-    """Who is asked, and what is known of them by now."""
-
     model: LanguageModel
     counter: TokenCounter = field(default_factory=TokenCounter)
     vision: VisionSupport = field(default_factory=VisionSupport)
-    """Knows which models can be shown pictures."""
     known: KnownModels = field(default_factory=KnownModels)
     connection: Callable[[], Connection] = Connection
 
     @property
     def small_model(self) -> str:
-        """Who summarises and completes; empty for the model itself."""
+        """For summaries and completions; empty for the model itself."""
         return self.connection().small_model
-
-
-@dataclass
-class CurrentParts:
-    """What a run's prompt is made of now: it may find tools, or change the protocol."""
-
-    parts: PromptParts
-    log: RunLog
-
-    def become(self, parts: PromptParts) -> RequestForm:
-        self.parts = parts
-        return self.form
-
-    @property
-    def form(self) -> RequestForm:
-        """The same as requests have it."""
-        parts = self.parts
-        return RequestForm(
-            system=render_prompt(parts),
-            protocol=parts.protocol,
-            arguments=request_for(parts, in_task=self.log.task_id is not None),
-            tools=frozenset(tool.spec.name for tool in parts.tools),
-            runs_code=parts.runs_code,
-            memory="\n".join(
-                guidance.text for guidance in parts.guidance if guidance.about.kind == "memory"
-            ),
-        )
 
 
 @dataclass
@@ -107,25 +77,18 @@ class AgentFactory:
     llm: ModelAccess
     prompts: PromptSources
     pool: WorkerPool = field(default_factory=AsyncioPool)
-    """Where large tables are read."""
     mcp: McpServers | None = None
-    """Whose resources messages can point at."""
     watch: ResourceWatch | None = None
-    """Hears of changes of the resources that jobs have read."""
     skills: Skills = field(default_factory=Skills)
-    """What messages can call with `/`."""
     roles: RoleCatalog = field(default_factory=RoleCatalog)
     day: DayAccount | None = None
-    """What all jobs of a day have used."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
-        """The system prompt that this role gets in this context."""
         role = self.roles.living(role)
         base = self.prompts.base.find(context.system_prompt_id)
-        return render_prompt(self._parts(role, context, request, base, self.tools.registry))
+        return render_prompt(self.parts(role, context, request, base, self.tools.registry))
 
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
-        """The account of a job; whoever runs the job makes one, for all that works in it."""
         log = RunLog(self.journal, job.context_id, job.id, role)
         day = None if self.llm.model.is_guide else self.day
         return JobBudget(job, self.settings, log, self.tools.user, day)
@@ -136,134 +99,31 @@ class AgentFactory:
         role: AgentRole,
         job_id: str,
         request: str,
-        budget: Budget,
+        budget: JobBudget,
         task_id: str | None = None,
         step: PlanStep | None = None,
         registry: ToolRegistry | None = None,
     ) -> Outcome:
-        """Let an agent of this role work on what is newest in the context.
+        """Let an agent of this role work on the newest request in the context.
 
         `step` is the step of an approved plan that it carries out, which grants what it says;
-        `registry` has the tools where a step's run elsewhere.
+        `registry` has the tools if those of a step run elsewhere.
         """
         role = self.roles.living(role)
         log = RunLog(self.journal, context.id, job_id, role, task_id)
-        offered = (
-            self.pool.with_large_tables(self.tools.registry, log) if registry is None else registry
-        )
+        if registry is None:
+            registry = self.pool.with_large_tables(self.tools.registry, log)
         context = context.model_copy(update={"notebook": log.notebook})
-        limits = RunLimits(budget.settings)
-        with limits.waiting():
-            await offered.prepare(role)
-            await self.llm.known.look()
-        base = self.prompts.base.usable(context.system_prompt_id)
-        current = CurrentParts(self._parts(role, context, request, base, offered), log)
-
-        def reform(protocol: ToolProtocol) -> RequestForm:
-            parts = self._parts(role, context, request, base, offered, protocol)
-            return current.become(parts)
-
-        if not role.is_known:
-            log.event(_role_unknown(role))
-        if not current.parts.base:
-            log.event(_prompt_missing(context.system_prompt_id))
-        if guidance := self._guided_by(current.parts):
-            log.event(GuidanceUsed(items=guidance))
-        resources = JobResources(self.watch, log) if self.watch else None
-        where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
-        tables = await describe_tables(self.tools, log, request)
-        session = ModelSession(
-            model=self.llm.model,
-            log=log,
-            limits=limits,
-            budget=budget,
-            request_form=current.form,
-            reform=reform,
-            frame=self.prompts.frames.of(context.id),
-            model_name=context.model or "",
-            counter=self.llm.counter,
-            known=self.llm.known,
-            small_model=self.llm.small_model,
-            vision=self.llm.vision,
-            note="\n\n".join(filter(None, [where, tables.text])),
-            form=AnswerForm.of(request) if step is None else AnswerForm(),
-            is_about_tables=tables.is_asked_about,
-            is_step=step is not None,
-            look_up=partial(self._look_up, log, resources),
-        )
-        if task_id is None:
-            await session.look_up_mentions(self.journal.store.goal(context.id, job_id))
-        registry = self._with_delegation(offered, context, log, limits, budget)
-        if current.parts.others:
-            registry = self._with_find_tools(registry, current, session)
-        figures = FigureCheck(
-            log,
-            registry,
-            self.tools.gate.notebooks,
-            self.tools.workspace,
-            session.notes,
-            may_object=not self.llm.model.is_guide,
-        )
-        tools = replace(self.tools, registry=registry)
-        runner = ToolRunner(tools, log, step, limits.waiting, figures=figures)
-        if resources:
-            runner.follow = resources.follow
-        async with self.tools.recorded_job(job_id, role):
-            wanted = self._wanted_files(request, runner) if step is None else ()
-            held = self.held_expectations() if _answers_for_tables(role, task_id) else None
-            user = self.tools.user
-            loop = AgentLoop(
-                *(log, session, runner, figures, user, limits, budget, wanted, held),
-                agents=self.prompts.externals.all(),
-                templates=self.prompts.fitting_templates(role, request),
-                resources=resources,
-            )
-            return await loop.run()
-
-    async def _look_up(
-        self, log: RunLog, resources: JobResources | None, message: Message, room: int
-    ) -> Mentioned:
-        """What a message of the user points at, and the skill that it calls."""
-        reach, count = self.reach(log, log.notebook), self.llm.counter
-        if resources:
-            reach = replace(reach, follow=resources.follow)
-        said = message.data if isinstance(message.data, TextData) else TextData()
-        # What a server wrote points at nothing: only the user may have things read unasked.
-        found = await look_up(reach, "" if said.prompt else message.text, room, count)
-        called = said.skill
-        if called and not self.llm.model.is_guide:  # which reads no guidance
-            found.guidance = self._called_skill(log, called, room)
-        return found
-
-    def _called_skill(self, log: RunLog, name: str, room: int) -> str:
-        try:
-            skill = self.skills.open(name)
-        except NotFound as gone:  # switched off, or changed, since it was called
-            return f"The user wants the skill '{name}' followed. {gone.message}"
-        text = head_of(body_of(skill), room, self.llm.counter)
-        log.event(GuidanceUsed(items=[guidance_of(skill, self.llm.counter(text))]))
-        return f"The user wants the skill '{name}' followed:\n\n{text}\n\n"
+        return await _AgentRun(self, context, request, log, budget, step, registry).run()
 
     def reach(self, log: RunLog, notebook: str | None) -> Reach:
-        """What mentions can be about, as far as the log's role may read it unasked."""
+        """What mentions can refer to, as far as the log's role may read it unasked."""
         return Reach(self.tools, log, notebook, self.mcp)
 
     def held_expectations(self) -> HeldExpectations:
-        """What a run, or the execution of a plan, is held to."""
         return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
 
-    def _guided_by(self, parts: PromptParts) -> list[Guidance]:
-        """That a skill is listed is not yet a use of it, and the guide reads no instructions."""
-        unread = {"skill", "instructions"} if self.llm.model.is_guide else {"skill"}
-        return [guidance.about for guidance in parts.guidance if guidance.about.kind not in unread]
-
-    def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
-        """The guide says itself what it wrote; who may not write is asked for nothing."""
-        permits = runner.log.role.permits([Permission.CREATE_FILES])
-        may_write = permits and not self.llm.model.is_guide
-        return wanted_files(request, runner.exists) if may_write else ()
-
-    def _parts(
+    def parts(
         self,
         role: AgentRole,
         context: Context,
@@ -272,58 +132,205 @@ class AgentFactory:
         registry: ToolRegistry,
         protocol: ToolProtocol | None = None,
     ) -> PromptParts:
-        log = RunLog(self.journal, context.id, "", role)
-        nothing = self.budget(Job(context_id=context.id), role)
-        limits = RunLimits(self.settings)
-        whole = self._with_delegation(registry, context, log, limits, nothing)
-        permitted = whole.permitted(role)
+        """What the prompt of a run consists of; its tools are only described, not called."""
+        if role.spec.delegates_to:
+            registry = registry.plus(delegate_tool(self.prompts.externals, _not_called))
+        permitted = registry.permitted(role)
         denied = self.tools.gate.denied_tools(context.id, [tool.name for tool in permitted])
         tools = [tool for tool in permitted if tool.name not in denied]
-        finder = find_tools_in(registry, lambda _query, _tools: {})  # only to describe it
+        finder = find_tools_in(registry, lambda _query, _tools: {})
         model = context.model or self.llm.model.name
         protocol = protocol or self.llm.known.protocol(self.settings.tool_protocol, model)
         return self.prompts.parts(role, context, request, base, tools, finder, protocol)
 
-    def _with_delegation(
-        self,
-        registry: ToolRegistry,
-        context: Context,
-        log: RunLog,
-        limits: RunLimits,
-        budget: Budget,
-    ) -> ToolRegistry:
-        """The tools there are for this run: a role that leads has one more."""
-        if not log.role.spec.delegates_to:
-            return registry
-        externals = self.prompts.externals
-        delegation = Delegation(self.run, self.tools, externals, context, log, limits, budget)
-        return registry.plus(delegation.tool())
 
-    def _with_find_tools(
-        self, registry: ToolRegistry, current: CurrentParts, session: ModelSession
-    ) -> ToolRegistry:
-        """All tools, and the one that finds them."""
+@dataclass
+class _AgentRun:
+    factory: AgentFactory
+    context: Context
+    request: str
+    log: RunLog
+    budget: JobBudget
+    step: PlanStep | None
+    registry: ToolRegistry
+
+    def __post_init__(self) -> None:
+        self.limits = RunLimits(self.budget.settings)
+        self.resources: JobResources | None = None
+
+    async def run(self) -> Outcome:
+        factory, log = self.factory, self.log
+        with self.limits.waiting():
+            await self.registry.prepare(log.role)
+            await factory.llm.known.look()
+        self.base = factory.prompts.base.usable(self.context.system_prompt_id)
+        self.parts = self._make_parts()
+        self._report()
+        if factory.watch:
+            self.resources = JobResources(factory.watch, log)
+        session = await self._session()
+        if log.task_id is None:
+            await session.look_up_mentions(factory.journal.store.goal(log.context_id, log.job_id))
+        runner = self._runner(session)
+        async with factory.tools.recorded_job(log.job_id, log.role):
+            return await self._loop(session, runner).run()
+
+    def _make_parts(self, protocol: ToolProtocol | None = None) -> PromptParts:
+        about = (self.log.role, self.context, self.request, self.base)
+        return self.factory.parts(*about, self.registry, protocol)
+
+    def _report(self) -> None:
+        role, prompt_id = self.log.role, self.context.system_prompt_id
+        if not role.is_known:
+            self.log.event(_role_unknown(role))
+        if not self.parts.base:
+            self.log.event(_prompt_missing(prompt_id))
+        # That a skill is listed is not yet a use of it, and the guide reads no instructions.
+        unread = {"skill", "instructions"} if self._is_guide else {"skill"}
+        used = [text.about for text in self.parts.guidance if text.about.kind not in unread]
+        if used:
+            self.log.event(GuidanceUsed(items=used))
+
+    @property
+    def _is_guide(self) -> bool:
+        return self.factory.llm.model.is_guide
+
+    async def _session(self) -> ModelSession:
+        factory, llm = self.factory, self.factory.llm
+        tools, log, request = factory.tools, self.log, self.request
+        where = await describe_notebook_context(tools, log, factory.settings, llm.counter)
+        tables = await describe_tables(tools, log, request)
+        return ModelSession(
+            model=llm.model,
+            log=log,
+            limits=self.limits,
+            budget=self.budget,
+            request_form=self._form(),
+            reform=self._reform,
+            frame=factory.prompts.frames.of(self.context.id),
+            model_name=self.context.model or "",
+            counter=llm.counter,
+            known=llm.known,
+            small_model=llm.small_model,
+            vision=llm.vision,
+            note="\n\n".join(filter(None, [where, tables.text])),
+            form=AnswerForm.of(request) if self.step is None else AnswerForm(),
+            is_about_tables=tables.is_asked_about,
+            is_step=self.step is not None,
+            look_up=self._look_up,
+        )
+
+    def _form(self) -> RequestForm:
+        parts = self.parts
+        memory = (text.text for text in parts.guidance if text.about.kind == "memory")
+        return RequestForm(
+            system=render_prompt(parts),
+            protocol=parts.protocol,
+            arguments=request_for(parts, in_task=self.log.task_id is not None),
+            tools=frozenset(tool.spec.name for tool in parts.tools),
+            runs_code=parts.runs_code,
+            memory="\n".join(memory),
+        )
+
+    def _reform(self, protocol: ToolProtocol) -> RequestForm:
+        self.parts = self._make_parts(protocol)
+        return self._form()
+
+    async def _look_up(self, message: Message, room: int) -> Mentioned:
+        log, count = self.log, self.factory.llm.counter
+        reach = self.factory.reach(log, log.notebook)
+        if self.resources:
+            reach = replace(reach, follow=self.resources.follow)
+        said = message.data if isinstance(message.data, TextData) else TextData()
+        # What a server wrote points at nothing: only the user may have things read unasked.
+        found = await look_up(reach, "" if said.prompt else message.text, room, count)
+        if said.skill and not self._is_guide:  # which reads no guidance
+            found.guidance = self._called_skill(said.skill, room)
+        return found
+
+    def _called_skill(self, name: str, room: int) -> str:
+        try:
+            skill = self.factory.skills.open(name)
+        except NotFound as gone:  # switched off, or changed, since it was called
+            return f"The user wants the skill '{name}' followed. {gone.message}"
+        count = self.factory.llm.counter
+        text = head_of(body_of(skill), room, count)
+        self.log.event(GuidanceUsed(items=[guidance_of(skill, count(text))]))
+        return f"The user wants the skill '{name}' followed:\n\n{text}\n\n"
+
+    def _runner(self, session: ModelSession) -> ToolRunner:
+        tools = replace(self.factory.tools, registry=self._all_tools(session))
+        figures = FigureCheck(
+            self.log,
+            tools.registry,
+            tools.gate.notebooks,
+            tools.workspace,
+            session.notes,
+            may_object=not self._is_guide,
+        )
+        runner = ToolRunner(tools, self.log, self.step, self.limits.waiting, figures=figures)
+        if self.resources:
+            runner.follow = self.resources.follow
+        return runner
+
+    def _all_tools(self, session: ModelSession) -> ToolRegistry:
+        registry, factory = self.registry, self.factory
+        if self.log.role.spec.delegates_to:
+            externals = factory.prompts.externals
+            about = (self.context, self.log, self.limits, self.budget)
+            delegation = Delegation(factory.run, factory.tools, externals, *about)
+            registry = registry.plus(delegate_tool(externals, delegation.hand_over))
+        if not self.parts.others:
+            return registry
 
         def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
-            found = search_tools([described(tool) for tool in tools], query)
+            found = search_tools([describe_tool(tool) for tool in tools], query)
             # Some servers let the model call only what the request names, so it names these too.
-            new = [tool for tool in found if tool not in current.parts.tools]
-            grown = current.become(replace(current.parts, tools=[*current.parts.tools, *new]))
+            new = [tool for tool in found if tool not in self.parts.tools]
+            self.parts = replace(self.parts, tools=[*self.parts.tools, *new])
             # The prompt stays as it is, for servers that cache it.
-            session.request_form = replace(grown, system=session.request_form.system)
+            session.request_form = replace(self._form(), system=session.request_form.system)
             return {tool.spec.name: tool.line for tool in found}
 
         return registry.plus(find_tools_in(registry, search))
 
+    def _loop(self, session: ModelSession, runner: ToolRunner) -> AgentLoop:
+        factory, role = self.factory, self.log.role
+        assert runner.figures is not None
+        return AgentLoop(
+            log=self.log,
+            session=session,
+            runner=runner,
+            figures=runner.figures,
+            user=factory.tools.user,
+            limits=self.limits,
+            budget=self.budget,
+            wanted_files=self._wanted_files(runner),
+            expectations=factory.held_expectations() if self._answers_for_tables() else None,
+            agents=factory.prompts.externals.all(),
+            templates=factory.prompts.fitting_templates(role, self.request),
+            resources=self.resources,
+        )
 
-def _answers_for_tables(role: AgentRole, task_id: str | None) -> bool:
-    """Whether a run can break an expectation, and nobody looks after that but itself."""
-    can_change = role.spec.permissions - {Permission.READ_FILES} or role.spec.delegates_to
-    return task_id is None and bool(can_change)
+    def _wanted_files(self, runner: ToolRunner) -> tuple[str, ...]:
+        """The guide reports itself what it wrote; who may not write is asked for nothing."""
+        may_write = self.log.role.permits([Permission.CREATE_FILES]) and not self._is_guide
+        if self.step is not None or not may_write:
+            return ()
+        return wanted_files(self.request, runner.exists)
+
+    def _answers_for_tables(self) -> bool:
+        """Whether the run can break an expectation, and nobody but itself checks that."""
+        spec = self.log.role.spec
+        can_change = spec.permissions - {Permission.READ_FILES} or spec.delegates_to
+        return self.log.task_id is None and bool(can_change)
+
+
+async def _not_called(_role: AgentRole, _text: str, _agent: str) -> ToolResult:
+    raise AssertionError
 
 
 def _role_unknown(role: AgentRole) -> Notice:
-    """The same for a role's declaration."""
     message = (
         f"The role '{role}' is missing, or came with this folder and is not trusted yet; "
         "it may only read."

@@ -1,10 +1,10 @@
-"""Handing a task to another role: the commander's one tool."""
+"""Delegating a task to another role: the commander's one tool."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
 
@@ -21,7 +21,7 @@ from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .external.configured import ExternalAgents
 from .external.run import ExternalTask
 from .log import RunLog
-from .run.budget import Budget
+from .run.budget import JobBudget
 from .run.limits import RunLimits
 from .run.outcome import Outcome
 from .run.tool_environment import ToolEnvironment
@@ -48,24 +48,23 @@ class DelegateAnywhere(Delegate):
     ] = ""
 
 
-class RunAgent(Protocol):
-    """Lets an agent of ours work."""
+HandOver = Callable[[AgentRole, str, str], Awaitable[ToolResult]]
+RunAgent = Callable[[Context, AgentRole, str, str, JobBudget, str], Awaitable[Outcome]]
 
-    async def __call__(
-        self,
-        context: Context,
-        role: AgentRole,
-        job_id: str,
-        request: str,
-        budget: Budget,
-        task_id: str | None = None,
-    ) -> Outcome:
-        """What came of it."""
+
+def delegate_tool(externals: ExternalAgents, hand_over: HandOver) -> Tool:
+    @tool(category="team", permissions=[])
+    async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
+        """Hand a task to another role, with all it needs to know, and get its result."""
+        agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
+        return await hand_over(parameters.role, parameters.task, agent)
+
+    return replace(delegate, parameters=DelegateAnywhere if externals.all() else Delegate)
 
 
 @dataclass(frozen=True)
 class Delegation:
-    """Hands tasks of one run to other roles. A delegate cannot delegate: it has no such tool."""
+    """Delegates tasks of one run. A delegate cannot delegate further: it has no such tool."""
 
     run_agent: RunAgent
     tools: ToolEnvironment
@@ -73,26 +72,9 @@ class Delegation:
     context: Context
     log: RunLog
     limits: RunLimits
-    budget: Budget
-
-    def tool(self) -> Tool:
-        """The tool `delegate` for this run."""
-        form = DelegateAnywhere if self.externals.all() else Delegate
-
-        @tool(category="team", permissions=[])
-        async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
-            """Hand a task to another role, with all it needs to know, and get its result."""
-            agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
-            with self.limits.waiting():  # the delegate has limits of its own
-                return await self.hand_over(parameters.role, parameters.task, agent)
-
-        return replace(delegate, parameters=form)
+    budget: JobBudget
 
     async def hand_over(self, role: AgentRole, text: str, agent: str = "") -> ToolResult:
-        """Let the other role do the task, with its own rights and no more.
-
-        With an `agent`, that one of somebody else's does it, under the role.
-        """
         if not self.log.role.may_delegate_to(role):
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
@@ -115,7 +97,8 @@ class Delegation:
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
         self._record(log, task, TaskStarted.of(task))
         log.say("user", text, TaskAssignmentData(role=role, agent=agent))
-        ok, summary = await self._run(log, task, text, agent)
+        with self.limits.waiting():  # the delegate has limits of its own
+            ok, summary = await self._run(log, task, text, agent)
         log.say("assistant", summary, TaskResultData(ok=ok))
         status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
@@ -134,7 +117,7 @@ class Delegation:
                 outcome = await external.run(text, self.budget)
             else:
                 place = (self.context, log.role, log.job_id)
-                outcome = await self.run_agent(*place, text, self.budget, task_id=task.id)
+                outcome = await self.run_agent(*place, text, self.budget, task.id)
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
@@ -155,7 +138,9 @@ class Delegation:
             ],
             default=_DENY,
         )
-        if await self.tools.user.ask(question, self.log) != _ALLOW:
+        with self.limits.waiting():
+            answer = await self.tools.user.ask(question, self.log)
+        if answer != _ALLOW:
             raise Forbidden(
                 f"The user did not allow handing this to {whom}.", code="delegation_denied"
             )
@@ -167,7 +152,7 @@ class Delegation:
 
 
 def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:
-    """What would happen if this role delegated; nothing is handed over and nobody asked."""
+    """What would happen if this role delegated; nothing is delegated and nobody asked."""
     wanted = parameters.get("role")
     other = next((agent_role for agent_role in AgentRole if agent_role.value == wanted), None)
     if not role.spec.delegates_to:

@@ -1,7 +1,8 @@
-"""Agents of others that use our tools: their calls go the way that our own agents' calls go.
+"""Foreign agents that call our tools over MCP; their calls are treated like those of our own
+agents.
 
-A guest has a conversation of its own. A job runs there as long as any of its calls does, so
-each is decided about, asked about, recorded and kept like any other, and the user can stop it.
+A guest has a conversation of its own. A job runs there as long as any of its calls does, so each
+call is decided, asked about, recorded and stored as usual, and the user can stop it.
 """
 
 from __future__ import annotations
@@ -26,22 +27,21 @@ from ..tools.base import Tool, ToolResult
 from ..tools.kernel.scratch import require_notebook
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
-from .ask.guest_approver import GuestApprover
+from .ask.guest_approver import GuestApprover, Say, reporting_progress
 from .ask.inquiries import Inquiries
-from .ask.progress import Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
-from .run.call_log import Handled
+from .run.call_log import CallRecord
 from .run.outcome import Outcome
 from .run.tool_runner import ToolRunner
 
 MAX_RESULT_SIZE = 20_000
-"""Tokens of a result that are handed over; some clients take no more than a bit above."""
+"""Tokens per result; some clients take little more."""
 _MAX_NAME_LENGTH = 60
 
 
 class McpGuests:
-    """Where guests of one user call tools, all under the same role."""
+    """Guests of one user, all under the same role."""
 
     def __init__(
         self,
@@ -67,40 +67,37 @@ class McpGuests:
         self._guests: dict[str, _Guest] = {}
 
     def tools(self) -> list[Tool]:
-        """What the role may use and no rule denies as a whole."""
         permitted = self.registry.permitted(self.role)
         denied = self.factory.tools.gate.denied_tools("", [tool.name for tool in permitted])
         return [tool for tool in permitted if tool.name not in denied]
 
     async def call(self, caller: GuestCaller, tool: str, parameters: dict[str, Any]) -> ToolResult:
-        """Run one call, once it is allowed; `CoworkError` says why it was not or went wrong."""
+        """Run one call once it is allowed. Raises CoworkError if it was denied or failed."""
         name = visible(caller.name.strip())[:_MAX_NAME_LENGTH] or "another agent"
         known = self._guests.setdefault(name, _Guest(self, name))
-        handled = await known.call(ToolCall(tool=tool, parameters=parameters), caller)
-        if handled.error is not None:
-            raise handled.error
-        assert handled.result is not None
-        return _bounded(handled.result, tool)
+        record = await known.call(ToolCall(tool=tool, parameters=parameters), caller)
+        if record.error is not None:
+            raise record.error
+        assert record.result is not None
+        return _bounded(record.result, tool)
 
 
 def _bounded(result: ToolResult, tool: str) -> ToolResult:
-    """The result as a model can take it; the store has it whole."""
+    """Truncate for the model; the store has it whole."""
     hint = f"To see it, call {tool} again for a smaller part, for example fewer lines."
     return replace(result, text=cut_middle(result.text, MAX_RESULT_SIZE, estimate_tokens, hint))
 
 
 @dataclass
 class _Guest:
-    """One agent of somebody else's, known by what it calls itself."""
-
     guests: McpGuests
     name: str
     _context_id: str = ""
     _stay: _GuestJob | None = None
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def call(self, call: ToolCall, caller: GuestCaller) -> Handled:
-        """Run one call. Whoever stops waiting for it stops it."""
+    async def call(self, call: ToolCall, caller: GuestCaller) -> CallRecord:
+        """Run one call. Cancelling the wait cancels the call."""
         async with self._beginning:
             running = (await self._staying()).begin(call, caller)
         try:
@@ -110,8 +107,8 @@ class _Guest:
             raise
         if running.cancelled():
             raise CoworkError(f"{call.tool} was stopped by the user.", code="cancelled")
-        (handled,) = running.result()
-        return handled
+        (record,) = running.result()
+        return record
 
     async def _staying(self) -> _GuestJob:
         if self._stay is not None and not self._stay.over:
@@ -142,7 +139,6 @@ class _Guest:
         return stay
 
     def _context(self) -> Context:
-        """The guest's conversation; a new one if the user has removed it."""
         journal = self.guests.factory.journal
         with suppress(NotFound):
             if self._context_id:
@@ -157,29 +153,27 @@ class _Guest:
 
 
 class _GuestJob:
-    """A guest's calls from when there are any to when there are none: one job."""
+    """One job: from a guest's first call until none is running."""
 
     log: RunLog
 
     def __init__(self, guests: McpGuests) -> None:
         self._guests = guests
-        self._calls: set[asyncio.Task[list[Handled]]] = set()
+        self._calls: set[asyncio.Task[list[CallRecord]]] = set()
         self.over = False
-        """Whether it has no room for another call."""
 
-    def begin(self, call: ToolCall, caller: GuestCaller) -> asyncio.Task[list[Handled]]:
-        """Let a call run beside the others."""
+    def begin(self, call: ToolCall, caller: GuestCaller) -> asyncio.Task[list[CallRecord]]:
         running = asyncio.create_task(self._run(call, caller))
         self._calls.add(running)
         running.add_done_callback(self._calls.discard)
         return running
 
-    async def _run(self, call: ToolCall, caller: GuestCaller) -> list[Handled]:
+    async def _run(self, call: ToolCall, caller: GuestCaller) -> list[CallRecord]:
         async with reporting_progress(call.tool, caller.tell) as say:
             return await self._runner(say, caller).run([call])
 
     async def work(self, job: Job) -> Outcome:
-        """The job: it ends with the last call, or ends them all when it is stopped."""
+        """Ends with the last call, or ends them all when it is stopped."""
         guests = self._guests
         async with guests.factory.tools.recorded_job(job.id, guests.role):
             try:

@@ -1,4 +1,4 @@
-"""Jobs: one run at a time in each context, each ending in exactly one final status."""
+"""Jobs: one at a time in each context, each ending in exactly one final status."""
 
 from __future__ import annotations
 
@@ -28,18 +28,15 @@ RETRY_SECONDS = 1.0
 
 
 class Jobs:
-    """Starts, cancels and ends jobs."""
-
     def __init__(self, journal: Journal, on_end: Callable[[Job], None] | None = None) -> None:
         self._journal = journal
         self._on_end = on_end
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopping: set[asyncio.Task[None]] = set()
         self.closing = False
-        """Whether the service is being stopped: what is cancelled now can be resumed."""
+        """Whether the service is stopping: what is cancelled now can be resumed."""
 
     def start(self, job: Job, message: Message | None, work: Work) -> Job:
-        """Store the job with the message that asked for it, if one did, and begin its work."""
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, job.context_id)
             tx.save_job(job)
@@ -49,7 +46,6 @@ class Jobs:
         return self._begin(job, work)
 
     def restart(self, stopped: Job, work: Work) -> Job:
-        """Let a job that had stopped run again, under its own id."""
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, stopped.context_id)
             fresh = {"status": status_of(tx, stopped.id), "error": None, "completed_at": None}
@@ -63,16 +59,13 @@ class Jobs:
         _refuse_if_busy(self._journal.store, context_id)
 
     def get(self, job_id: str) -> Job:
-        """One job with its tasks."""
         return self._journal.store.job(job_id)
 
     def of(self, context_id: str) -> list[Job]:
-        """The jobs of a conversation, oldest first."""
         self._journal.store.context(context_id)
         return self._journal.store.jobs(context_id)
 
     def working(self) -> list[Job]:
-        """The jobs that run here and wait for nobody."""
         found: list[Job] = []
         for job_id in tuple(self._running):
             with suppress(NotFound):  # the conversation was deleted, and the job with it
@@ -86,25 +79,23 @@ class Jobs:
         return job
 
     def _forget(self, job_id: str, ended: asyncio.Task[None]) -> None:
-        """Whoever saw the job end may have let it run again by now; then that run stays."""
+        """The job may have been restarted by now; then that run stays registered."""
         self._stopping.discard(ended)
         if self._running.get(job_id) is ended:
             del self._running[job_id]
 
     async def cancel(self, job_id: str) -> Job:
-        """Stop a job and wait until it has stopped. One that has ended stays as it ended."""
+        """Stop a job and wait until it has stopped. No effect on one that has ended."""
         await self._stop(job_id)
         return self._journal.store.job(job_id)
 
     async def wait(self, job_id: str) -> Job:
-        """The job once it has ended."""
         task = self._running.get(job_id)
         if task:
             await asyncio.wait([task])
         return self._journal.store.job(job_id)
 
     async def close(self) -> None:
-        """Interrupt everything that runs; it can be resumed later."""
         self.closing = True
         await self._stop(*self._running)
 
@@ -136,9 +127,9 @@ class Jobs:
                 self._on_end(self._journal.store.job(job.id))
 
     async def _end_once_possible(self, job: Job, outcome: Outcome) -> bool:
-        """With a full disk the end cannot be stored, and the job would look at work for ever.
+        """Retry while the end cannot be stored (a full disk): the job would seem to run for ever.
 
-        Says whether it has ended; if not, the service stops, and the next one puts it in order.
+        Returns False if the service stops first; the next one then recovers the job.
         """
         task = asyncio.current_task()
         assert task is not None
@@ -176,7 +167,6 @@ class Jobs:
 
 
 def _announce(tx: Transaction, job: Job) -> None:
-    """Tell what has started with all that it is, so that nobody has to guess."""
     facts = job.model_dump(exclude={"id", "context_id", "usage", "tasks"})
     tx.append_event(job.context_id, JobStarted(job_id=job.id, **facts), job.id)
 

@@ -1,4 +1,4 @@
-"""Where a run writes down what happens: events and messages, marked with whose they are."""
+"""Where a run records events and messages, marked as its own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from ..store import Streamed, Transaction
 
 @dataclass(frozen=True)
 class RunLog:
-    """The journal as one run sees it."""
-
     journal: Journal
     context_id: str
     job_id: str
@@ -26,28 +24,27 @@ class RunLog:
 
     @property
     def notebook(self) -> str | None:
-        """The notebook that the conversation belongs to, by the name it has now."""
+        """The notebook of the conversation, by its current name."""
         return self.journal.store.context(self.context_id).notebook
 
     @property
     def mask(self) -> Mask:
-        """Hides what is written down nowhere."""
         return self.journal.store.mask
 
     def event(self, data: EventData) -> Event:
         return self.journal.record(self.context_id, data, self.job_id, self.task_id)
 
     def stream(self, kind: Streamed, text: str, *, at_once: bool = False) -> None:
-        """Make known what the model writes, as it comes."""
         whose = (self.context_id, self.job_id, self.task_id)
         self.journal.stream(kind, text, *whose, at_once=at_once)
 
     def append(self, tx: Transaction, data: EventData) -> None:
-        """Make something known together with other changes."""
         tx.append_event(self.context_id, data, self.job_id, self.task_id)
 
     def message(self, speaker: MessageRole, text: str, data: Data | None = None) -> Message:
-        """A message of this run, not stored yet. What it is, its data says; else plain words."""
+        """A message of this run, not stored yet. Its data determine its type; plain text
+        without.
+        """
         data = data or TextData()
         return Message(
             context_id=self.context_id,
@@ -61,7 +58,6 @@ class RunLog:
         )
 
     def say(self, speaker: MessageRole, text: str, data: Data | None = None) -> Message:
-        """Store a message of this run."""
         message = self.message(speaker, text, data)
         self.journal.record_message(message)
         return message

@@ -1,4 +1,4 @@
-"""What the system prompt of a run is made of."""
+"""Collects what the system prompt of a run consists of."""
 
 from __future__ import annotations
 
@@ -24,32 +24,25 @@ from ..workflows import Template, Templates
 from .external.configured import ExternalAgents
 
 _THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
-"""What small models are told of first: code of theirs does most of the rest."""
+"""What small models are told about first: their code does most of the rest."""
 MAX_TEMPLATES = 3
-"""Saved plans that a planner is shown."""
 
 
 class GuidanceFinder(Protocol):
-    """One kind of guidance: instructions, skills, memory."""
-
     def texts(
         self, role: AgentRole, context: Context, request: str, profile: PromptProfile
     ) -> Iterable[GuidanceText]:
-        """What of it goes into a prompt. A thin one has room for little."""
+        """What of it goes into a prompt. A thin prompt has little room."""
         ...
 
 
 @dataclass
 class PromptSources:
-    """Where prompts get what they say."""
-
     settings: Settings
     base: BasePrompts = field(default_factory=BasePrompts)
     templates: Templates = field(default_factory=Templates)
     frames: Frames = field(default_factory=Frames)
-    """Marks off what others wrote."""
     externals: ExternalAgents = field(default_factory=ExternalAgents)
-    """Agents of others that work can be handed to."""
     guidance: Sequence[GuidanceFinder] = ()
 
     def parts(
@@ -62,7 +55,7 @@ class PromptSources:
         finder: Tool,
         protocol: ToolProtocol,
     ) -> PromptParts:
-        """What the prompt is made of; with the `finder` if not all tools fit into it."""
+        """Choose the parts of the prompt; with the `finder` if not all tools fit."""
         runs_code = any(tool.name == RUN_CODE for tool in tools)
         profile = _profile(self.settings.prompt_profile, protocol)
         if protocol == "code" and not (runs_code and role.spec.commands_may_write):
@@ -74,7 +67,7 @@ class PromptSources:
         tools = [tool for tool in tools if tool.name != READ_SKILL]
         parts = PromptParts(
             role=role,
-            tools=[described(finder)],
+            tools=[describe_tool(finder)],
             others=len(tools),
             base=_base_text(base, profile),
             protocol=protocol,
@@ -93,14 +86,15 @@ class PromptSources:
         if profile == "thin":
             # The same tools for every request, so that servers find the prompt in their cache.
             tools, request = sorted(tools, key=_thin_order), ""
-        chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
+        chosen, others = choose_tools(
+            list(map(describe_tool, tools)), request, room_for_tools(parts)
+        )
         if not any(text.about.kind == "skill" for text in parts.guidance):
             openers = []
-        offered_tools = [*chosen, *map(described, openers), *(parts.tools if others else ())]
+        offered_tools = [*chosen, *map(describe_tool, openers), *(parts.tools if others else ())]
         return replace(parts, tools=offered_tools, others=others)
 
     def fitting_templates(self, role: AgentRole, request: str) -> list[Template]:
-        """The few saved plans that fit the request, for those who make plans."""
         if "plan" not in role.spec.formats:
             return []
         by_outline = {item.outline: item for item in self.templates.listing().items}
@@ -131,21 +125,19 @@ def _thin_order(tool: Tool) -> int:
     return _THIN_TOOLS.index(tool.name) if tool.name in _THIN_TOOLS else len(_THIN_TOOLS)
 
 
-def described(tool: Tool) -> DescribedTool:
-    """A tool as the prompt describes it."""
-    return _described(tool.category, tool.name, tool.description, tool.parameters)
+def describe_tool(tool: Tool) -> DescribedTool:
+    return _describe(tool.category, tool.name, tool.description, tool.parameters)
 
 
 @lru_cache(maxsize=1024)
-def _described(
+def _describe(
     category: str, name: str, description: str, parameters: type[ToolParameters]
 ) -> DescribedTool:
-    """Made once, because making a schema takes milliseconds. Nobody changes it."""
+    """Cached, because making a schema takes milliseconds. Must not be mutated."""
     return DescribedTool(category, ToolSpec(name, description, parameters.model_json_schema()))
 
 
 def request_for(parts: PromptParts, *, in_task: bool) -> dict[str, Any]:
-    """What a request says beside its messages: which tools and forms of answers there are."""
     specs = [tool.spec for tool in parts.tools]
     formats = parts.role.spec.formats
     return request_arguments(parts.protocol, specs, (*formats, "result") if in_task else formats)

@@ -1,9 +1,11 @@
-"""Running notebooks anew, each in a job of its own on the card that asked for it."""
+"""Checks that notebooks run from top to bottom in a new kernel, and for hidden state."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 from ..checkpoints import ToolUse
 from ..domain.contexts import Context, Job, JobKind
@@ -12,17 +14,109 @@ from ..domain.expectations import is_about_files
 from ..domain.message_data import Reproduction, TextData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
+from ..domain.reproduction import FailedCell, HiddenState, Reproduction
 from ..domain.roles import Permission
-from ..tools.kernel.state import Ran
+from ..effects.checking import CheckedExpectation, broken_in_words
+from ..effects.checking import in_words as expected
+from ..tools.kernel.state import Code, Ran
+from ..tools.notebook.hidden import hidden_state
+from ..tools.notebook.state import CellState, NotebookState
 from .agent import AgentFactory
 from .jobs import Jobs
-from .reproduction import Trial, in_words
 from .run.outcome import Outcome
+
+_ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act|ask)\b")
+MAX_HIDDEN = 50
+MAX_ERROR = 2000
+
+
+@dataclass
+class Trial:
+    notebook: NotebookState
+    state: Reproduction
+    code: Sequence[CellState] = field(default_factory=list)
+    unchecked: Sequence[CheckedExpectation] = ()
+
+    @classmethod
+    def of(cls, notebook: NotebookState, job: Job) -> Trial:
+        """Cells that ask the agent are left out: to run them again would cost money and change
+        things.
+        """
+        filled = [
+            cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()
+        ]
+        code = [cell for cell in filled if not _ASKS_THE_AGENT.match(cell.source)]
+        state = Reproduction(
+            context_id=job.context_id,
+            job_id=job.id,
+            notebook=notebook.path,
+            cells=len(code),
+            left_out=len(filled) - len(code),
+        )
+        return cls(notebook, state, code)
+
+    @property
+    def codes(self) -> list[Code]:
+        return [Code(cell.source) for cell in self.code]
+
+    def take(self, ran: Ran) -> None:
+        state = self.state
+        state.seconds = round(state.seconds + ran.seconds, 3)
+        if ran.failure is None:
+            state.ran += 1
+            return
+        said = f"{ran.failure.name}: {ran.failure.message}"[:MAX_ERROR]
+        cell = self.code[state.ran]
+        state.failed = FailedCell(
+            cell_id=cell.id, cell=self._number(cell.id), line=ran.failure.line, error=said
+        )
+
+    def finish(self, checked: Sequence[CheckedExpectation] = ()) -> None:
+        state = self.state
+        state.runs = state.failed is None
+        state.broken = [result.broken for result in checked if result.broken]
+        state.expectations = sum(result.met is not None for result in checked)
+        self.unchecked = [result for result in checked if result.met is None]
+        state.hidden = [
+            HiddenState(
+                kind=finding.kind,
+                cell_id=finding.cell_id,
+                cell=self._number(finding.cell_id),
+                name=finding.name,
+                message=finding.message,
+            )
+            for finding in hidden_state(self.notebook.cells)[:MAX_HIDDEN]
+        ]
+
+    def _number(self, cell_id: str) -> int:
+        return self.notebook.index(cell_id) + 1
+
+
+def reproduction_text(trial: Trial) -> str:
+    state = trial.state
+    if state.failed:
+        where = f"cell {state.failed.cell}"
+        where += f", line {state.failed.line}" if state.failed.line else ""
+        head = f"does not run from top to bottom: {where} failed with {state.failed.error}"
+    else:
+        head = f"runs from top to bottom: {state.cells} code cells in {state.seconds:.1f} s."
+    lines = [f"In a new kernel, `{state.notebook}` {head}"]
+    if state.left_out:
+        lines.append(f"- {state.left_out} cells that ask the agent were skipped.")
+    lines += [f"- {broken_in_words(expectation)}" for expectation in state.broken]
+    if state.expectations and not state.broken:
+        lines.append(f"- As expected: {state.expectations} of {state.expectations} checks.")
+    lines += [
+        f"- {result.expectation.of}: {expected(result.expectation)}: {result.found}"
+        for result in trial.unchecked
+    ]
+    lines += [f"- Cell {finding.cell}: {finding.message}" for finding in state.hidden]
+    return "\n".join(lines)
 
 
 class Reproductions:
-    """Starts them. What one found is a message of its job; how far one is, whoever wants to know
-    asks, and a notice says when that is worth it.
+    """The result is a message of the job; progress is available on request, and a notice says when
+    it changed.
     """
 
     def __init__(self, factory: AgentFactory, jobs: Jobs) -> None:
@@ -31,16 +125,14 @@ class Reproductions:
         self._running: dict[str, Trial] = {}
 
     def state(self, context_id: str) -> Reproduction | None:
-        """The one that runs in a conversation."""
         trial = self._running.get(context_id)
         return trial.state if trial else None
 
     async def start(self, context: Context, card: Job | None = None) -> Reproduction:
         """Run the conversation's notebook in a new kernel, on behalf of the user.
 
-        Nothing is written into the notebook, but its code does what it does, also to files. So
-        there is a checkpoint around it, as around every call of a tool, and what it changed is
-        taken back with the card.
+        Nothing is written into the notebook, but its code may change files. So a checkpoint is
+        taken around it, as around every tool call, and a rollback of the card covers it.
         """
         if not context.notebook:
             raise InvalidInput(
@@ -92,7 +184,7 @@ class Reproductions:
                 context_id=state.context_id,
                 job_id=state.job_id,
                 role="system",
-                content=[TextPart(text=in_words(trial))],
+                content=[TextPart(text=reproduction_text(trial))],
                 data=TextData(reproduction=state.model_copy(deep=True)),
             )
         )
@@ -100,7 +192,9 @@ class Reproductions:
 
     @asynccontextmanager
     async def _recorded(self, state: Reproduction) -> AsyncIterator[None]:
-        """Who is told that it has ended can take back at once what it changed."""
+        """Wait for the checkpoint, so that a rollback is possible as soon as the end is
+        announced.
+        """
         recorder = self._factory.tools.recorder
         if recorder is None:
             yield

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.plan.assumptions import Settlement
+from ..agents.plan.plans import Settlement
 from ..domain.figures import Assumption
 from .calls import Call
 from .models import Name, RequestBody, Text, Whole

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents.run.cell_changes import decide
+from ..agents.run.call_log import record_decision
 from ..domain.cell_changes import CellChange, CellDecision
 from .calls import Call
 from .models import ListedPath, Name, RequestBody
@@ -47,5 +47,5 @@ async def list_cell_changes(call: Call) -> BaseModel:
 )
 async def decide_cell_changes(call: Call) -> BaseModel:
     """Accept changes, or record that they were reverted. The caller changes the document."""
-    decided = decide(call.service.journal, call.body.ids, call.body.decision)
+    decided = record_decision(call.service.journal, call.body.ids, call.body.decision)
     return CellChangeList(items=decided)

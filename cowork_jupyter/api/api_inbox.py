@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from ..agents.ask.inquiries import as_shown
+from ..agents.ask.inquiries import inquiry_view
 from ..store import InquiryKind
 from .calls import Call
 from .routes import table
@@ -40,7 +40,7 @@ async def list_inbox(call: Call) -> BaseModel:
     items = [
         InboxItem.model_validate(
             {
-                **as_shown(inquiry),
+                **inquiry_view(inquiry),
                 "kind": inquiry.kind,
                 "title": context.title,
                 "notebook": context.notebook,

@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..agents.log import RunLog
-from ..agents.mentions.items import CompletionItems
-from ..agents.mentions.lookup import TOGETHER, look_up
+from ..agents.mentions.lookup import MAX_MESSAGE_TOKENS, look_up
 from ..agents.mentions.reach import Reach
+from ..agents.mentions.targets import CompletionItems
 from ..domain.message_data import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .calls import Call
@@ -118,5 +118,5 @@ async def _offers(call: Call, reach: Reach) -> CompletionItems:
 
 async def _mentions(call: Call, reach: Reach) -> MentionList:
     counter = call.service.factory.llm.counter
-    found = await look_up(reach, call.body.content, TOGETHER, counter)
+    found = await look_up(reach, call.body.content, MAX_MESSAGE_TOKENS, counter)
     return MentionList(items=found.mentions)

@@ -12,9 +12,9 @@ from ..agents.mentions.commands import (
     InRole,
     RunWorkflow,
     SendPrompt,
-    command_in,
+    fetch_prompt,
+    parse_command,
 )
-from ..agents.mentions.prompts import written
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, RequestOrigin
 from ..domain.errors import Forbidden
@@ -75,7 +75,7 @@ def command_of(call: Call, content: str) -> Command | None:
     """What the words command, if they do."""
     servers = call.service.mcp.names()
     skills = call.service.skills
-    return command_in(
+    return parse_command(
         content,
         call.service.role_catalog.all(),
         call.service.workflows.current(),
@@ -98,7 +98,7 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
         case SendPrompt() if by != "person":
             raise Forbidden(_NOT_BY_CODE, code="needs_person")
         case SendPrompt():
-            prompt = await written(command, service.mcp)
+            prompt = await fetch_prompt(command, service.mcp)
     return service.send_message(
         context_id,
         content,

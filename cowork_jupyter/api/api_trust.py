@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.ask.inquiries import as_shown
+from ..agents.ask.inquiries import inquiry_view
 from ..agents.ask.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
 from ..policy.decision import Decision
@@ -55,7 +55,7 @@ class PermissionView(PermissionRequested):
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:
         """A stored request as the contract shows it."""
-        return cls.model_validate(as_shown(request))
+        return cls.model_validate(inquiry_view(request))
 
 
 class PermissionList(BaseModel):

@@ -13,7 +13,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from ..agents.ask.inquiries import as_shown
+from ..agents.ask.inquiries import inquiry_view
 from ..domain.contexts import Context, FoundContext, Job
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
@@ -255,7 +255,7 @@ class QuestionView(BaseModel):
     @classmethod
     def of(cls, question: Inquiry) -> QuestionView:
         """A stored question as the contract shows it."""
-        return cls.model_validate(as_shown(question))
+        return cls.model_validate(inquiry_view(question))
 
 
 class QuestionList(BaseModel):

@@ -91,6 +91,13 @@ class ToolRegistry(Mapping[str, Tool]):
         check_ceiling(role, tool.name, tool.permissions)
         return tool
 
+    def resolve(
+        self, name: str, role: AgentRole, raw_parameters: dict[str, Any]
+    ) -> tuple[Tool, ToolParameters]:
+        """The permitted tool with its validated parameters; raises CoworkError."""
+        tool = self.permitted_tool(name, role, raw_parameters)
+        return tool, validated(tool, raw_parameters)
+
     async def call(
         self, name: str, raw_parameters: dict[str, Any], context: ToolContext
     ) -> ToolResult:
@@ -99,8 +106,8 @@ class ToolRegistry(Mapping[str, Tool]):
         The ceiling is checked here although excluded tools are never offered: a model can name any
         tool, and nothing before this point is trusted to have checked.
         """
-        tool = self.permitted_tool(name, context.role, raw_parameters)
-        result = await tool.run(validate_parameters(tool, raw_parameters), context)
+        tool, parameters = self.resolve(name, context.role, raw_parameters)
+        result = await tool.run(parameters, context)
         return replace(
             result,
             text=without_surrogates(result.text),

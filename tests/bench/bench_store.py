@@ -13,8 +13,8 @@ from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.run.budget import JobBudget
 from cowork_jupyter.agents.run.limits import RunLimits
+from cowork_jupyter.agents.run.model_request import RequestForm
 from cowork_jupyter.agents.run.model_session import HISTORY_TOKENS, ModelSession
-from cowork_jupyter.agents.run.request_form import RequestForm
 from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import TextStreamed

@@ -13,7 +13,7 @@ from typing import cast
 
 from jupyter_client.manager import AsyncKernelManager
 
-from cowork_jupyter.agents.run.watching import LEAST_SECONDS, SHARE, CodeToWatch, watched
+from cowork_jupyter.agents.run.watching import LEAST_SECONDS, SHARE, CodeToWatch, watch_call
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.effects.memory import KernelMemory
 from cowork_jupyter.hosts.server.kernels import ServerKernels
@@ -77,7 +77,7 @@ async def rows(manager: AsyncKernelManager, folder: Path) -> AsyncIterator[Row]:
         """Seconds for the cell, and for watching it."""
         code = CodeToWatch(CELL, ".", kernels, NOTEBOOK, NOTEBOOK)
         began = time.perf_counter()
-        async with watched(code, context, memory) as effects:
+        async with watch_call(code, context, memory) as effects:
             started = time.perf_counter()
             await run(CELL)
             own = time.perf_counter() - started

@@ -91,8 +91,8 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture(autouse=True)
 def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that has just been started imports all of ours before it answers."""
-    monkeypatch.setattr(pool_cluster, "CONNECT", PATIENCE)
-    monkeypatch.setattr(pool_cluster, "STOP", PATIENCE)
+    monkeypatch.setattr(pool_cluster, "CONNECT_SECONDS", PATIENCE)
+    monkeypatch.setattr(pool_cluster, "STOP_SECONDS", PATIENCE)
 
 
 @pytest_asyncio.fixture

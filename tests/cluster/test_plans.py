@@ -315,7 +315,7 @@ async def test_what_needs_the_workspace_does_not_run_at_a_worker_that_came_later
 async def test_a_scheduler_that_does_not_answer_fails_the_job_at_once(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_cluster, "CONNECT", 0.5)
+    monkeypatch.setattr(pool_cluster, "CONNECT_SECONDS", 0.5)
     nobody = "tcp://127.0.0.1:9"
     async with bench_with(settings, workers="dask", dask_address=nobody) as bench:
         job = await ended(bench, await start(bench, "a"))

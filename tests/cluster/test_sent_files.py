@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.agents.pools import parcels as pool_parcels
 from cowork_jupyter.agents.pools import worker as pool_worker
-from cowork_jupyter.agents.pools.sent_files import keep
+from cowork_jupyter.agents.pools.sent_files import store_piece
 from cowork_jupyter.domain.contexts import JobStatus
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
 from tests.unit.agents.conftest import Bench
@@ -37,7 +37,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     async def counted(self: pool_parcels.Parcel, sender: str, at: Callable[..., Any]) -> None:
         async def counting(function: Callable[..., Any], *arguments: Any) -> Any:
-            if function is keep and arguments[-1]:
+            if function is store_piece and arguments[-1]:
                 digests.append(arguments[1])
             return await at(function, *arguments)
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cowork_jupyter.agents.prompting import described
+from cowork_jupyter.agents.prompting import describe_tool
 from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.protocols import ToolSpec, reply_schema, request_arguments
 from cowork_jupyter.llm.structured import FORMATS
@@ -73,7 +73,7 @@ async def test_under_a_schema_the_answer_is_json_of_that_form(model: LocalModel)
 async def test_the_schema_of_everything_that_agents_may_reply_is_understood(
     model: LocalModel,
 ) -> None:
-    tools = [described(tool).spec for tool in tools_with_kernels().values()]
+    tools = [describe_tool(tool).spec for tool in tools_with_kernels().values()]
     arguments = request_arguments("json_schema", tools, FORMATS)
     assert text_of(await answer(model, **arguments, max_tokens=4)).startswith("{")
 

@@ -13,7 +13,7 @@ from jupyter_server.auth.identity import IdentityProvider, User
 from pydantic import BaseModel, ConfigDict, Field
 from tornado.web import RequestHandler
 
-from cowork_jupyter.agents.ask import progress
+from cowork_jupyter.agents.ask import guest_approver
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import ImagePart
 from cowork_jupyter.tools import registry
@@ -136,7 +136,7 @@ class Anybody(IdentityProvider):
 def _load_jupyter_server_extension(_app: Any) -> None:
     from cowork_jupyter.mcp.server import protocol
 
-    progress._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
+    guest_approver._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
     protocol.PATIENCE = 0.5  # and to be given tasks soon
     ours = registry.tools_with_kernels
     registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(

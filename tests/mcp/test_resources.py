@@ -224,7 +224,7 @@ async def test_a_server_of_an_untrusted_folder_is_not_reached(
 async def test_they_are_not_ours_to_offer_to_guests(bench: Bench, log: Path) -> None:
     configure(bench, library=library(log))
     await bench.service.mcp.connection("library").client()
-    offered = [one.name for one in bench.service.guest_desk(AgentRole.ACTOR).tools()]
+    offered = [one.name for one in bench.service.mcp_guests(AgentRole.ACTOR).tools()]
     assert "read_file" in offered
     assert not {"list_resources", "read_resource"} & set(offered)
 

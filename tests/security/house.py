@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.plan.choices import STOP
+from cowork_jupyter.agents.plan.step_check import STOP
 from cowork_jupyter.domain.contexts import Job
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan

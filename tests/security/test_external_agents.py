@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.agents.external.process import AgentProcess, LastWords, started
+from cowork_jupyter.agents.external.process import AgentProcess, StderrTail, start_agent
 from cowork_jupyter.mcp.client.config import ServerEntry
 from cowork_jupyter.mcp.client.secrets import resolve
 from cowork_jupyter.workspace import Workspace
@@ -30,8 +30,8 @@ async def said(cage: Cage, script: str, *state: Path, may_write: bool = True) ->
     agent = resolve(ServerEntry(command=command, args=["-c", full]), os.environ, str(cage.root))
     own = frozenset(map(str, state))
     made = AgentProcess(agent, Workspace(cage.root), cage.sandbox, may_write, own)
-    last_words = LastWords()
-    async with started(made, last_words) as lines:
+    last_words = StderrTail()
+    async with start_agent(made, last_words) as lines:
         assert await lines.receive() == {"id": 1}
         await lines.send({"id": 2})
     return last_words.text

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.deleted_conversations import DeletedConversations
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.retention import DeletedConversations
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.wiring import build_service
 

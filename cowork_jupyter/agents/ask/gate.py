@@ -1,8 +1,8 @@
 """The gate before every tool: decide about one resolved call, then let exactly that one run.
 
-The call is resolved (which files, which commands), judged, and if need be shown to the user.
-What the user approved is what runs: if its files have changed while they thought about it,
-it is resolved and judged again, and the paths are pinned to where they led.
+The call is resolved (which files, which commands), judged, and if need be shown to the user. What
+the user approved is what runs: if its files have changed meanwhile, it is resolved and judged
+again, and the paths are pinned to where they led.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .user import ONCE, Approver, AsksAhead, NobodyApproves, PermissionRequest, 
 logger = logging.getLogger(__name__)
 
 MAX_SHOWN = 200_000
-"""Characters that a card shows of a call; of longer ones nobody reads all."""
+"""Characters that a card shows of a call; nobody reads longer ones completely."""
 _LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
 
 
@@ -52,15 +52,12 @@ class Gate:
     rules: RuleBook
     approver: Approver
     confined: bool
-    """Whether commands run in a sandbox."""
     at_risk: Callable[[], Awaitable[list[str]]] | None = None
-    """What a command could change beyond recall."""
+    """What a command could change that no rollback covers."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)
-    """Where previews find what is in notebooks now."""
     pins: Pins | None = None
     """What foreign tools said of themselves when they were allowed."""
     observe: Observe = unobserved
-    """Hears of every decision."""
 
     def __post_init__(self) -> None:
         self._anchors = AnchorDirs.of(self.workspace.root)
@@ -78,9 +75,9 @@ class Gate:
     async def announce(
         self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
     ) -> None:
-        """Show together what the calls of one turn will ask, so that it is answered together.
+        """Show what the calls of one turn will ask at once, so that it can be answered at once.
 
-        What one of them may change for a later one is left until that one's turn.
+        A call that depends on what an earlier one may change is left until its turn.
         """
         if not isinstance(self.approver, AsksAhead):
             return
@@ -99,7 +96,6 @@ class Gate:
             self.approver.announce(request, log)
 
     def forget(self, call_id: str) -> None:
-        """A call was decided about, or will not be made."""
         if isinstance(self.approver, AsksAhead):
             self.approver.forget(call_id)
 
@@ -111,7 +107,7 @@ class Gate:
         log: RunLog,
         step: PlanStep | None = None,
     ) -> Clearance:
-        """Leave to run the call; `Forbidden` says why there is none."""
+        """Clear the call to run. Raises Forbidden with the reason if it may not."""
         given = parameters.model_dump(mode="json", exclude_none=True)
         approved: str | None = None
         lasting = False
@@ -124,8 +120,8 @@ class Gate:
             if approved == call.digest and judgement.effect is not Effect.DENY:
                 self._pin(tool, call, anew=lasting)
                 return self._clearance(call, log, approved=True)
-            self._mention_deviation(tool, judgement, log, step)
-            self._tell(call_id, judgement, log)
+            self._report_deviation(tool, judgement, log, step)
+            self._report(call_id, judgement, log)
             if judgement.effect is Effect.ALLOW:
                 self._pin(tool, call)
                 return self._clearance(call, log)
@@ -143,25 +139,19 @@ class Gate:
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
             approved, lasting = call.digest, ruling.scope != ONCE
 
-    def _tell(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
-        deciding_verdict, tool = judgement.deciding, judgement.call.tool
-        verdict = judgement.decision().decision
-        self.observe(
-            Decided(
-                call_id, verdict, tool, deciding_verdict.reason, deciding_verdict.scope, log.job_id
-            )
-        )
+    def _report(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
+        counted, tool = judgement.deciding, judgement.call.tool
+        decision = judgement.decision().decision
+        self.observe(Decided(call_id, decision, tool, counted.reason, counted.scope, log.job_id))
         if logger.isEnabledFor(logging.DEBUG):
-            parts = [f"{each.reason}:{each.effect}" for each in judgement.verdicts]
+            parts = [f"{verdict.reason}:{verdict.effect}" for verdict in judgement.verdicts]
             logger.debug("decision %s parts=%s", call_id, ",".join(parts))
 
     def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
-        """What the user has renamed is not there any more. Nor is anything made anew under the
-        old name, as long as the job runs that knows it by that name.
+        """Raise Conflict for a path that the user has renamed. Nor may the running job, which knows
+        the file by its old name, create another one under it.
         """
-        path = next(
-            (candidate for candidate in paths_of(given) if not self._exists(candidate)), None
-        )
+        path = next((named for named in paths_of(given) if not self._exists(named)), None)
         if path is None:
             return
         store = log.journal.store
@@ -183,10 +173,10 @@ class Gate:
         except CoworkError:  # whatever is wrong with it, the tool says so
             return True
 
-    def leave_without_asking(
+    def clear_unasked(
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
     ) -> Clearance | None:
-        """Leave to run a call that nobody has to be asked about, if it is one."""
+        """Clear a call if nobody has to be asked, else None."""
         judgement = self._judge(tool, parameters, None, log, None)
         if judgement.effect is not Effect.ALLOW:
             return None
@@ -197,22 +187,8 @@ class Gate:
         return always_denied(self.rules.for_job(context_id), tools)
 
     def closed_tools(self, log: RunLog, tools: Sequence[str]) -> set[str]:
-        """Those of the tools that a run cannot use without asking, because a rule says so."""
+        """Tools that a run cannot use without asking, because of a rule."""
         return not_unasked(self.rules.for_job(log.context_id, log.job_id), tools)
-
-    def _surroundings(self, log: RunLog, step: PlanStep | None) -> DecisionContext:
-        return DecisionContext(
-            anchors=self._anchors,
-            rules=self.rules.for_job(log.context_id, log.job_id),
-            grant=Grant.of(step) if step else None,
-            confined=self.confined,
-            unattended=self._unattended(log),
-        )
-
-    def _unattended(self, log: RunLog) -> RuleSet:
-        """The policy of the run, where it stands in for somebody who could be asked."""
-        nobody = isinstance(self.approver, NobodyApproves)
-        return self.rules.policy_of(log.job_id) if nobody else RuleSet()
 
     def _judge(
         self,
@@ -222,8 +198,16 @@ class Gate:
         log: RunLog,
         step: PlanStep | None,
     ) -> Judgement:
-        call = self._resolve(tool, given, preview)
-        return judge(log.role, call, self._surroundings(log, step))
+        # The policy of a headless run stands in for somebody who could be asked.
+        headless = isinstance(self.approver, NobodyApproves)
+        context = DecisionContext(
+            anchors=self._anchors,
+            rules=self.rules.for_job(log.context_id, log.job_id),
+            grant=Grant.of(step) if step else None,
+            confined=self.confined,
+            unattended=self.rules.policy_of(log.job_id) if headless else RuleSet(),
+        )
+        return judge(log.role, self._resolve(tool, given, preview), context)
 
     def _resolve(
         self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
@@ -244,8 +228,8 @@ class Gate:
         return self.pins.look_up(tool.name, tool.fingerprint)
 
     def _pin(self, tool: Tool, call: ProposedCall, *, anew: bool = False) -> None:
-        """Remember a foreign tool as it was when it was let run; another form only if the user
-        has said that it may run from now on.
+        """Pin a foreign tool as it was when it was allowed; a changed form only if the user has
+        allowed it lastingly.
         """
         if self.pins and call.pinned and (anew or call.pinned.state == "new"):
             self.pins.pin(tool.name, tool.fingerprint, tool.description)
@@ -322,10 +306,9 @@ class Gate:
             digest=call.digest,
         )
 
-    def _mention_deviation(
+    def _report_deviation(
         self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
     ) -> None:
-        """Say when a step goes beyond its plan, whether that asks or not."""
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
             return
         grant, call = Grant.of(step), judgement.call

@@ -1,46 +1,93 @@
-"""The user of a guest, asked where the guest runs as well as here. The first answer counts."""
+"""Guests' calls: the user is asked in the guest's client too, which hears of progress."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from ...domain.events import Choice
-from ...mcp.server.tool_host import Ask, Consent, GuestCaller
+from ...mcp.server.tool_host import Ask, Consent, GuestCaller, Tell
 from ...policy.visible import spell_hidden
 from ..log import RunLog
 from .inquiries import Inquiries
-from .progress import Say, running
 from .user import Approver, PermissionRequest, Ruling
 
+REPEAT_SECONDS = 5.0
+"""Seconds of silence after which the last message is repeated."""
+_MAX_LENGTH = 500
+_MAX_UNTOLD = 100
+_LAST_WORDS = 1.0
+"""Seconds that a call waits for its last messages to be delivered."""
+
+Say = Callable[[str], None]
+
+
+def running_message(tool: str) -> str:
+    return f"{tool} is running"
+
+
+@asynccontextmanager
+async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
+    """Deliver messages to the guest in order, and repeat the last one.
+
+    Nothing is reported for a call that ends before that and says nothing.
+    """
+    words = asyncio.Queue[str](_MAX_UNTOLD)
+
+    def say(text: str) -> None:
+        if text := text.strip()[-_MAX_LENGTH:]:
+            with suppress(asyncio.QueueFull):
+                words.put_nowait(text)
+
+    passing_on = asyncio.create_task(_pass_on(words, tell, running_message(tool)))
+    try:
+        yield say
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await words.join()
+    finally:
+        passing_on.cancel()
+
+
+async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
+    while True:
+        new = False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REPEAT_SECONDS):
+                last, new = await words.get(), True
+        with suppress(Exception):  # it may have gone, which is noticed elsewhere
+            await tell(last)
+        if new:
+            words.task_done()
+
+
 _MAX_SHOWN = 4_000
-"""Characters of a call that a form shows; the panel shows it whole."""
 
 
 @dataclass(frozen=True)
 class GuestApprover:
-    """Asks in our panel and, if it can ask, in the guest's client, which hears that it waits."""
+    """Asks in our panel and, if possible, in the guest's client. The first answer counts."""
 
     approver: Approver
-    """Who decides where the guest's user does not."""
     inquiries: Inquiries
     caller: GuestCaller
     say: Say
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """The decision, however long it takes."""
         self.say(f"Waiting for the user: {request.tool} {request.resource}")
         if self.caller.ask is None:
             ruling = await self.approver.decide(request, log)
         else:
             ruling = await self._elicit(self.caller.ask, request, log)
         if ruling.decision == "allow":
-            self.say(running(request.tool))
+            self.say(running_message(request.tool))
         return ruling
 
     async def _elicit(self, ask: Ask, request: PermissionRequest, log: RunLog) -> Ruling:
         here = asyncio.create_task(self.inquiries.decide(request, log))
-        there = asyncio.ensure_future(ask(in_words(request)))
+        there = asyncio.ensure_future(ask(describe_request(request)))
         try:
             await asyncio.wait([here, there], return_when=asyncio.FIRST_COMPLETED)
             if not here.done():
@@ -57,7 +104,6 @@ class GuestApprover:
         request: PermissionRequest,
         log: RunLog,
     ) -> None:
-        """What was decided there is what is recorded here."""
         if consent is not None:
             decision: Choice = "allow" if consent.is_given else "deny"
             ruling = Ruling(decision=decision, feedback=consent.reason, by=self.caller.name)
@@ -67,8 +113,7 @@ class GuestApprover:
             await asyncio.wait([here])
 
 
-def in_words(request: PermissionRequest) -> str:
-    """What the user is asked to allow, with all that is needed to judge it, or where that is."""
+def describe_request(request: PermissionRequest) -> str:
     text = request.shown.text
     cut = text[:_MAX_SHOWN]
     lines = [f"{request.tool} {request.resource}".strip(), *request.why]

@@ -1,14 +1,16 @@
-"""What waits for the user: questions and requests for permission, stored until they are settled.
+"""Inquiries: questions and permission requests that wait for the user, stored until they are
+settled.
 
-One rule holds for both: a job is `waiting` exactly as long as anything of it is pending. What is
-pending survives the process. The user may answer while the job is interrupted, and the resumed
-job takes up what its earlier run had asked, instead of asking again.
+Invariant: a job is `waiting` exactly as long as any inquiry of it is pending. Inquiries survive the
+process. The user may answer while the job is interrupted, and the resumed job takes up what its
+earlier run had asked, instead of asking again.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -26,13 +28,31 @@ from ...domain.identity import new_id, now
 from ...domain.message_data import Answer, QuestionData, TextData
 from ...domain.messages import Message, TextPart
 from ...domain.replies import Question
+from ...policy.calls import Risk
 from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, Scope
 from ...store import Asker, Inquiry, InquiryKind, Transaction
 from ...store.records import PENDING
 from ..log import RunLog
-from .urgency import urgency
-from .user import ONCE, PermissionRequest, Ruling
+from .user import ONCE, Nobody, NobodyApproves, PermissionRequest, Ruling
+
+_SEVERITIES = ("critical", "major", "minor")
+
+
+def urgency(inquiry: Inquiry) -> tuple[int, int]:
+    """Lowest first: calls by risk, then failed steps, then other questions by severity."""
+    if inquiry.kind == "permission":
+        return 0, -_risk(str(inquiry.data.get("risk", "")))
+    if inquiry.asker == "step":
+        return 1, 0
+    severity = inquiry.data.get("severity")
+    return 2, _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
+
+
+def _risk(name: str) -> Risk:
+    """Unknown risks count as high."""
+    return Risk.__members__.get(name.upper(), Risk.HIGH)
+
 
 ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
 _PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
@@ -40,36 +60,30 @@ _NAMES: dict[InquiryKind, str] = {"question": "question", "permission": "request
 
 
 class Inquiries:
-    """Records what is asked, lets tasks wait for it, and gives them what the user says."""
-
     def __init__(self, journal: Journal, rules: RuleBook) -> None:
         self._journal = journal
         self._rules = rules
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        """The runs that wait, by what they wait for."""
         self._announced: dict[str, str] = {}
         """Requests by the calls that will ask them when it is their turn."""
         self._closing = False
-        """Whether what is cancelled now waits on: the service stops, and will be back."""
+        """Whether cancelled inquiries stay pending: the service stops, and will be back."""
 
     def close(self) -> None:
-        """Let what is pending wait for the next start, whoever is cancelled from now on."""
+        """From now on, cancelling leaves what is pending for the next start."""
         self._closing = True
 
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
-        """Let a run wait for the user's answer."""
         answer = await self._settled(_new("question", question, log, asker), log)
         return str(answer["value"])
 
     def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        """What an earlier run of this task asked, and nobody has used the answer yet."""
         for inquiry in self._unused(log):
             if inquiry.kind == "question" and inquiry.asker == asker:
                 return Question.model_validate(inquiry.data)
         return None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """Let a run wait for the user's decision about a call."""
         return Ruling.model_validate(await self._settled(_new("permission", request, log), log))
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
@@ -80,7 +94,7 @@ class Inquiries:
             self._announced[request.call_id] = inquiry.id
 
     def forget(self, call_id: str) -> None:
-        """Withdraw what was announced and not asked: the call is another by now, or was allowed."""
+        """Withdraw what was announced but not asked: the call has changed, or was allowed."""
         request_id = self._announced.pop(call_id, None)
         if request_id is None or self._closing:
             return
@@ -91,7 +105,6 @@ class Inquiries:
             self._use(inquiry)
 
     def answer(self, question_id: str, value: str) -> Inquiry:
-        """The user's answer to a question, which the model reads as their next words."""
         inquiry = self._open(question_id, "question")
         question = Question.model_validate(inquiry.data)
         if not question.accepts(value):
@@ -109,24 +122,21 @@ class Inquiries:
         return [(inquiry, store.context(inquiry.context_id)) for inquiry in found]
 
     def pending(self, context_id: str, kind: InquiryKind) -> list[Inquiry]:
-        """What waits for the user in one conversation."""
         self._journal.store.context(context_id)
         return self._journal.store.pending_inquiries(context_id, kind)
 
     def resolve_all(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:
-        """The user's decision about one or several calls that wait: about all of them, or none."""
+        """Decide about several waiting calls: about all of them, or none."""
         for request_id in request_ids:
             self.check(request_id, ruling)
         return [self.resolve(request_id, ruling) for request_id in dict.fromkeys(request_ids)]
 
     def resolve_call(self, call_id: str, ruling: Ruling, log: RunLog) -> None:
-        """The user's decision about a call that waits, if it still does."""
         for inquiry in self._journal.store.pending_inquiries(log.context_id, "permission"):
             if inquiry.data.get("call_id") == call_id:
                 self.resolve(inquiry.id, ruling)
 
     def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
-        """The user's decision about a call."""
         inquiry = self.check(request_id, ruling)
         if ruling.scope != ONCE:
             self._write_rules(inquiry, ruling)
@@ -134,7 +144,7 @@ class Inquiries:
         return self._settle(inquiry, status, ruling.model_dump())
 
     def check(self, request_id: str, ruling: Ruling) -> Inquiry:
-        """Refuse a decision that cannot be taken, before any of a batch is."""
+        """Refuse an impossible decision, before any of a batch is taken."""
         inquiry = self._open(request_id, "permission")
         offered = inquiry.data.get("scopes", [ONCE])
         if ruling.scope not in offered:
@@ -151,7 +161,6 @@ class Inquiries:
             self._rules.add(Effect(ruling.decision), text, scope, context_id)
 
     async def _settled(self, asked: Inquiry, log: RunLog) -> dict[str, Any]:
-        """What the user says, however long it takes; an earlier run's inquiry is taken up again."""
         inquiry = self._earlier(asked, log)
         if inquiry and inquiry.answer is not None:
             self._use(inquiry)
@@ -171,11 +180,13 @@ class Inquiries:
             del self._waiting[inquiry.id]
 
     def _earlier(self, asked: Inquiry, log: RunLog) -> Inquiry | None:
-        """The same, asked by an earlier run of this task, or ahead of its turn."""
+        """The same inquiry of an earlier run of this task, or announced ahead of its turn."""
         return next((inquiry for inquiry in self._unused(log) if _is_same(inquiry, asked)), None)
 
     def _unused(self, log: RunLog) -> list[Inquiry]:
-        """What this task has asked that is open or answered, and that nobody waits for or used."""
+        """What this task has asked that is pending or answered, and that nobody waits for
+        or used.
+        """
         return [
             inquiry
             for inquiry in self._journal.store.job_inquiries(log.job_id)
@@ -186,7 +197,6 @@ class Inquiries:
         ]
 
     def _open(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
-        """What can be answered: some run here waits for it, or one will when it comes to it."""
         inquiry = self._journal.store.inquiry(inquiry_id, kind)
         waiting = self._waiting.get(inquiry_id)
         is_awaited = not waiting.done() if waiting else self._will_be_taken_up(inquiry)
@@ -222,7 +232,7 @@ class Inquiries:
         with self._journal.transaction() as tx:
             _save(tx, inquiry)
             if inquiry.kind == "permission":
-                _tell(tx, inquiry, PermissionRequested.model_validate(as_shown(inquiry)))
+                _tell(tx, inquiry, PermissionRequested.model_validate(inquiry_view(inquiry)))
                 return
             asked = QuestionAsked(id=inquiry.id, **inquiry.data)
             tx.append_message(log.message("assistant", asked.question, QuestionData(**dict(asked))))
@@ -238,20 +248,18 @@ class Inquiries:
 
 
 def withdraw(tx: Transaction, inquiry: Inquiry) -> None:
-    """Nobody waits for it any more."""
     withdrawn = inquiry.model_copy(update={"status": WITHDRAWN, "resolved_at": now()})
     _save(tx, withdrawn)
     _tell(tx, inquiry, _resolution(withdrawn))
 
 
 def status_of(tx: Transaction, job_id: str) -> JobStatus:
-    """The status of a job that has not ended: it waits as long as anything of it is pending."""
+    """The status of a job that has not ended: waiting while anything of it is pending."""
     waits = any(inquiry.status == PENDING for inquiry in tx.job_inquiries(job_id))
     return JobStatus.WAITING if waits else JobStatus.RUNNING
 
 
-def as_shown(inquiry: Inquiry) -> dict[str, Any]:
-    """An inquiry as the contract shows it."""
+def inquiry_view(inquiry: Inquiry) -> dict[str, Any]:
     own = {"id", "context_id", "job_id", "task_id", "status", "created_at"}
     facts = inquiry.model_dump(mode="json", include=own)
     hidden = {"digest", "call_id"}
@@ -271,13 +279,12 @@ def _new(kind: InquiryKind, asked: BaseModel, log: RunLog, asker: Asker = "") ->
 
 
 def _is_same(inquiry: Inquiry, other: Inquiry) -> bool:
-    """A call is known by its digest, a question by all that it says."""
+    """Calls are compared by digest, questions by all that they say."""
     first, second = (each.data.get("digest", each.data) for each in (inquiry, other))
     return inquiry.kind == other.kind and first == second
 
 
 def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
-    """The answer as the model reads it, beside all that a program may want to know of it."""
     answer = Answer(
         question_id=inquiry.id,
         question=question.question,
@@ -295,7 +302,6 @@ def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
 
 
 def _resolution(inquiry: Inquiry) -> QuestionAnswered | PermissionResolved:
-    """What is told of an inquiry that is open no more."""
     if inquiry.kind == "permission":
         ruling = inquiry.answer or {"decision": None}
         return PermissionResolved(id=inquiry.id, status=inquiry.status, **ruling)
@@ -305,7 +311,6 @@ def _resolution(inquiry: Inquiry) -> QuestionAnswered | PermissionResolved:
 
 
 def _save(tx: Transaction, inquiry: Inquiry) -> None:
-    """Store it, and what it means for its job."""
     tx.save_inquiry(inquiry)
     if inquiry.job_id and not (job := tx.job(inquiry.job_id)).status.is_final:
         status = status_of(tx, job.id)
@@ -319,3 +324,28 @@ def _tell(
     data: QuestionAsked | QuestionAnswered | PermissionRequested | PermissionResolved,
 ) -> None:
     tx.append_event(inquiry.context_id, data, inquiry.job_id, inquiry.task_id)
+
+
+@dataclass(frozen=True)
+class WhenAttended:
+    """The user of a host that only finds out later whether somebody sits in front of it."""
+
+    inquiries: Inquiries
+    is_attended: Callable[[], bool]
+
+    async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
+        return await (self.inquiries if self.is_attended() else Nobody()).ask(question, log, asker)
+
+    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+        return self.inquiries.left_open(asker, log) if self.is_attended() else None
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        approver = self.inquiries if self.is_attended() else NobodyApproves()
+        return await approver.decide(request, log)
+
+    def announce(self, request: PermissionRequest, log: RunLog) -> None:
+        if self.is_attended():
+            self.inquiries.announce(request, log)
+
+    def forget(self, call_id: str) -> None:
+        self.inquiries.forget(call_id)

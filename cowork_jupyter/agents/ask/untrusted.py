@@ -1,4 +1,4 @@
-"""What others wrote and an agent has just read: a request to the user says so where it matters.
+"""Warns the user about calls that may follow untrusted text which an agent has just read.
 
 It matters where a call can send data out, and where the text itself names what the call is about.
 Found by plain comparison of texts; nothing a model says goes into it.
@@ -27,7 +27,7 @@ _OWN_WORDS = frozenset({
     "create_file", "update_file", "delete_file", "create_notebook", "insert_cell", "edit_cell",
     "move_cell", "delete_cell", "list_directory", "get_file_info", "find_tools",
 })  # fmt: skip
-"""Tools whose results say what was done or found in our words, beside names."""
+"""Tools whose results consist of our words and names."""
 _SOURCES = {
     "execute_command": "the output of a command",
     "run_code": "the output of code",
@@ -41,16 +41,12 @@ _SENDING_CODE = re.compile(
 
 @dataclass(frozen=True)
 class _Recent:
-    """What happened since the user last said what they want."""
-
     results: list[Message] = field(default_factory=list)
-    """Of tools that bring text which others wrote, newest first."""
     wanted: str = ""
-    """The user's own words."""
 
 
 def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) -> str | None:
-    """What to say of a call that the user is asked about; None where there is nothing to say.
+    """The warning for a call that the user is asked about, or None.
 
     `code` is what it would run in a kernel.
     """
@@ -69,8 +65,8 @@ def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) 
 
 
 def _recent(store: Store, context_id: str) -> _Recent:
-    """Of all tasks, because one may act on what another has read. Answers to questions of an
-    agent are no new beginning: whoever misleads it could let it ask.
+    """Of all tasks, because one may act on what another has read. Answers to an agent's questions
+    are no new beginning: whoever misleads it could make it ask.
     """
     results: list[Message] = []
     for message in islice(store.newest_messages(context_id), _MAX_MESSAGES):
@@ -95,7 +91,6 @@ def _part_sends(part: CallPart) -> bool:
 
 
 def _names(call: ProposedCall, code: str) -> Iterator[str]:
-    """What the call is about: hosts, commands, files."""
     words = [
         code,
         *(parameter for parameter in call.parameters.values() if isinstance(parameter, str)),
@@ -109,7 +104,7 @@ def _names(call: ProposedCall, code: str) -> Iterator[str]:
 
 
 def _is_named(name: str, result: Message, recent: _Recent) -> bool:
-    """Whether it is in the text, which is not about it anyway, and the user has not named it."""
+    """Whether the text names it; not if the text is about it anyway, or the user has named it."""
     assert isinstance(result.data, ToolResultData)
     own = [path.rpartition("/")[2] for path in result.data.facts.paths]
     if len(name) < _MIN_NAME_LENGTH or name in own or name in recent.wanted:

@@ -17,20 +17,18 @@ ONCE: Literal["once"] = "once"
 
 
 class User(Protocol):
-    """Who decides what the agent may not decide."""
-
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
-        """The answer; None when nobody is there to give one."""
+        """The answer; None if nobody is there to give one."""
 
     def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        """What an earlier run of this task asked, and nobody has used the answer yet.
+        """What an earlier run of this task asked, if the answer was not used yet.
 
-        To ask it once more takes it up: nobody is asked twice.
+        Asking it again takes it up: nobody is asked twice.
         """
 
 
 class Nobody:
-    """A headless run: it never hangs, because nothing waits."""
+    """A headless run: questions are recorded and not answered, so nothing ever waits."""
 
     async def ask(
         self,
@@ -38,12 +36,10 @@ class Nobody:
         log: RunLog,
         asker: Asker = "",  # noqa: ARG002 (nobody takes it up)
     ) -> str | None:
-        """Write the question down, and go on without an answer."""
         log.say("assistant", question.question, QuestionData(**dict(question)))
         return None
 
     def left_open(self, asker: Asker, log: RunLog) -> Question | None:  # noqa: ARG002 (none is)
-        """Whatever was asked before, nobody is there to answer it now."""
         return None
 
 
@@ -78,32 +74,27 @@ class Ruling(BaseModel):
 
 
 class Unasked(Ruling):
-    """Decided because nobody could be asked; the feedback is all there is to say."""
+    """Denied because nobody could be asked; the feedback says it all."""
 
 
 class Approver(Protocol):
-    """Who decides about a call that no rule decides."""
-
-    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """The decision, however long it takes."""
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling: ...
 
 
 @runtime_checkable
 class AsksAhead(Protocol):
-    """Who can be shown calls before it is their turn, to decide about several at once."""
+    """An approver that can show calls before their turn, to decide about several at once."""
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
         """Show it; `decide` for the same call takes the answer up."""
 
-    def forget(self, call_id: str) -> None:
-        """Its turn has come and gone: nobody waits for an answer any more."""
+    def forget(self, call_id: str) -> None: ...
 
 
 class NobodyApproves:
     """A headless run: what would ask is denied, with what would have allowed it."""
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """Write down that it would have asked."""
         rules = " and ".join(request.rules)
         hint = f" To allow it, use a policy file that allows {rules}." if rules else ""
         why = f"Nobody can be asked: {' '.join(request.why)}{hint}"

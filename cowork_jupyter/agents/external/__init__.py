@@ -1,7 +1,7 @@
-"""Agents of others, spoken to over ACP, as sub-agents: they work under a role of ours.
+"""External agents, spoken to over ACP, as sub-agents: they work under a role of ours.
 
 What they ask of us (files, terminals, permissions) goes through the same tools, gate, rules and
-checkpoints as what our own agents do. They are programs of the user's own, though, and those of
+checkpoints as what our own agents do. They are the user's own programs, though, and those of
 version 2 of the protocol ask us for no files at all: what one does by itself is not confined. The
 checkpoint around its run and the audit hold all the same.
 """

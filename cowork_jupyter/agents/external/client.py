@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,31 +21,29 @@ from ...domain.roles import Permission
 from ...policy.decision import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.files import ReadFile
-from ...tools.registry import ToolRegistry, validate_parameters
-from ...tools.text_files import MAX_WHOLE_SIZE, decode
+from ...tools.registry import ToolRegistry
+from ...tools.sizes import MAX_WHOLE_SIZE
+from ...workspace import Workspace
 from ..ask.user import PermissionRequest
-from ..run.call_log import Handled
+from ..run.call_log import CallRecord
 from ..run.tool_runner import ToolRunner
-from .mapped_call import in_words, inside, permissions_for, same_as
 from .terminals import Terminals, command_line
 
 logger = logging.getLogger(__name__)
 
 MAX_WORDS = 1_000_000
-"""Characters of what it says that are kept."""
 _REFUSED, _BAD = -32000, -32602
 
 
 @dataclass
-class Workbench:
+class AcpClient:
     """What one external agent may use during one task, under the role of its tool runner."""
 
     name: str
     runner: ToolRunner
     mask: Mask = field(default_factory=Mask)
-    """Hides what is secret in its environment, wherever it tells it."""
+    """Hides the secrets in its environment, wherever it repeats them."""
     words: list[str] = field(default_factory=list)
-    """What it has said."""
     _length: int = 0
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Workbench:
 
     @property
     def capabilities(self) -> schema.ClientCapabilities:
-        """What the role leaves of it. What is not offered is refused all the same."""
+        """What the role permits. What is not offered is refused all the same."""
         role = self.runner.log.role
         writes = role.permits([Permission.WRITE_FILES]) or role.permits([Permission.CREATE_FILES])
         return schema.ClientCapabilities(
@@ -60,10 +60,10 @@ class Workbench:
         )
 
     def on_connect(self, conn: Any) -> None:
-        """Nothing to do."""
+        pass
 
     async def session_update(self, update: Any, **_: Any) -> None:
-        """Its words are its result; what it does by itself is at least written down."""
+        """Its text is its result; what it does by itself is at least recorded."""
         match update:
             case schema.AgentMessageChunk(content=schema.TextContentBlock() as block):
                 self._say(block.text)
@@ -83,7 +83,6 @@ class Workbench:
     async def write_text_file(
         self, path: str, content: str, **_: Any
     ) -> schema.WriteTextFileResponse:
-        """By `update_file`, or by `create_file` where there is none yet."""
         place = self._place(path)
         with self.runner.tools.workspace.locate(place) as there:
             tool = "update_file" if there.exists() else "create_file"
@@ -108,7 +107,6 @@ class Workbench:
         return schema.CreateTerminalResponse(terminal_id=name)
 
     async def terminal_output(self, terminal_id: str, **_: Any) -> schema.TerminalOutputResponse:
-        """What its command has said so far."""
         terminal = self._terminal(terminal_id)
         return schema.TerminalOutputResponse(
             output=terminal.text, truncated=terminal.cut, exit_status=terminal.status
@@ -117,7 +115,6 @@ class Workbench:
     async def wait_for_terminal_exit(
         self, terminal_id: str, **_: Any
     ) -> schema.WaitForTerminalExitResponse:
-        """How its command ended, once it has."""
         terminal = self._terminal(terminal_id)
         assert terminal.running
         await asyncio.wait([terminal.running])
@@ -130,7 +127,6 @@ class Workbench:
         return schema.KillTerminalResponse()
 
     async def release_terminal(self, terminal_id: str, **_: Any) -> schema.ReleaseTerminalResponse:
-        """End its command, and forget it."""
         self._terminal(terminal_id)
         await self.terminals.release(terminal_id)
         return schema.ReleaseTerminalResponse()
@@ -138,7 +134,7 @@ class Workbench:
     async def request_permission(
         self, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **_: Any
     ) -> schema.RequestPermissionResponse:
-        """Leave to do something by itself: as for a call of ours that would do the same."""
+        """Permission to act by itself is decided like a call of ours that would do the same."""
         title = tool_call.title or "something"
         try:
             await self._admit(tool_call)
@@ -158,10 +154,11 @@ class Workbench:
     async def _admit(self, call: schema.ToolCallUpdate) -> None:
         """Raise unless it may. The role comes first: nobody can be asked beyond it."""
         runner = self.runner
-        same = same_as(call, runner.tools.workspace)
+        same = equivalent_call(call, runner.tools.workspace)
         if same is not None:
-            tool = runner.tools.registry.permitted_tool(same.tool, runner.log.role)
-            parameters = validate_parameters(tool, same.parameters)
+            tool, parameters = runner.tools.registry.resolve(
+                same.tool, runner.log.role, same.parameters
+            )
             with runner.waiting():
                 await runner.tools.gate.admit(
                     new_id("call"), tool, parameters, runner.log, runner.step
@@ -184,33 +181,30 @@ class Workbench:
             resource=self.mask(what),
             risk="high",
             why=[f"The external agent {self.name} wants to do this on its own, not through us."],
-            shown=CallPreview(kind="text", text=self.mask(in_words(call))),
+            shown=CallPreview(kind="text", text=self.mask(describe_call(call))),
             digest=new_id("external"),
         )
 
-    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> Handled:
-        return await self._handled("execute_command", parameters, tool)
+    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> CallRecord:
+        return await self._run("execute_command", parameters, tool)
 
     async def _call(
         self, tool: str, parameters: dict[str, Any], instead: Tool | None = None
     ) -> ToolResult:
-        handled = await self._handled(tool, parameters, instead)
-        if handled.error is not None:
-            raise RequestError(_REFUSED, handled.error.for_model, handled.error.as_dict())
-        assert handled.result
-        return handled.result
+        record = await self._run(tool, parameters, instead)
+        if record.error is not None:
+            raise RequestError(_REFUSED, record.error.for_model, record.error.as_dict())
+        assert record.result
+        return record.result
 
-    async def _handled(
-        self, tool: str, parameters: dict[str, Any], instead: Tool | None
-    ) -> Handled:
-        """One call by our own runner: ceiling, gate, checkpoint, record."""
+    async def _run(self, tool: str, parameters: dict[str, Any], instead: Tool | None) -> CallRecord:
         runner = self.runner
         if instead is not None:
             registry = ToolRegistry([*runner.tools.registry.values(), instead])
             runner = replace(runner, tools=replace(runner.tools, registry=registry))
         known = {name: value for name, value in parameters.items() if value is not None}
-        (handled,) = await runner.run([ToolCall(tool=tool, parameters=known)])
-        return handled
+        (record,) = await runner.run([ToolCall(tool=tool, parameters=known)])
+        return record
 
     def _check_ceiling(self, tool: str) -> None:
         try:
@@ -241,8 +235,6 @@ class Workbench:
 
 
 async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:
-    """The text as it stands in the file, without any word of ours."""
-
     def read() -> tuple[str, str]:
         with context.workspace.locate(parameters.path) as place:
             data = place.read(MAX_WHOLE_SIZE + 1)
@@ -255,3 +247,59 @@ async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResul
     start = (parameters.start_line or 1) - 1
     chosen = lines[start : parameters.end_line]
     return ToolResult("".join(chosen), f"read {path} ({len(chosen)} lines)", {"paths": [path]})
+
+
+_LOOKING = frozenset({Permission.READ_FILES})
+_NEEDED: dict[str, frozenset[Permission]] = {
+    "read": _LOOKING,
+    "search": _LOOKING,
+    "think": frozenset(),
+    "edit": frozenset({Permission.READ_FILES, Permission.WRITE_FILES}),
+    "move": frozenset({Permission.WRITE_FILES, Permission.DELETE_FILES}),
+    "delete": frozenset({Permission.READ_FILES, Permission.DELETE_FILES}),
+}
+"""What a role must hold for a kind of call. Of any other kind we assume the most."""
+
+
+def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:
+    return _NEEDED.get(call.kind or "other", frozenset({Permission.EXECUTE_COMMANDS}))
+
+
+def equivalent_call(call: schema.ToolCallUpdate, workspace: Workspace) -> ToolCall | None:
+    """The call of ours that would do the same; None if there is none."""
+    given = call.raw_input if isinstance(call.raw_input, Mapping) else {}
+    if call.kind == "execute" and isinstance(given.get("command"), str):
+        return ToolCall(tool="execute_command", parameters={"command": given["command"]})
+    changes = [content for content in call.content or [] if isinstance(content, schema.Diff)]
+    paths = [diff.path for diff in changes] or [location.path for location in call.locations or []]
+    if len(set(paths)) != 1:
+        return None
+    path = inside(workspace, paths[0])
+    if path is None:
+        return None
+    if call.kind == "read":
+        return ToolCall(tool="read_file", parameters={"path": path})
+    if call.kind == "delete":
+        return ToolCall(tool="delete_file", parameters={"path": path})
+    if call.kind != "edit" or len(changes) != 1:
+        return None
+    (change,) = changes
+    if not change.old_text:
+        return ToolCall(tool="create_file", parameters={"path": path, "content": change.new_text})
+    both = {"old_text": change.old_text, "new_text": change.new_text}
+    return ToolCall(tool="update_file", parameters={"path": path, **both})
+
+
+def inside(workspace: Workspace, path: object) -> str | None:
+    """An absolute path as one of the workspace; None if it is elsewhere."""
+    if not isinstance(path, str) or not path.startswith("/"):
+        return None
+    parts = workspace.inside(path)
+    return None if parts is None else "/".join(parts) or "."
+
+
+def describe_call(call: schema.ToolCallUpdate) -> str:
+    fields = call.model_dump(
+        mode="json", by_alias=True, exclude_none=True, exclude={"tool_call_id"}
+    )
+    return json.dumps(fields, indent=2, ensure_ascii=False)

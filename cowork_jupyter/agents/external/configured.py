@@ -51,7 +51,6 @@ class AgentEntry(ServerEntry):
 
     @property
     def state(self) -> frozenset[str]:
-        """Where it keeps what is its own."""
         if self.writes is not None:
             return frozenset(self.writes)
         words = {word for part in (self.command, *self.args) for word in _WORDS.findall(part)}
@@ -60,20 +59,18 @@ class AgentEntry(ServerEntry):
 
 
 class ExternalAgents:
-    """`{"agents": {"name": {"command", "args", …}}}`, as it stands in the file now."""
+    """`{"agents": {"name": {"command", "args", …}}}`, as it is in the file now."""
 
     def __init__(self, settings: Path | None = None) -> None:
         self._file = SettingsFile(settings) if settings else None
 
     def all(self) -> dict[str, AgentEntry]:
-        """Those that can be started, by name."""
         found = self._file.content().get("agents", {}) if self._file else {}
         entries = found.items() if isinstance(found, dict) else ()
         read = {name: _read(raw) for name, raw in entries if _NAME.fullmatch(name)}
         return {name: entry for name, entry in read.items() if entry is not None}
 
     def facts(self, role: AgentRole) -> dict[str, str]:
-        """What a role that can hand work to them is told."""
         names = ", ".join(self.all())
         ways = [
             'delegate takes one as "agent"' if role.spec.delegates_to else "",

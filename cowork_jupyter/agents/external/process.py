@@ -1,4 +1,4 @@
-"""The process of an external agent: confined like a command, spoken to by lines of JSON."""
+"""The process of an external agent: confined like a command, spoken to in lines of JSON."""
 
 from __future__ import annotations
 
@@ -28,45 +28,35 @@ MAX_GARBAGE = 20
 _TAIL = 2_000
 
 
-class LastWords:
-    """The end of what a program wrote about itself."""
-
+class StderrTail:
     text = ""
 
     async def overhear(self, errors: asyncio.StreamReader) -> None:
-        """Listen until it ends."""
         while piece := await errors.read(65_536):
             self.text = (self.text + piece.decode(errors="replace"))[-_TAIL:]
 
 
 @dataclass(frozen=True)
 class AgentProcess:
-    """What is needed to start one."""
-
     agent: Resolved
     workspace: Workspace
     sandbox: Sandbox | None
     """Without one it has all rights of the user."""
     may_write: bool = False
-    """Whether it may change the workspace."""
     state: frozenset[str] = frozenset()
     """Files and folders elsewhere that it may change."""
     undone: Callable[[list[str]], None] = lambda _paths: None
-    """Told what it left that would run later, and was set aside."""
+    """Called with what it left that would run later, and was set aside."""
 
 
 @dataclass(frozen=True)
 class _Streams:
-    """Of the running program, as we see them."""
-
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     errors: asyncio.StreamReader
 
 
 class JsonLines:
-    """The SDK's transport, with limits."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._garbage = 0
@@ -81,7 +71,7 @@ class JsonLines:
         return frame
 
     async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
-        """What comes of it. The SDK waits for ever for an agent that had ended before it asked."""
+        """Raise ConnectionResetError if the agent ends first: the SDK would wait for ever."""
         working, ending = asyncio.create_task(work), asyncio.create_task(self._ended.wait())
         try:
             await asyncio.wait([working, ending], return_when=asyncio.FIRST_COMPLETED)
@@ -117,9 +107,9 @@ class JsonLines:
 
 
 @asynccontextmanager
-async def started(process: AgentProcess, last_words: LastWords) -> AsyncIterator[JsonLines]:
-    """The running agent; what it writes about itself goes to its last words. At the end nothing of
-    it is left running.
+async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIterator[JsonLines]:
+    """The running agent; its standard error goes to `last_words`. At the end nothing of it is left
+    running.
     """
     variables = scrub_environment(os.environ) | process.agent.env
     program = shutil.which(process.agent.command, path=variables.get("PATH"))
@@ -158,7 +148,7 @@ async def _unconfined(
 async def _confined(
     process: AgentProcess, sandbox: Sandbox, program: str, variables: Mapping[str, str]
 ) -> AsyncIterator[_Streams]:
-    """In the sandbox, with what is its own to write. Works by the network, as its model does."""
+    """In the sandbox, with its own state writable and with the network, which its model needs."""
     ours, its = zip(*(socket.socketpair() for _ in range(3)), strict=True)
     with ExitStack() as stack:
         for end in (*ours, *its):

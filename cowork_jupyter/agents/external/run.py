@@ -1,4 +1,4 @@
-"""One task carried out by an external agent, from its start to its end."""
+"""One task carried out by an external agent, from start to end."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from ...llm.reply_parser import read_reply
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
 from ..log import RunLog
-from ..run.budget import Budget
-from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
+from ..run.budget import JobBudget
+from ..run.limits import GO_ON, LimitReached, RunLimits, go_on_question
 from ..run.outcome import Outcome
 from ..run.tool_environment import ToolEnvironment
 from ..run.tool_runner import ToolRunner
 from .configured import ExternalAgents
-from .process import AgentProcess, JsonLines, LastWords, started
+from .process import AgentProcess, JsonLines, StderrTail, start_agent
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
 
-    from .client import Workbench
+    from .client import AcpClient
 
 START_SECONDS = 60.0
-"""Within which it has to be ready for work."""
+"""Within which it has to be ready."""
 _LOOK = 0.5
 _START, _LEAVE = "start", "leave"
 _REFUSED = re.compile(r"read-only file system|permission denied|EROFS|EACCES|EPERM", re.IGNORECASE)
@@ -60,17 +60,16 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class ExternalTask:
-    """A task for an external agent: by whom, under which role, and for which step of a plan."""
-
     tools: ToolEnvironment
     externals: ExternalAgents
     agent: str
     log: RunLog
-    """The task's own, with the role."""
     step: PlanStep | None = None
 
-    async def run(self, text: str, budget: Budget) -> Outcome:
-        """Let it work. Whatever it changes in the folder meanwhile, also by itself, is kept."""
+    async def run(self, text: str, budget: JobBudget) -> Outcome:
+        """Let it work. Whatever it changes in the folder meanwhile, also by itself, is
+        checkpointed.
+        """
         limits = RunLimits(budget.settings)
         with limits.waiting():
             refusal = await budget.admit()
@@ -152,7 +151,6 @@ class ExternalTask:
             raise Forbidden(why, code="denied_by_user")
 
     def _use(self, text: str) -> ToolUse:
-        """The whole task, as the checkpoints see it."""
         log, step = self.log, self.step.id if self.step else None
         place = (log.context_id, log.job_id, log.task_id, step)
         return ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
@@ -163,13 +161,13 @@ class ExternalTask:
         from acp import RequestError
         from acp.client import ClientSideConnection
 
-        from .client import Workbench
+        from .client import AcpClient
 
-        bench = Workbench(self.agent, runner, Mask(process.agent.secrets))
+        bench = AcpClient(self.agent, runner, Mask(process.agent.secrets))
         folder = str(self.tools.workspace.root)
-        last_words = LastWords()
+        last_words = StderrTail()
         try:
-            async with started(process, last_words) as lines:
+            async with start_agent(process, last_words) as lines:
                 connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
                 try:
                     session = await lines.unless_ended(self._opened(connection, bench, folder))
@@ -182,8 +180,7 @@ class ExternalTask:
         except ConnectionError:
             raise _broken_off(self.agent, last_words, process) from None
 
-    async def _opened(self, connection: ClientSideConnection, bench: Workbench, folder: str) -> str:
-        """A session in the workspace, ready for work."""
+    async def _opened(self, connection: ClientSideConnection, bench: AcpClient, folder: str) -> str:
         from acp import PROTOCOL_VERSION
 
         try:
@@ -202,7 +199,7 @@ class ExternalTask:
     async def _converse(
         self,
         connection: ClientSideConnection,
-        bench: Workbench,
+        bench: AcpClient,
         session: str,
         text: str,
         limits: RunLimits,
@@ -235,7 +232,7 @@ class ExternalTask:
         try:
             limits.check_seconds()
         except LimitReached as limit:
-            question = about_going_on(f"{self.agent} has used its {limit}.")
+            question = go_on_question(f"{self.agent} has used its {limit}.")
             with limits.waiting():
                 if await self.tools.user.ask(question, self.log) != GO_ON:
                     raise
@@ -247,7 +244,7 @@ def _other_version(name: str, version: int) -> Unavailable:
     return Unavailable(why, code="agent_failed")
 
 
-def _broken_off(name: str, last_words: LastWords, process: AgentProcess) -> Unavailable:
+def _broken_off(name: str, last_words: StderrTail, process: AgentProcess) -> Unavailable:
     said = " ".join(last_words.text.split())[-500:]
     words = f" Its last output: {said}" if said else ""
     hint = f" {_WRITES_ELSEWHERE}" if process.sandbox and _REFUSED.search(words) else ""

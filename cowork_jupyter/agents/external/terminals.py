@@ -13,21 +13,19 @@ from acp import schema
 
 from ...domain.identity import new_id
 from ...tools.base import Tool, ToolContext, ToolResult
-from ..run.call_log import Handled
+from ..run.call_log import CallRecord
 
 MAX_SECONDS = 3600
 MAX_TERMINALS = 16
 MAX_OUTPUT = 1024 * 1024
-"""Bytes of output that are kept for the agent, the last ones; our record has more."""
+"""Bytes of output kept for the agent, the last ones; our record has more."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-RunCommand = Callable[[dict[str, Any], Tool], Awaitable[Handled]]
+RunCommand = Callable[[dict[str, Any], Tool], Awaitable[CallRecord]]
 
 
 @dataclass
 class Terminal:
-    """A command that runs, or has ended."""
-
     limit: int
     output: bytes = b""
     cut: bool = False
@@ -35,27 +33,24 @@ class Terminal:
     running: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def add(self, text: str) -> None:
-        """Take the next piece of its output."""
         whole = self.output + text.encode("utf-8", "replace")
         self.cut = self.cut or len(whole) > self.limit
         self.output = whole[-self.limit :] if self.limit else b""
 
     @property
     def text(self) -> str:
-        """Its output; half a character at the cut is left out."""
+        """Its output; half a character at the cut is dropped."""
         return self.output.decode("utf-8", "ignore" if self.cut else "replace")
 
 
 class Terminals:
-    """The terminals of one run."""
-
     def __init__(self, command_tool: Tool, run: RunCommand) -> None:
         self._tool = command_tool
         self._run = run
         self._all: dict[str, Terminal] = {}
 
     def create(self, command: str, folder: str, limit: int | None) -> str:
-        """Begin a command; whether it may run is decided while the agent waits for its end."""
+        """Start a command; whether it may run is decided while the agent waits for its end."""
         terminal = Terminal(min(limit if limit is not None else MAX_OUTPUT, MAX_OUTPUT))
         parameters = {"command": command, "cwd": folder, "timeout_seconds": MAX_SECONDS}
         terminal.running = asyncio.create_task(self._follow(terminal, parameters))
@@ -65,51 +60,45 @@ class Terminals:
 
     @property
     def full(self) -> bool:
-        """Whether there are as many as there may be."""
         return len(self._all) >= MAX_TERMINALS
 
     def get(self, name: str) -> Terminal | None:
-        """The terminal of that name."""
         return self._all.get(name)
 
     async def kill(self, name: str) -> None:
-        """End its command; what it has said can still be read."""
+        """End its command; its output can still be read."""
         terminal = self._all.get(name)
         if terminal and terminal.running:
             terminal.running.cancel()
             await asyncio.wait([terminal.running])
 
     async def release(self, name: str) -> None:
-        """End its command, and forget it."""
         await self.kill(name)
         self._all.pop(name, None)
 
     async def close(self) -> None:
-        """End all of them."""
         for name in list(self._all):
             await self.release(name)
 
     async def _follow(self, terminal: Terminal, parameters: dict[str, Any]) -> None:
         try:
-            handled = await self._run(parameters, _overheard(self._tool, terminal.add))
+            record = await self._run(parameters, _overheard(self._tool, terminal.add))
         except asyncio.CancelledError:
             terminal.status = schema.TerminalExitStatus(signal="SIGKILL")
             raise
-        if handled.error is not None:
-            terminal.add(f"{handled.error.message}\n")
-        code = handled.result.facts.exit_code if handled.result else None
+        if record.error is not None:
+            terminal.add(f"{record.error.message}\n")
+        code = record.result.facts.exit_code if record.result else None
         if code is not None and code >= 0:
             terminal.status = schema.TerminalExitStatus(exit_code=code)
         else:
-            signal = None if handled.error else "SIGKILL"
+            signal = None if record.error else "SIGKILL"
             terminal.status = schema.TerminalExitStatus(
-                exit_code=126 if handled.error else None, signal=signal
+                exit_code=126 if record.error else None, signal=signal
             )
 
 
 def _overheard(tool: Tool, listener: Callable[[str], None]) -> Tool:
-    """The same tool, whose output is passed on as it comes."""
-
     async def run(parameters: Any, context: ToolContext) -> ToolResult:
         def output(text: str) -> None:
             context.output(text)

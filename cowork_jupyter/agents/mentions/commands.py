@@ -17,9 +17,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...domain.errors import InvalidInput
+from ...domain.errors import InvalidInput, NotFound
+from ...domain.messages import ImagePart
 from ...domain.roles import AgentRole
 from ...guidance.skills import Skills
+from ...mcp.client import offers
+from ...mcp.client.servers import McpServers
 from ...workflows import WorkflowRegistry
 from ...workflows.fields import assigned
 
@@ -28,32 +31,24 @@ _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?
 
 @dataclass(frozen=True)
 class InRole:
-    """Say this to another role."""
-
     role: AgentRole
     text: str
 
 
 @dataclass(frozen=True)
 class RunWorkflow:
-    """Run a workflow with these parameters."""
-
     name: str
     parameters: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class FollowSkill:
-    """Say this, to be done as a skill says."""
-
     name: str
     text: str
 
 
 @dataclass(frozen=True)
 class SendPrompt:
-    """Send what a server's prompt says."""
-
     server: str
     prompt: str
     words: tuple[str, ...] = ()
@@ -63,14 +58,16 @@ class SendPrompt:
 Command = InRole | RunWorkflow | FollowSkill | SendPrompt
 
 
-def command_in(
+def parse_command(
     text: str,
     roles: Sequence[AgentRole],
     workflows: WorkflowRegistry,
     servers: Collection[str],
     skills: Callable[[], Collection[str]] = tuple,
 ) -> Command | None:
-    """What a message commands; None if it is plain text. Unknown names are not said to a model."""
+    """The command in a message; None if it is plain text. Raises InvalidInput for an unknown name,
+    which must not reach a model.
+    """
     match = _COMMAND.match(text)
     if match is None:
         return None
@@ -91,8 +88,7 @@ def command_in(
     raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *known])
 
 
-def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
-    """The prompt of a server that a text begins with; for where there are no other commands."""
+def parse_prompt_call(text: str, servers: Collection[str]) -> SendPrompt | None:
     match = _COMMAND.match(text)
     if match is None or not match["prompt"] or match["name"] not in servers:
         return None
@@ -101,11 +97,11 @@ def called_prompt(text: str, servers: Collection[str]) -> SendPrompt | None:
 
 
 def is_callable(name: str) -> bool:
-    """Whether a command of this name would be read as one."""
+    """Whether a command of this name would be parsed as one."""
     return bool(_COMMAND.fullmatch(f"/{name}"))
 
 
-def called_skill(text: str, skills: Skills) -> tuple[str, str]:
+def parse_skill_call(text: str, skills: Skills) -> tuple[str, str]:
     """The skill that a text begins with, and the rest; for where there are no other commands."""
     match = _COMMAND.match(text)
     rest = text[match.end() :].strip() if match else ""
@@ -132,3 +128,64 @@ def _unknown(name: str, known: Iterable[str]) -> InvalidInput:
     hint = f" Did you mean {' or '.join(f'/{command}' for command in close)}?" if close else ""
     why = f"There is no command /{name}.{hint} Put a space first to send it as text."
     return InvalidInput(why, code="unknown_command", details={"close": close})
+
+
+@dataclass(frozen=True)
+class WrittenPrompt:
+    name: str
+    """`server:prompt`."""
+    text: str
+    pictures: tuple[ImagePart, ...] = ()
+
+
+async def fetch_prompt(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
+    """Get the prompt from the server; an error says how to write the arguments."""
+    connection = mcp.connection(command.server)
+    name = f"{command.server}:{command.prompt}"
+    known = {offer.name: offer for offer in await offers.prompts_of(connection)}
+    prompt = known.get(command.prompt)
+    if prompt is None:
+        close = difflib.get_close_matches(command.prompt, known, n=3, cutoff=0.5)
+        hint = " or ".join(f"/{command.server}:{candidate}" for candidate in close)
+        why = f"There is no prompt /{name}.{f' Did you mean {hint}?' if hint else ''}"
+        raise NotFound(why, code="unknown_command")
+    values = prompt_arguments(prompt, command.words, name)
+    got = await offers.prompt_of(connection, prompt.name, values)
+    if not got.text.strip():
+        raise InvalidInput(f"The prompt {command.prompt} is empty.", code="empty_command")
+    head = f"[The prompt {command.prompt} of the MCP server {command.server}:]"
+    return WrittenPrompt(name, f"{head}\n\n{got.text}", tuple(got.images))
+
+
+def prompt_arguments(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[str, str]:
+    """The arguments by name. Positional words fill the remaining ones in order."""
+    names = [argument.name for argument in prompt.arguments]
+    values: dict[str, str] = {}
+    bare: list[str] = []
+    for word in words:
+        key, is_named, value = word.partition("=")
+        if is_named and key in names:
+            values[key] = value
+        elif is_named and key.isidentifier():
+            raise _wrong(prompt, name, f"has no argument '{key}'")
+        else:
+            bare.append(word)
+    unnamed = [argument for argument in names if argument not in values]
+    if len(bare) > len(unnamed):
+        raise _wrong(prompt, name, f"does not take '{bare[len(unnamed)]}'")
+    values.update(zip(unnamed, bare, strict=False))
+    missing = [
+        argument.name
+        for argument in prompt.arguments
+        if argument.required and argument.name not in values
+    ]
+    if missing:
+        raise _wrong(prompt, name, f"needs {' and '.join(missing)}")
+    return values
+
+
+def _wrong(prompt: offers.Prompt, name: str, why: str) -> InvalidInput:
+    takes = [f'{argument.name}="…"' for argument in prompt.arguments if argument.required]
+    takes += [f'[{argument.name}="…"]' for argument in prompt.arguments if not argument.required]
+    how = " ".join([f"/{name}", *takes])
+    return InvalidInput(f"/{name} {why}. Write it as: {how}", code="bad_parameters")

@@ -1,12 +1,13 @@
-"""What can stand behind `@` and `/`, offered while the user types.
+"""Completion of `@` and `/` while the user types.
 
-Whatever takes longer than a moment is left out, goes on by itself, and is there at one of the next
-keys. Nothing is started for it: no kernel, and no server.
+Lookups that take longer than a moment are left out, go on in the background, and are there for one
+of the next keystrokes. Nothing is started for them: no kernel, and no server.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,26 +17,127 @@ from typing import Any, Literal
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError
+from ...domain.mentions import MentionKind
 from ...domain.roles import AgentRole
 from ...guidance.skills import Skills
+from ...mcp.client import offers
 from ...mcp.client.connection import McpConnection
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
-from .items import CompletionItem, CompletionItems
+from .commands import is_callable
 from .reach import Reach
-from .server_offers import address_in, filled_in, prompts, resources
 from .syntax import column_text, path_text
-from .targets import cell_of, cell_title, column_title, failure_of, variable_title
+from .targets import (
+    CompletionItem,
+    CompletionItems,
+    cell_of,
+    cell_title,
+    column_title,
+    failure_of,
+    variable_title,
+)
+
+_VARIABLE = re.compile(r"\{\+?(\w+)\}")
+
+
+async def resources(connection: McpConnection) -> list[CompletionItem]:
+    name = connection.config.name
+    return [
+        CompletionItem(
+            text=path_text(f"{name}:{resource.uri}"), kind="resource", title=resource.name
+        )
+        for resource in await offers.resources_of(connection)
+    ]
+
+
+async def prompts(connection: McpConnection) -> list[CompletionItem]:
+    server = connection.config.name
+    found = [(f"{server}:{prompt.name}", prompt) for prompt in await offers.prompts_of(connection)]
+    return [
+        CompletionItem(text=f"/{name}", kind="prompt", title=_about(prompt))
+        for name, prompt in found
+        if is_callable(name)
+    ]
+
+
+def _about(prompt: offers.Prompt) -> str:
+    takes = " ".join(
+        argument.name if argument.required else f"[{argument.name}]"
+        for argument in prompt.arguments
+    )
+    return " · ".join(filter(None, [takes, prompt.description]))[:80]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The place in a template up to which an address is typed."""
+
+    before: str
+    """The settled part of the address."""
+    variable: str = ""
+    """What comes next; empty if only literal text does."""
+    value: str = ""
+    after: str = ""
+    known: tuple[tuple[str, str], ...] = ()
+    is_last: bool = False
+
+
+def find_gap(template: str, written: str) -> Gap | None:
+    """Where an address of this template goes on; None if it cannot become one."""
+    pieces = _VARIABLE.split(template)  # words, variable, words, variable, …, words
+    before, known = "", list[tuple[str, str]]()
+    for place in range(0, len(pieces) - 1, 2):
+        words, variable, after = pieces[place : place + 3]
+        if not written.startswith(words):
+            return Gap(before + words) if words.startswith(written) else None
+        before, written = before + words, written[len(words) :]
+        is_last = place + 3 == len(pieces)
+        if is_last or not after or after not in written:
+            return Gap(before, variable, written, after, tuple(known), is_last)
+        value, _, _ = written.partition(after)
+        known.append((variable, value))
+        before, written = before + value, written[len(value) :]
+    return None
+
+
+def parse_address(typed: str, server: str) -> str | None:
+    """What is typed of an address at this server; None if it is at another."""
+    name, colon, written = typed[1:].lstrip('"').partition(":")
+    if colon:
+        return written if name == server else None
+    return "" if name in server else None
+
+
+async def fill_templates(connection: McpConnection, written: str) -> list[CompletionItem]:
+    """Resources of the server's templates, as far as the typed text determines them."""
+    name = connection.config.name
+    found: list[CompletionItem] = []
+    for template in await offers.templates_of(connection):
+        gap = find_gap(template.template, written)
+        if gap is None:
+            continue
+        # What is not whole yet is taken as a folder is: one goes on writing.
+        if not gap.variable:
+            text = path_text(f"{name}:{gap.before}")
+            found.append(CompletionItem(text=text, kind="folder", title=template.template[:80]))
+            continue
+        kind: MentionKind = "resource" if gap.is_last else "folder"
+        for value in await offers.values_for(
+            connection, template, gap.variable, gap.value, gap.known
+        ):
+            text = path_text(f"{name}:{gap.before}{value}{gap.after}")
+            title = f"{gap.variable} · {template.name}"[:80]
+            found.append(CompletionItem(text=text, kind=kind, title=title))
+    return found
+
 
 MOMENT = 0.1
-"""Seconds that an answer may wait for what is looked up."""
 MAX_OFFERS = 20
 _MAX_OF_A_KIND = 6
-"""Of each kind, where nothing was typed yet."""
 _FRESH, _FRESH_OFFERS = 2.0, 60.0
-"""Seconds for which what was found counts, and for which what servers offer does."""
+"""Seconds for which lookups are cached, and for which those of servers are."""
 _MAX_FILES = 5_000
 _MAX_KEPT = 64
 
@@ -50,15 +152,13 @@ class _Kept:
 
 @dataclass
 class Completion:
-    """Answers while users type. It keeps what it found for as long as they go on."""
-
     workflows: Callable[[], WorkflowRegistry]
     roles: Callable[[], Sequence[AgentRole]]
     skills: Skills = field(default_factory=Skills)
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
-        """What fits, best first; without `variables` the kernel is not asked."""
+        """The best matches; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
             known = [*self._roles(), *self._workflows(), *self._skills()]
             looks = self._prompts(reach)
@@ -72,7 +172,7 @@ class Completion:
         found = (
             future.result() for future in done if not future.cancelled() and not future.exception()
         )
-        items = ranked(typed, [*known, *chain.from_iterable(found)])
+        items = rank(typed, [*known, *chain.from_iterable(found)])
         return CompletionItems(items=items, more=len(done) < len(looks))
 
     def _roles(self) -> Iterator[CompletionItem]:
@@ -94,11 +194,11 @@ class Completion:
             *(
                 keep(
                     f"{server.config.name}:{begun}",
-                    partial(filled_in, server, begun),
+                    partial(fill_templates, server, begun),
                     _FRESH_OFFERS,
                 )
                 for server in servers
-                if (begun := address_in(typed, server.config.name)) is not None
+                if (begun := parse_address(typed, server.config.name)) is not None
             ),
         ]
         if variables:
@@ -131,7 +231,6 @@ class Completion:
         look: Callable[[], Awaitable[list[CompletionItem]]],
         fresh: float = _FRESH,
     ) -> asyncio.Future[list[CompletionItem]]:
-        """What was looked up a moment ago, or is being looked up."""
         key, now = (notebook, role, what), time.monotonic()
         kept = self._kept.pop(key, None)
         if kept is None or (kept.task.done() and now - kept.at > fresh):
@@ -148,8 +247,8 @@ def _take_note(task: asyncio.Future[Any]) -> None:
         task.exception()  # a kernel or a notebook that is gone: there is nothing to offer
 
 
-def ranked(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
-    """Those that fit: beginning with it first, then with a part of it, then with it inside."""
+def rank(typed: str, found: Iterable[CompletionItem]) -> list[CompletionItem]:
+    """Matches at the beginning first, then at the beginning of a part, then inside."""
     query = _plain(typed)[1:]
     fitting = [
         (place, _ORDER.index(offer.kind) if offer.kind in _ORDER else 0, len(offer.text), offer)

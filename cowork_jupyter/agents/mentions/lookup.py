@@ -1,7 +1,7 @@
-"""Mentions looked up when a message is sent: what the agent is given of them, and what is kept.
+"""Resolves the mentions of a message when it is sent: what the agent is given, and what is stored.
 
 Nothing is read that the role could not read by itself, and each mention and all together stay
-within a number of tokens. What was not given is kept with the reason.
+within a token limit. What was not given is stored with the reason.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ...domain.errors import CoworkError, Forbidden, NotFound
@@ -22,32 +22,27 @@ from ...tools.documents import close_names
 from ...tools.kernel.state import Variable, no_variable
 from ...tools.notebook.outputs import describe_outputs, pictures_in
 from ...tools.table_facts import table_facts
-from ...tools.text_files import size_text
+from ..run.history import Mentioned
 from .reach import Reach
 from .syntax import Pointer, pointers_in
 from .targets import cell_of, cell_title, column_facts, column_title, failure_of, variable_title
 
 logger = logging.getLogger(__name__)
 
-EACH, TOGETHER = 1_500, 5_000
+MAX_MENTION_TOKENS, MAX_MESSAGE_TOKENS = 1_500, 5_000
 """Tokens for one mention, and for those of a message."""
 SECONDS = 5.0
-"""For one mention."""
 _LEAST = 30
 _MAX_BYTES = 512 * 1024
 _MAX_LINES = 400
 _CHARACTERS = 4
-"""Of a token, about."""
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
-_HEAD = "What the message points at with @, as it was when it was sent:"
 _CUT = "[only the beginning]"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Carried:
-    """What a mention carries."""
-
+class ResolvedMention:
     kind: MentionKind
     title: str
     text: str
@@ -55,33 +50,15 @@ class Carried:
 
 
 class _Refused(Exception):
-    """It points at something that the agent is not given."""
-
     def __init__(self, kind: MentionKind, title: str, why: str) -> None:
         super().__init__(why)
         self.kind, self.title, self.why = kind, title, why
 
 
-@dataclass
-class Mentioned:
-    """All that a message points at: what is kept of it, and what the agent is given."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    pictures: list[ImagePart] = field(default_factory=list)
-    guidance: str = ""
-    """How to go about it, which is no data of others."""
-
-    @property
-    def text(self) -> str:
-        """For the model; it holds what others wrote."""
-        return "\n\n".join([_HEAD, *self.texts]) if self.texts else ""
-
-
 async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned:
-    """What a message points at, in at most so many tokens. Never fails."""
+    """Resolve the mentions of a message, in at most `room` tokens. Never raises."""
     lookup, found = Lookup(reach), Mentioned()
-    room = min(room, TOGETHER)
+    room = min(room, MAX_MESSAGE_TOKENS)
     for pointer in pointers_in(text):
         try:
             carried = await lookup.find(pointer)
@@ -100,15 +77,16 @@ async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned
 def _add(
     found: Mentioned,
     pointer: Pointer,
-    carried: Carried,
+    carried: ResolvedMention,
     room: int,
     mask: Callable[[str], str],
     count: Count,
 ) -> int:
-    """Put it in as far as there is room; how many tokens it takes."""
     mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
     found.mentions.append(mention)
-    text = head_of(mask(carried.text), min(EACH, room), count) if room >= _LEAST else ""
+    text = (
+        head_of(mask(carried.text), min(MAX_MENTION_TOKENS, room), count) if room >= _LEAST else ""
+    )
     if not text:
         mention.problem = "This message already carries as much as it can."
         return 0
@@ -119,7 +97,6 @@ def _add(
 
 
 def head_of(text: str, limit: int, count: Count) -> str:
-    """Its first lines, as far as they fit."""
     head = text[: limit * 10]
     while head and count(head) > limit:
         shorter = head[: int(len(head) * limit / count(head) * 0.95)]
@@ -129,13 +106,12 @@ def head_of(text: str, limit: int, count: Count) -> str:
 
 @dataclass
 class Lookup:
-    """Finds what one message points at; the kernel is asked once for its names."""
+    """Resolves the mentions of one message; the kernel is asked once for its variables."""
 
     reach: Reach
     _variables: Mapping[str, Variable] | None = None
 
-    async def find(self, pointer: Pointer) -> Carried | None:
-        """What it points at; None if it is plain text."""
+    async def find(self, pointer: Pointer) -> ResolvedMention | None:
         match pointer.form:
             case "error" | "output" if self.reach.notebook is None:
                 return None
@@ -153,8 +129,7 @@ class Lookup:
                 return await self._path(pointer.name, is_sure=True)
         return await self._named(pointer.name)
 
-    async def _named(self, name: str) -> Carried | None:
-        """A variable or one of its columns, a file or a folder, or what a server has."""
+    async def _named(self, name: str) -> ResolvedMention | None:
         head, dot, rest = name.partition(".")
         if head.isidentifier() and (variable := (await self._known()).get(head)):
             if not dot:
@@ -171,25 +146,27 @@ class Lookup:
             self._variables = await self.reach.variables()
         return self._variables
 
-    async def _variable(self, variable: Variable) -> Carried:
+    async def _variable(self, variable: Variable) -> ResolvedMention:
         title = variable_title(variable)
         call = self.reach.call("inspect_variable", name=variable.name, path=self.reach.kernel)
         result = await _within("variable", title, call)
-        return Carried("variable", title, result.text)
+        return ResolvedMention("variable", title, result.text)
 
-    async def _column(self, table: str, column: str, *, is_sure: bool = False) -> Carried | None:
+    async def _column(
+        self, table: str, column: str, *, is_sure: bool = False
+    ) -> ResolvedMention | None:
         states = await self.reach.tables()
         state = states.get(table)
         known = state.field(column) if state else None
         if known and state:
-            return Carried("column", column_title(known), column_facts(table, state, known))
+            return ResolvedMention("column", column_title(known), column_facts(table, state, known))
         if not is_sure:
             return None
         if state is None:
             raise _Refused("column", "", str(no_variable(table, list(states)).message))
         raise _Refused("column", "", f"{table} has no column '{column}'.")
 
-    async def _path(self, path: str, *, is_sure: bool) -> Carried | None:
+    async def _path(self, path: str, *, is_sure: bool) -> ResolvedMention | None:
         bare = path.rstrip("/") or path
         kind = await asyncio.to_thread(self.reach.kind_of, bare)
         if kind is None:
@@ -201,13 +178,15 @@ class Lookup:
         if kind == "folder":
             listed = await _within("folder", "", self.reach.call("list_directory", path=bare))
             count = listed.data["entries"]
-            return Carried("folder", f"{count:,} entr{'y' if count == 1 else 'ies'}", listed.text)
+            return ResolvedMention(
+                "folder", f"{count:,} entr{'y' if count == 1 else 'ies'}", listed.text
+            )
         if path.endswith("/"):
             return None
         return await _within("file", "", self._file(bare))
 
-    async def _file(self, path: str) -> Carried:
-        """A table's columns and first rows; of all else the beginning."""
+    async def _file(self, path: str) -> ResolvedMention:
+        """A table's columns and first rows; of other files the beginning."""
         workspace = self.reach.workspace_for("read_file", path=path)
 
         def read() -> tuple[bytes, int]:
@@ -219,7 +198,9 @@ class Lookup:
             data, size = await asyncio.to_thread(read)
             facts = await asyncio.to_thread(table_facts, path, data, size)
             if facts:
-                return Carried("file", facts.rows, facts.text(EACH * _CHARACTERS))
+                return ResolvedMention(
+                    "file", facts.rows, facts.text(MAX_MENTION_TOKENS * _CHARACTERS)
+                )
         if lower.endswith(_TABLES) and self.reach.offers("describe_table"):
             try:
                 table = await self.reach.call("describe_table", path=path)
@@ -228,15 +209,15 @@ class Lookup:
             except CoworkError:  # some JSON is no table
                 pass
             else:
-                return Carried("file", f"{table.data['rows']:,} rows", table.text)
+                return ResolvedMention("file", f"{table.data['rows']:,} rows", table.text)
         result = await self.reach.call("read_file", path=path, end_line=_MAX_LINES)
         with workspace.locate(path) as place:
-            return Carried("file", size_text(place.stat().st_size), result.text)
+            return ResolvedMention("file", size_text(place.stat().st_size), result.text)
 
-    async def _of_cell(self, kind: MentionKind, pointer: Pointer) -> Carried:
+    async def _of_cell(self, kind: MentionKind, pointer: Pointer) -> ResolvedMention:
         return await _within(kind, "", self._cell(kind, pointer.part))
 
-    async def _cell(self, kind: MentionKind, which: str) -> Carried:
+    async def _cell(self, kind: MentionKind, which: str) -> ResolvedMention:
         state, workspace = await self.reach.cells()
         cell = cell_of(state, kind, which, self._sent_from())
         if cell.is_private:
@@ -244,37 +225,37 @@ class Lookup:
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        output_text = describe_outputs(cell.outputs, EACH * _CHARACTERS)
+        output_text = described(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS)
         if kind == "output":
-            return Carried(kind, name, output_text or "[no output]", pictures)
+            return ResolvedMention(kind, name, output_text or "[no output]", pictures)
         output = (
             f"\n[{'error' if kind == 'error' else 'output'}]\n{output_text}" if output_text else ""
         )
         title = f"{failure_of(cell)} · {name}" if kind == "error" else cell_title(cell)
         head = f"[{name} · {cell.id} · {cell.cell_type}]"
-        return Carried(kind, title, f"{head}\n{cell.source.rstrip()}{output}")
+        return ResolvedMention(kind, title, f"{head}\n{cell.source.rstrip()}{output}")
 
     def _sent_from(self) -> str | None:
         log = self.reach.log
         return log.journal.store.job(log.job_id).cell_id if log.job_id else None
 
-    async def _resource(self, name: str) -> Carried | None:
+    async def _resource(self, name: str) -> ResolvedMention | None:
         server, _, uri = name.partition(":")
         connection = self.reach.server(server) if uri else None
         if connection is None:
             return None
 
-        async def read() -> Carried:
+        async def read() -> ResolvedMention:
             self.reach.check_server(connection)
             found = await offers.read(connection, uri)
             self.reach.follow(connection.config.name, uri)
-            return Carried("resource", server, found.text, tuple(found.images))
+            return ResolvedMention("resource", server, found.text, tuple(found.images))
 
         return await _within("resource", server, read())
 
 
 async def _within(kind: MentionKind, title: str, looking: Awaitable[T]) -> T:
-    """What comes of looking, in its time; else why nothing did."""
+    """Await with a time limit; failures become `_Refused` with the reason."""
     try:
         async with asyncio.timeout(SECONDS):
             return await looking

@@ -1,4 +1,4 @@
-"""What a role may look at for a mention: only what it could read itself, with nobody asked."""
+"""What a role may look at for a mention: only what it could read itself without asking."""
 
 from __future__ import annotations
 
@@ -13,71 +13,50 @@ from ...domain.errors import CoworkError, Forbidden, NotFound
 from ...mcp.client.connection import McpConnection
 from ...mcp.client.resources import READ, rule_name
 from ...mcp.client.servers import McpServers
-from ...tools.base import Clearance, ToolContext, ToolResult
+from ...tools.base import ToolResult
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
-from ...tools.registry import validate_parameters
 from ...workspace import Kind, Workspace, kind_of
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
 
 KERNEL_SECONDS = 1.0
-"""For a kernel, which may be busy."""
 TABLE_SECONDS = 0.2
-"""Work in the kernel to describe its tables."""
 NO_DATA = frozenset({"module", "function", "type", "method", "builtin_function_or_method"})
-"""Types of names that are not data. Decorators are such names, too."""
+"""Types of names that are not data, decorators among them."""
 
 _NOT_UNASKED = "This role cannot read it without asking you, so it was not sent."
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The eyes of one run."""
-
     tools: ToolEnvironment
     log: RunLog
     notebook: str | None = None
-    """The notebook that it is about."""
     mcp: McpServers | None = None
     follow: Callable[[str, str], None] = lambda _server, _uri: None
-    """Hears of each resource of a server that was read."""
+    """Called with server and URI of each resource that was read."""
 
     async def call(self, tool: str, **parameters: Any) -> ToolResult:
-        """What a tool says that needs no approval here."""
-        clearance, found = self._leave(tool, parameters), self.tools.registry[tool]
-        context = ToolContext(
-            workspace=clearance.guard(self.tools.workspace),
-            role=self.log.role,
-            mask=self.log.mask,
-            clearance=clearance,
-            sandbox=self.tools.sandbox,
-            notebooks=self.tools.gate.notebooks,
-            kernels=self.tools.kernels,
-            notebook=self.notebook,
-        )
-        return await found.run(validate_parameters(found, parameters), context)
+        result = await self.tools.call_unasked(self.log, tool, parameters, self.notebook)
+        if result is None:
+            raise Forbidden(_NOT_UNASKED)
+        return result
 
     def workspace_for(self, tool: str, **parameters: Any) -> Workspace:
-        """The workspace as such a call would see it."""
-        return self._leave(tool, parameters).guard(self.tools.workspace)
-
-    def _leave(self, tool: str, parameters: Mapping[str, Any]) -> Clearance:
-        found = self.tools.registry[tool]
-        clearance = self.tools.gate.leave_without_asking(found, parameters, self.log)
-        if clearance is None:
+        workspace = self.tools.unasked_workspace(self.log, tool, **parameters)
+        if workspace is None:
             raise Forbidden(_NOT_UNASKED)
-        return clearance
+        return workspace
 
     def offers(self, tool: str) -> bool:
-        """Whether there is such a tool here."""
         return tool in self.tools.registry
 
     # The kernel
 
     @cached_property
     def kernel(self) -> str:
-        """Whose kernel it is; empty if there is none."""
+        """The path that identifies the kernel; empty if there is none."""
         path = self.notebook or self.tools.kernels.home
         return path if path and self.offers("inspect_variable") else ""
 
@@ -113,7 +92,6 @@ class Reach:
     # Files and the notebook
 
     def kind_of(self, path: str) -> Kind | None:
-        """What stands at a path of the workspace, if anything does."""
         try:
             with self.tools.workspace.locate(path) as place:
                 return kind_of(place.stat().st_mode)
@@ -121,7 +99,6 @@ class Reach:
             return None
 
     async def cells(self) -> tuple[NotebookState, Workspace]:
-        """The notebook as it is now, and how it may be reached."""
         path = self.notebook
         if path is None:
             raise NotFound("This conversation belongs to no notebook.")
@@ -131,14 +108,12 @@ class Reach:
     # Other servers
 
     def server(self, name: str) -> McpConnection | None:
-        """An MCP server that is in use."""
         try:
             return self.mcp.connection(name) if self.mcp else None
         except NotFound:
             return None
 
     def may_read(self, connection: McpConnection) -> bool:
-        """Whether the role may have anything read there."""
         try:
             self.check_server(connection)
         except Forbidden:
@@ -146,7 +121,7 @@ class Reach:
         return True
 
     def check_server(self, connection: McpConnection) -> None:
-        """Raise unless the role may use it, and no rule says otherwise."""
+        """Raise Forbidden unless the role may use it and no rule denies it."""
         config, role = connection.config, self.log.role
         if not role.permits(config.permissions_for("")):
             raise Forbidden(f"{role.spec.label} may not use the MCP server '{config.name}'.")

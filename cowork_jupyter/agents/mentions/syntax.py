@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 MAX_SCANNED = 50_000
-"""Characters of a message in which mentions are looked for."""
 MAX_POINTERS = 12
 
 # Every part is bounded, and no two can share a character: it is linear in the text.
@@ -35,26 +34,22 @@ _POINTER = re.compile(
 )
 _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _END = ".,;:!?"
-"""What ends a sentence rather than a name."""
+"""Ends a sentence rather than a name."""
 
 Form = Literal["name", "path", "column", "cell", "output", "error"]
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """One place of a text that may point at something."""
-
     text: str
-    """As written, with the `@`."""
     form: Form
     name: str = ""
-    """The variable, or the path, or both may be meant."""
+    """A variable or a path; it may be either."""
     part: str = ""
     """The column, or the cell: its number, from 1, or its id."""
 
 
 def pointers_in(text: str) -> list[Pointer]:
-    """All that a text points at, each once, in its order."""
     found = (_pointer(match) for match in _POINTER.finditer(_without_code(text[:MAX_SCANNED])))
     return list(dict.fromkeys(found))[:MAX_POINTERS]
 
@@ -90,7 +85,6 @@ def _pointer(match: re.Match[str]) -> Pointer:
 
 
 def column_text(table: str, column: str) -> str:
-    """How a column is mentioned."""
     return f"@{table}.{column}" if column.isidentifier() else f'@{table}."{column}"'
 
 

@@ -1,6 +1,10 @@
-"""What can be mentioned, in a few words for people, and in more for models."""
+"""Titles of what can be mentioned, for people, and facts about it, for models."""
 
 from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
 
 from ...domain.effects import FieldState, TableState
 from ...domain.errors import NotFound
@@ -9,14 +13,36 @@ from ...tools.kernel.inside.plain import is_secret_name
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import CellState, NotebookState
 
+OfferKind = MentionKind | Literal["role", "workflow", "skill", "prompt"]
+
+
+class CompletionItem(BaseModel):
+    """One thing that can stand there."""
+
+    text: str
+    """What is written, with the `@` or `/`."""
+    kind: OfferKind
+    title: str = ""
+    """What it is, in a few words."""
+
+
+class CompletionItems(BaseModel):
+    """What can stand there, best first."""
+
+    items: list[CompletionItem]
+    next: None = None
+    more: bool = False
+    """Whether something is still being looked up, so that it is worth asking again."""
+
+
 _MAGICS = ("%%plan", "%%act", "%%ask", "%cowork")
-"""Cells that begin with one of these show what we say."""
+"""Cells that begin with one of these show our own output."""
 
 
 def cell_of(
     state: NotebookState, kind: MentionKind, which: str, sent_from: str | None = None
 ) -> CellState:
-    """The cell that is meant: by number or id, else the last that failed or put something out."""
+    """The cell by number or id, else the last that failed or has an output."""
     if which:
         place = int(which) - 1 if which.isdecimal() and len(which) < 6 else -1
         ids = [cell.id for cell in state.cells]
@@ -35,7 +61,7 @@ def cell_of(
 
 
 def failure_of(cell: CellState) -> str:
-    """The name of the exception that the cell ended with; empty if it did not."""
+    """The name of the exception that the cell ended with, or ""."""
     names = [output.get("ename") for output in cell.outputs if output.get("output_type") == "error"]
     return str(names[-1]) if names else ""
 
@@ -53,12 +79,10 @@ def column_title(column: FieldState) -> str:
 
 
 def cell_title(cell: CellState) -> str:
-    """How it begins."""
     return next(iter(cell.source.strip().splitlines()), "")[:60] or cell.cell_type
 
 
 def column_facts(table: str, state: TableState, column: FieldState) -> str:
-    """All that is known of a column, for a model."""
     facts = [column.type, f"{column.missing:,} missing"]
     if column.distinct is not None:
         facts.append(f"{column.distinct:,} different")

@@ -1,8 +1,7 @@
-"""Where the user is: what a model is told about their notebook beside what they write.
+"""Looks up what a model is told about the user's notebook beside their message.
 
-It is looked up once, when a run begins, within a moment; a notebook or kernel that does not
-answer by then is done without. Nothing is told that the role could not read by itself without
-anybody being asked.
+Once, when a run begins, within a moment; a notebook or kernel that does not answer by then is left
+out. Nothing is told that the role could not read by itself without asking.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from ...domain.settings import Settings
 from ...llm.tokens import TokenCounter
 from ...tools.kernel.state import Variables
 from ...tools.notebook.state import NotebookState
-from ...workspace import Workspace
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
-from .changes import Changes, as_left, changes, marks_of
-from .context import NotebookContext, render
+from .context import Changes, NotebookContext, apply_own_calls, find_changes, marks_of, render
 
 logger = logging.getLogger(__name__)
 
 _READ, _LIST = "read_notebook", "list_variables"
 _BUSY = "The kernel is busy, so its variables cannot be listed now."
 _leaving: set[asyncio.Task[Any]] = set()
-"""Looks that took too long; they end by themselves."""
+"""Lookups that took too long; kept referenced until they end."""
 
 
 async def describe_notebook_context(
     tools: ToolEnvironment, log: RunLog, settings: Settings, counter: TokenCounter
 ) -> str:
-    """The note for the model, written down; empty if there is nothing to tell. Never fails."""
+    """The note for the model, recorded as an event; empty if there is nothing to tell. Never
+    raises.
+    """
     budget = settings.notebook_tokens
     if not log.notebook or log.task_id is not None or not budget:
         return ""
@@ -55,11 +54,11 @@ async def describe_notebook_context(
 async def _look_around(
     tools: ToolEnvironment, log: RunLog, path: str, seconds: float
 ) -> NotebookContext | None:
-    workspace = allowed_workspace(tools, log, _READ, path)
+    workspace = tools.unasked_workspace(log, _READ, path=path)
     if workspace is None:
         return None
     reading = asyncio.ensure_future(tools.gate.notebooks.glance(workspace, path))
-    may_list = allowed_workspace(tools, log, _LIST, path)
+    may_list = tools.unasked_workspace(log, _LIST, path=path)
     listing = asyncio.ensure_future(tools.kernels.variables(may_list, path)) if may_list else None
     await settle(seconds, reading, *([listing] if listing else []))
     state = _result(reading)
@@ -77,18 +76,8 @@ async def _look_around(
     )
 
 
-def allowed_workspace(
-    tools: ToolEnvironment, log: RunLog, tool: str, path: str
-) -> Workspace | None:
-    """The workspace as a call of this tool would see it; None if there is no such call."""
-    if tool not in tools.registry:
-        return None
-    clearance = tools.gate.leave_without_asking(tools.registry[tool], {"path": path}, log)
-    return clearance.guard(tools.workspace) if clearance else None
-
-
 async def settle(seconds: float, *looks: asyncio.Task[Any]) -> None:
-    """Give the looks their moment; those that need more are ended, and not waited for."""
+    """Wait for the lookups for a moment; those that need more are cancelled, not awaited."""
     try:
         await asyncio.wait(looks, timeout=seconds)
     finally:
@@ -105,13 +94,12 @@ def _leave(look: asyncio.Task[Any]) -> None:
 
 
 def _result(reading: asyncio.Task[NotebookState | None]) -> NotebookState | None:
-    """What was read that models may know; nothing if it was not there in time."""
+    """The notebook without private cells; None if it was not read in time."""
     state = reading.result() if reading.done() and not reading.cancelled() else None
     return state.without_private() if state else None
 
 
 def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | None, str]:
-    """What was found, or why it was not."""
     if listing is None:
         return None, ""
     if not listing.done() or listing.cancelled():
@@ -124,18 +112,16 @@ def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | Non
 
 
 def _active(state: NotebookState, sent_from: str | None) -> str | None:
-    """The cell from which the message was sent, if it was; else the one that the cursor is in."""
     known = {cell.id for cell in state.cells}
     return sent_from if sent_from in known else state.active
 
 
 def _changes(log: RunLog, state: NotebookState) -> Changes | None:
-    """What is not as the agent left it; None if it was never here."""
     store = log.journal.store
     notice = store.newest_notice(log.context_id, "notebook_seen")
     seen = notice.data if notice else None
     if notice is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
         return None
     since = store.messages(log.context_id, notice.seq).items
-    known = as_left(seen.cells, state.path, since)
-    return changes(known, state) if known and marks_of(state) else None
+    known = apply_own_calls(seen.cells, state.path, since)
+    return find_changes(known, state) if known and marks_of(state) else None

@@ -1,31 +1,30 @@
 """What an executing agent is told about its task.
 
-First what all steps of an execution are told alike, so that prompts of steps that run side by
-side begin with the same words and a server can cache them; then what this step builds on; the
-step itself comes last.
+First what all steps of an execution are told alike, so that a server can cache the common prefix of
+prompts of concurrent steps; then what this step builds on; the step itself comes last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...domain.contexts import Task
+from ...domain.contexts import StepStatus, Task
 from ...domain.events import FileMoved
+from ...domain.identity import new_id, now
 from ...domain.message_data import Answer
 from ...domain.plan import Plan, PlanStep
+from ...domain.replies import Review
 from ...domain.roles import Permission
-from ...domain.team import is_review
+from ...domain.team import is_review, sent_back_by
 from ...llm.history import fair_share
 from ...llm.prompt import read_prompt
 from ...llm.tokens import Count, cut_middle
 
 BRIEFING_TOKENS = 3_000
-"""For the user's request, and for the planner's questions with the answers: half for each."""
+"""Half for the user's request, half for the planner's questions with their answers."""
 RESULTS_TOKENS = 3_000
-"""For the results that a step builds on."""
 _LINE_TOKENS = 8
-"""What a result costs beside its text."""
 _FAILURES_ARE_RESULTS = (
     "Tests that fail are a result, too: the status is done, and the summary says what failed."
 )
@@ -34,8 +33,6 @@ _FIND_THE_REST = "Find the rest with recall."
 
 @dataclass(frozen=True)
 class Results:
-    """Of the steps that a step depends on, directly or not."""
-
     by_step: Mapping[str, str]
     """As far as there was room, in the plan's order."""
     complete: bool = True
@@ -50,7 +47,7 @@ def briefing_text(
 ) -> str:
     """What the user asked for and answered, the same for all steps of an execution.
 
-    `moves` are of files that the words of the plan may call by their old names.
+    `moves` are of files that the plan may call by their old names.
     """
     said = "\n".join(f"- {answer.question} {answer.label}" for answer in answers)
     room = BRIEFING_TOKENS // 2
@@ -73,8 +70,8 @@ def results_for(
 ) -> Results:
     """The results that a step builds on, nearest first, until the room is used up.
 
-    Steps that are equally near share what room there is; too long a result is cut. Only as
-    many steps are looked at as have room, however many the plan has.
+    Steps that are equally near share the room; long results are cut. Only as many steps are visited
+    as have room, however many the plan has.
     """
     found: dict[str, str] = {}
     room, complete = RESULTS_TOKENS, True
@@ -108,7 +105,6 @@ def assignment_text(
     problem: str = "",
     findings: str = "",
 ) -> str:
-    """The step in full, after the briefing and the results it builds on, and how to end."""
     lines = [
         briefing,
         *(f"Result of step {step_id}: {summary}" for step_id, summary in results.by_step.items()),
@@ -126,7 +122,7 @@ def assignment_text(
 
 
 def _how_to_end(step: PlanStep) -> str:
-    """A reviewer ends with a review; for whoever only runs things, what fails is a result too."""
+    """A reviewer ends with a review; for roles that only run things, a failure is a result too."""
     if is_review(step):
         return read_prompt("formats", "step_review.md")
     lines = [read_prompt("formats", "result.md")]
@@ -134,3 +130,53 @@ def _how_to_end(step: PlanStep) -> str:
     if runs_only and step.runs_as.permits([Permission.EXECUTE_COMMANDS]):
         lines.append(_FAILURES_ARE_RESULTS)
     return "\n".join(lines)
+
+
+FINDINGS_TOKENS = 3_000
+_ADDRESS = (
+    "It was done before, and a review asks for changes. Address what it found, within what the "
+    "step was approved for, and leave the rest as it is."
+)
+_LOOK_AGAIN = (
+    "It was done before, and a review asked for changes, which were made since. Do the step again, "
+    "and see whether what the review found is settled."
+)
+
+
+def needs_another_round(step: PlanStep, task: Task, review: Review | None) -> bool:
+    return review is not None and review.asks_for_changes and task.round < step.rounds
+
+
+def steps_to_repeat(review: PlanStep, steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """The steps that run again, in order; not those that the user has skipped."""
+    again = sent_back_by(review, steps)
+    return [step for step in again if step.status is not StepStatus.SKIPPED]
+
+
+def next_round_tasks(
+    steps: Sequence[PlanStep], tasks: Mapping[str, Task], findings: str
+) -> dict[str, Task]:
+    return {
+        step.id: tasks[step.id].model_copy(
+            update={
+                "id": new_id("task"),
+                "status": StepStatus.PENDING,
+                "result": None,
+                "error": None,
+                "created_at": now(),
+                "completed_at": None,
+                "round": tasks[step.id].round + 1,
+                "findings": findings,
+            }
+        )
+        for step in steps
+    }
+
+
+def findings_text(step: PlanStep, task: Task, count: Count) -> str:
+    """What the agent of a step that was sent back is told; empty in the first round."""
+    if not task.findings:
+        return ""
+    may_write = step.runs_as.permits([Permission.WRITE_FILES])
+    found = cut_middle(task.findings, FINDINGS_TOKENS, count, "Find the rest with recall.")
+    return f"{_ADDRESS if may_write else _LOOK_AGAIN}\n{found}"

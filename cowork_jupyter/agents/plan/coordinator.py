@@ -1,8 +1,8 @@
-"""The coordinator: plans become tasks, tasks run side by side where the graph allows.
+"""Executes plans: steps become tasks, which run concurrently where the graph allows.
 
-Each step is looked after by one coroutine from its start to its end: it runs the task,
-and when that fails it asks the user what to do, while the independent rest goes on. Every
-change of a status is stored with its events before anything else happens.
+Each step is looked after by one coroutine from start to end: it runs the task, and when that fails
+it asks the user what to do, while independent steps go on. Every change of a status is stored with
+its events before anything else happens.
 """
 
 from __future__ import annotations
@@ -30,8 +30,17 @@ from ..external.run import ExternalTask
 from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.outcome import Outcome
-from .assignment import assignment_text, briefing_text, results_for
-from .choices import (
+from .assignment import (
+    assignment_text,
+    briefing_text,
+    findings_text,
+    needs_another_round,
+    next_round_tasks,
+    results_for,
+    steps_to_repeat,
+)
+from .plan_progress import FileLocks, PlanProgress
+from .step_check import (
     ABOUT_HINT,
     ACCEPT,
     HINT,
@@ -40,35 +49,25 @@ from .choices import (
     SKIP,
     STOP,
     UPDATE,
-    about_failure,
-    about_half_done,
-)
-from .locks import FileLocks
-from .plan_progress import PlanProgress
-from .rounds import findings_text, is_due, sent_back, tasks_again
-from .step_check import (
     StepCheck,
     StepEnd,
     broken_shortfall,
+    failure_question,
+    half_done_question,
     half_done_tool,
     review_shortfalls,
 )
 
 
 class StopExecution(Exception):
-    """The user wants no more of this plan, or wants another one."""
-
     def __init__(self, choice: str, why: str) -> None:
         super().__init__(why)
         self.choice = choice
 
 
 class StepAttempt(NamedTuple):
-    """How an agent's work on a step ended."""
-
     result: StepResult
     figures: Sequence[Figure] = ()
-    """The numbers in what it says of it."""
     review: Review | None = None
 
 
@@ -81,7 +80,7 @@ class Execution:
     progress: PlanProgress
     max_parallel: int
     when_cancelled: Callable[[], StepStatus]
-    """What becomes of running steps when the job is cancelled: that depends on by whom."""
+    """The status of running steps if the job is cancelled, which depends on by whom."""
     locks: FileLocks = field(default_factory=FileLocks)
     _one_round: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -93,11 +92,9 @@ class Execution:
 
     @property
     def plan(self) -> Plan:
-        """With the present statuses of its steps."""
         return self.progress.plan
 
     async def run_execution_phase(self) -> Outcome:
-        """Run the plan to its end, or to where the user stops it."""
         await self.pool.prepare()
         self.progress.prepare()
         if not self.progress.taken_up:  # else an earlier run of this job may have broken it
@@ -147,7 +144,6 @@ class Execution:
     async def _see_through(
         self, step: PlanStep, places: asyncio.Semaphore, *, in_round: bool = False
     ) -> None:
-        """One step until it is done: run, and on failure do what the user says."""
         hint = problem = ""
         asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
@@ -164,7 +160,11 @@ class Execution:
                 self.progress.taken_up.add(step.id)
                 self.progress.update(step.id, StepStatus.WAITING, error=lost.message)
                 continue
-            if end.is_done and end.review and is_due(step, self.tasks[step.id], end.review):
+            if (
+                end.is_done
+                and end.review
+                and needs_another_round(step, self.tasks[step.id], end.review)
+            ):
                 # Two reviews may send back the same step; one after the other.
                 async with nullcontext() if in_round else self._one_round:
                     await self._another_round(step, end.review, places)
@@ -176,7 +176,7 @@ class Execution:
             if self.budget.refusal:
                 raise StopExecution(STOP, self.budget.refusal)
             self.progress.update(step.id, StepStatus.WAITING, error=end.text)
-            choice, hint = await self._ask_what_now(step, about_failure(step, end))
+            choice, hint = await self._ask_what_now(step, failure_question(step, end))
             problem = end.problem
             await self._take_as_expected(step, choice, end)
             if self._settle(step, choice, end.text, end.result.text):
@@ -187,16 +187,16 @@ class Execution:
     ) -> None:
         """Do again what a review sends back; then it is the review's turn again.
 
-        All that is stored before the first of them begins, so that a job that is resumed goes on
-        from there.
+        All of it is stored before the first of them starts, so that a resumed job goes on from
+        there.
         """
         ended = {"status": StepStatus.COMPLETED, "result": review.text, "completed_at": now()}
         reviewed = self.tasks[step.id].model_copy(update=ended)
-        again = sent_back(step, self.plan.steps)
+        again = steps_to_repeat(step, self.plan.steps)
         with self.journal.transaction() as tx:
             tx.save_task(reviewed)
             self._log(reviewed).append(tx, TaskCompleted.of(reviewed))
-            self.tasks |= tasks_again([*again, step], self.tasks, review.text)
+            self.tasks |= next_round_tasks([*again, step], self.tasks, review.text)
             for repeated_step in (*again, step):
                 repeated_step.status = StepStatus.PENDING
                 tx.save_task(self.tasks[repeated_step.id])
@@ -207,7 +207,7 @@ class Execution:
     async def _take_as_expected(
         self, step: PlanStep, choice: str, end: StepEnd | None = None
     ) -> None:
-        """What the user accepts is not held against the steps after it."""
+        """What the user accepts is not held against later steps."""
         log = self._log(self.tasks[step.id])
         if choice == UPDATE:
             await self.expectations.update(log)
@@ -215,7 +215,6 @@ class Execution:
             self.expectations.accept(end.broken if end else await self.expectations.broken(log))
 
     def _settle(self, step: PlanStep, choice: str, error: str, result: str = "") -> bool:
-        """Do with a step that did not succeed what the user chose; False if it is to run again."""
         if choice in (RETRY, HINT):
             return False
         if choice in (ACCEPT, UPDATE):
@@ -228,7 +227,7 @@ class Execution:
         return True
 
     async def execute_task(self, step: PlanStep, hint: str = "", problem: str = "") -> StepEnd:
-        """Let an agent of its role carry out one step, alone on the files that the step names.
+        """Let an agent of its role carry out one step, holding locks on the files that it names.
 
         `hint` is the user's, `problem` why the attempt before does not count.
         """
@@ -267,7 +266,6 @@ class Execution:
 
     @cached_property
     def _briefing(self) -> str:
-        """What all steps are told alike."""
         store, revision = self.journal.store, self.progress.revision
         answers = store.planning_answers(revision.plan_id)
         moves = store.moves(self.context.id, since=revision.made_at)
@@ -276,7 +274,6 @@ class Execution:
     async def _checked(
         self, step: PlanStep, task: Task, result: StepResult, review: Review | None
     ) -> StepEnd:
-        """What its agent says, held against the log, the files and what is expected of tables."""
         if result.status != "done":
             return StepEnd(result)
         tools = self.factory.tools
@@ -292,7 +289,6 @@ class Execution:
         return StepEnd(result, shortfalls, broken, review)
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepAttempt:
-        """How it ended, with the role's rights and no more."""
         factory, log, agent = self.factory, self._log(task), agent_of(step)
         try:
             if agent:
@@ -322,7 +318,6 @@ class Execution:
         return StepAttempt(outcome.result or said, outcome.figures, review)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
-        """What the user wants done, and their hint if they gave one."""
         user, log = self.factory.tools.user, self._log(self.tasks[step.id])
         if question != ABOUT_HINT:
             choice = await user.ask(question, log, "step")
@@ -331,9 +326,9 @@ class Execution:
         return HINT, await user.ask(ABOUT_HINT, log, "step") or ""
 
     async def _give_up_half_done(self, step: PlanStep) -> bool:
-        """Before a step is run again after it was cut off: what may have happened already?
+        """Before a step that was cut off runs again: True if the user skips it.
 
-        Looking again does no harm. For anything else the user decides; True if to skip it.
+        Repeating calls that only look does no harm; for anything else the user decides.
         """
         if step.id not in self.progress.taken_up:
             return False
@@ -341,7 +336,7 @@ class Execution:
         tool = half_done_tool(task, registry, self.journal.store)
         if tool is None:
             return False
-        question = about_half_done(step, tool)
+        question = half_done_question(step, tool)
         choice = await self.factory.tools.user.ask(question, self._log(self.tasks[step.id]))
         if choice == SKIP:
             self.progress.update(step.id, StepStatus.SKIPPED)
@@ -353,7 +348,7 @@ class Execution:
     async def _replan(self, why: str) -> Outcome:
         """Let the planner make a new plan; the user approves it like any other.
 
-        This job has not carried out what was approved, whatever comes of that.
+        This job has failed either way: it has not carried out what was approved.
         """
         done = [step for step in self.plan.steps if step.status in DONE]
         finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"

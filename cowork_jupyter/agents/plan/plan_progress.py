@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +17,35 @@ from ...domain.roles import AgentRole
 from ...store import PlanRevision, Transaction
 from ..log import RunLog
 
+
+class FileLocks:
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._interested: dict[str, int] = {}
+
+    @asynccontextmanager
+    async def hold(self, paths: Iterable[str]) -> AsyncIterator[None]:
+        """Hold all of these. Acquired in sorted order to avoid deadlock."""
+        wanted = sorted(set(paths))
+        for path in wanted:
+            self._interested[path] = self._interested.get(path, 0) + 1
+        try:
+            async with AsyncExitStack() as held:
+                for path in wanted:
+                    lock = self._locks.setdefault(path, asyncio.Lock())
+                    await held.enter_async_context(lock)
+                yield
+        finally:
+            for path in wanted:
+                self._leave(path)
+
+    def _leave(self, path: str) -> None:
+        self._interested[path] -= 1
+        if not self._interested[path]:
+            del self._interested[path]
+            self._locks.pop(path, None)
+
+
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
 PLAN_PAUSE = 0.25
@@ -22,8 +53,6 @@ PLAN_PAUSE = 0.25
 
 @dataclass
 class PlanProgress:
-    """A plan being carried out in one job."""
-
     journal: Journal
     context: Context
     job: Job
@@ -31,7 +60,7 @@ class PlanProgress:
     tasks: dict[str, Task] = field(default_factory=dict)
     """By step id."""
     taken_up: set[str] = field(default_factory=set)
-    """Steps that an earlier run of this job, or a worker that was lost, had begun or ended."""
+    """Steps that an earlier run of this job, or a lost worker, had begun or ended."""
     _storing: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
@@ -39,11 +68,9 @@ class PlanProgress:
 
     @property
     def plan(self) -> Plan:
-        """With the present statuses of its steps."""
         return self.revision.plan
 
     def skip(self, task: Task) -> None:
-        """Mark a step of a job that has stopped as one to go on without."""
         self.tasks[task.step_id] = task
         self.update(task.step_id, StepStatus.SKIPPED)
         self.store_now()
@@ -56,7 +83,6 @@ class PlanProgress:
         result: str | None = None,
         error: str | None = None,
     ) -> None:
-        """Store a step's new status, its task's, and the events that tell of it."""
         self.steps[step_id].status = status
         ended = status not in (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
         changes = {
@@ -80,7 +106,6 @@ class PlanProgress:
             self._storing = asyncio.get_running_loop().call_later(PLAN_PAUSE, self.store_now)
 
     def store_plan(self, tx: Transaction) -> None:
-        """The whole plan as it stands now, and the event that shows it."""
         tx.save_plan(self.revision)
         self.log().append(tx, self.revision.as_event())
 
@@ -93,7 +118,7 @@ class PlanProgress:
                 self.store_plan(tx)
 
     def prepare(self) -> None:
-        """A task for each step; an earlier run's tasks are taken up again as they ended."""
+        """Make a task for each step; tasks of an earlier run are taken up as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
         done, rounds = self._done_before(), self._rounds_before()
         self.taken_up = set(known)
@@ -123,7 +148,6 @@ class PlanProgress:
             tx.save_plan(self.revision)
 
     def _done_before(self) -> dict[tuple[str, str], Task]:
-        """What earlier jobs have finished of this plan, by step and what it was to do."""
         jobs = self.journal.store.executions(self.revision.plan_id)
         return {
             (task.step_id, task.description): task
@@ -133,7 +157,9 @@ class PlanProgress:
         }
 
     def _rounds_before(self) -> dict[str, dict[str, Any]]:
-        """In which round, and why, the last job that executed this revision left its steps."""
+        """The round and findings with which the last job that executed this revision left its
+        steps.
+        """
         jobs = self.journal.store.executions(self.revision.plan_id)
         same = [job for job in jobs if job.plan_revision == self.revision.revision]
         last = next((job for job in reversed(same) if job.id != self.job.id), None)

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from ...domain.base_models import describe_problems, field_problems
 from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ...domain.errors import Conflict, InvalidInput, NotFound
-from ...domain.expectations import expectation_problem
-from ...domain.figures import Assumption
+from ...domain.expectation_rules import expectation_problem
+from ...domain.figures import Assumption, AssumptionStatus
 from ...domain.guidance import Guidance, GuidanceUsed
-from ...domain.message_data import TextData
+from ...domain.message_data import PlanData, TaskResultData, TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
@@ -25,30 +25,26 @@ from ..ask.inquiries import Inquiries
 from ..jobs import Jobs
 from ..log import RunLog
 from ..pools.pool import WorkerPool
-from ..run.delivery import as_proposed, propose_plan
+from ..run.delivery import propose_plan, reset_steps, unfit_steps
 from ..run.outcome import Outcome
-from ..team import unfit_steps
-from .choices import SKIP
 from .coordinator import Execution
 from .plan_progress import PlanProgress
+from .step_check import SKIP
 
 
 @dataclass
 class Plans:
-    """The plans of all conversations."""
-
     factory: AgentFactory
     jobs: Jobs
     inquiries: Inquiries
     pool: WorkerPool
     _under_way: dict[str, Execution] = field(default_factory=dict)
-    """By job."""
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
 
-        The notebook that the conversation belongs to does not count: the user works in it all the
-        time, and whatever changes a cell there looks first whether that is still the same.
+        The notebook of the conversation does not count: the user works in it all the time, and
+        tools that change a cell check that it is unchanged.
         """
         store, workspace = self.factory.journal.store, self.factory.tools.workspace
         executions = store.executions(revision.plan_id)
@@ -73,7 +69,6 @@ class Plans:
         return found
 
     def of(self, context_id: str) -> list[PlanRevision]:
-        """The plans of a conversation, each at its newest revision, oldest first."""
         store = self.factory.journal.store
         store.context(context_id)
         return store.plans(context_id)
@@ -81,18 +76,17 @@ class Plans:
     def edit(
         self, context_id: str, raw: dict[str, Any], revision: int, plan_id: str | None = None
     ) -> PlanRevision:
-        """Store an edited plan as a new revision, unless somebody else was quicker.
+        """Store an edited plan as a new revision. Raises Conflict if `revision` is not the newest.
 
-        Where there is none yet, which is revision 0, this is the first: one made by hand.
+        Revision 0 stands for no plan yet: then this is the first, made by hand.
         """
         newest = self.find(context_id, plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
         return self._revise(context_id, newest, self.checked(raw))
 
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
-        """Make an earlier revision the newest again, with nothing done yet."""
         newest = self.newest(context_id, plan_id)
-        plan = as_proposed(self.revision(context_id, revision, newest.plan_id).plan)
+        plan = reset_steps(self.revision(context_id, revision, newest.plan_id).plan)
         return self._revise(context_id, newest, plan, change=f"revision {revision} restored")
 
     def _revise(
@@ -111,8 +105,8 @@ class Plans:
         return revised
 
     def settle_assumptions(self, revision: PlanRevision, assumed: list[Assumption]) -> None:
-        """Store what the user says of a plan's assumptions. Like how far its steps have come, that
-        is told beside the plan: what was approved stays the same revision.
+        """Store what the user says of a plan's assumptions. Like step statuses, that does not make
+        a new revision: what was approved stays.
         """
         for execution in self._under_way.values():  # which stores the plan again, from its copy
             copy = execution.progress.revision
@@ -133,14 +127,14 @@ class Plans:
         return newest
 
     def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
-        """The user's approval of the very revision that the job names: execute it.
+        """Execute the very revision that the job names, which the user has approved.
 
-        Where a run stopped half way the next one goes on; a plan that is done begins anew.
+        Continues where a run stopped half way; a plan that is done starts anew.
         """
         revision = job.plan_revision or 0
         approved = self.executable(context.id, revision, job.plan_id)
         if all(step.status in DONE for step in approved.plan.steps):
-            approved.plan = as_proposed(approved.plan)
+            approved.plan = reset_steps(approved.plan)
         message = Message(
             context_id=context.id,
             role="user",
@@ -155,7 +149,6 @@ class Plans:
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
     async def propose(self, job: Job, plan: Plan, used: Sequence[Guidance] = ()) -> Outcome:
-        """What a job does for which no planner is needed: show a plan that there is already."""
         log = RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER)
         propose_plan(log, plan)
         if used:
@@ -163,15 +156,14 @@ class Plans:
         return Outcome()
 
     async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
-        """What a job does that a message of the user began."""
         return await self.factory.run(
             context, role, job.id, request, self.factory.budget(job, role)
         )
 
     def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
-        """Go on with an interrupted or stopped job: completed tasks are not repeated.
+        """Resume an interrupted or stopped job: completed tasks are not repeated.
 
-        What was spent before still counts; `limits` hold from now on in place of the job's.
+        What was spent before still counts; `limits` replace the job's from now on.
         """
         store = self.factory.journal.store
         job = store.job(job_id)
@@ -194,7 +186,7 @@ class Plans:
         return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
 
     def decide(self, job_id: str, task_id: str, choice: str) -> Job:
-        """Try a failed task again, or skip it: now if its job asks, else by resuming the job."""
+        """Retry or skip a failed task: now if its job asks, else by resuming the job."""
         store = self.factory.journal.store
         job, task = store.job(job_id), store.task(task_id)
         if task.job_id != job_id:
@@ -218,9 +210,9 @@ class Plans:
         self._progress(context, job, approved).skip(task)
 
     def _approved(self, job: Job) -> PlanRevision | None:
-        """The revision that the user approved with this job, which must be the newest still.
+        """The revision that the user approved with this job, which must still be the newest.
 
-        None for a job that executes no plan, whatever plan there is beside it.
+        None for a job that executes no plan.
         """
         if job.kind is not JobKind.PLAN:
             return None
@@ -247,7 +239,6 @@ class Plans:
             del self._under_way[job.id]
 
     def move_file(self, old: str, new: str) -> None:
-        """The user has renamed or moved a file: the steps that are under way hear of it."""
         for execution in self._under_way.values():
             execution.progress.revision.move_file(old, new)
 
@@ -256,7 +247,7 @@ class Plans:
         return PlanProgress(self.factory.journal, acting, job, revision)
 
     def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
-        """The newest revision of a plan: of the current one, unless named."""
+        """The newest revision of the plan, by default of the current one. Raises NotFound."""
         newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
         if newest is None and plan_id:
             raise _no_such_plan(plan_id)
@@ -267,7 +258,6 @@ class Plans:
     def revision(
         self, context_id: str, revision: int | None, plan_id: str | None = None
     ) -> PlanRevision:
-        """One revision of a plan, the newest unless named."""
         newest = self.newest(context_id, plan_id)
         if revision in (None, newest.revision):
             return newest
@@ -277,7 +267,6 @@ class Plans:
         return found
 
     def checked(self, raw: dict[str, Any]) -> Plan:
-        """The plan, if it is sound and all can do their steps; else an error with the place."""
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:
@@ -302,7 +291,7 @@ def _no_such_plan(plan_id: str) -> NotFound:
 
 
 def _approval(job: Job) -> str:
-    """What stands for the approval among the messages. Only a person's is their own words."""
+    """The message that stands for the approval. Only a person's is in their own words."""
     which = f"the plan (revision {job.plan_revision or 0})"
     if job.by == "person":
         return f"Execute {which}."
@@ -317,3 +306,68 @@ def _refuse_stale(newest: int, revision: int) -> None:
             code="stale_revision",
             details={"revision": newest},
         )
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """What the user says of one assumption, of a plan or of an answer."""
+
+    index: int
+    status: AssumptionStatus
+    correction: str = ""
+    plan_id: str | None = None
+    message_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Settled:
+    assumptions: list[Assumption]
+    job_id: str | None
+    """The job whose plan or answer rests on them."""
+    news: str = ""
+    """What an agent must be told; empty if nothing is new."""
+
+
+def settle(plans: Plans, context_id: str, said: Settlement) -> Settled:
+    plan_id = said.plan_id
+    if said.message_id:
+        store = plans.factory.journal.store
+        message = store.message(context_id, said.message_id)
+        match message.data:
+            case PlanData(id=str(proposed)) if proposed:
+                plan_id = proposed
+            case TextData() | TaskResultData() as data:
+                assumed, news = _with(data.assumptions, said)
+                data.assumptions = assumed
+                with plans.factory.journal.transaction() as tx:
+                    tx.save_message_data(message)
+                return Settled(assumed, message.job_id, news)
+            case _:
+                raise _no_such_assumption()
+    revision = plans.newest(context_id, plan_id)
+    assumed, news = _with(revision.plan.assumptions, said)
+    plans.settle_assumptions(revision, assumed)
+    made = plans.factory.journal.store.plan_revisions(revision.plan_id)
+    job_id = next(
+        (plan_revision.job_id for plan_revision in reversed(made) if plan_revision.job_id), None
+    )
+    return Settled(assumed, job_id, news)
+
+
+def _with(assumed: list[Assumption], said: Settlement) -> tuple[list[Assumption], str]:
+    if said.index >= len(assumed):
+        raise _no_such_assumption()
+    if said.status == "corrected" and not said.correction.strip():
+        raise InvalidInput("correction: say what is the case instead.", code="no_correction")
+    before = assumed[said.index]
+    is_corrected = said.status == "corrected"
+    after = before.settled(said.status, said.correction.strip() if is_corrected else "")
+    listed = [
+        after if place == said.index else assumption for place, assumption in enumerate(assumed)
+    ]
+    news = f"You assumed: {before.text}\nThat is not so. Instead: {after.correction}"
+    return listed, news if is_corrected and after != before else ""
+
+
+def _no_such_assumption() -> NotFound:
+    return NotFound("There is no such assumption.", code="no_assumption")

@@ -1,4 +1,4 @@
-"""Plans used again: one that was carried out, or made by hand, kept as a workflow of the user's."""
+"""Plans saved for reuse, as workflows of the user's."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from .plans import Plans
 
 @dataclass
 class Reuse:
-    """Keeps templates, and lets go of them."""
-
     plans: Plans
     workflows: WorkflowCatalog
 
     def plan_of(
         self, context_id: str, revision: int | None = None, plan_id: str | None = None
     ) -> Plan:
-        """A plan of a conversation, the newest unless said otherwise."""
         found = self.plans.factory.journal.store.plan(context_id, revision, plan_id)
         if found is None:
             which = "plan yet" if revision is None else f"revision {revision} of a plan"
@@ -29,7 +26,7 @@ class Reuse:
         return found.plan
 
     def save(self, draft: Draft, plan: dict[str, Any], *, replace: bool = False) -> Template:
-        """Make a template of a plan and keep it. Only the user's own can be replaced."""
+        """Make a template of a plan and save it. Only the user's own can be replaced."""
         made = template_of(draft, self.plans.checked(plan))
         taken = self.workflows.current().get(made.name)
         if taken and not (replace and isinstance(taken, Template) and taken.source == "user"):
@@ -38,7 +35,6 @@ class Reuse:
         return made
 
     def edit(self, name: str, edit: TemplateEdit) -> Template:
-        """Change what a template of the user's own says of itself, and what varies in it."""
         found = self.template(name)
         if found.source != "user":
             why = "It belongs to the workspace. Edit its file in .cowork/workflows."
@@ -48,7 +44,6 @@ class Reuse:
         return made
 
     def share(self, name: str, *, replace: bool = False) -> str:
-        """Copy a template into the workspace; gives the file's path."""
         return self.workflows.templates.share(self.template(name), replace=replace)
 
     def delete(self, name: str) -> None:
@@ -56,7 +51,6 @@ class Reuse:
         self.workflows.templates.delete(self.template(name))
 
     def template(self, name: str) -> Template:
-        """One that was saved."""
         found = self.workflows.current().named(name)
         if not isinstance(found, Template):
             why = "It comes with Cowork or a plug-in. You can change only templates."

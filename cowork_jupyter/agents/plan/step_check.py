@@ -1,6 +1,6 @@
-"""Whether a step that says it is done has done what was planned.
+"""Checks whether a step that says it is done has done what was planned.
 
-Held against the log and the workspace, never against the words of the model. Steps that plan
+Checked against the log and the workspace, never against the words of the model. Steps that plan
 only to look, or nothing in particular, are done when they say so.
 """
 
@@ -15,14 +15,14 @@ from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.message_data import Shortfall, ShortfallKind, ToolResultData
 from ...domain.plan import PlanStep
-from ...domain.replies import Review, StepResult
+from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission
 from ...effects.checking import CheckedExpectation
 from ...policy.grant import Grant
 from ...store import Store
 from ...tools.base import Tool
 from ...workspace import Workspace
-from ..run.expectations import words
+from ..run.expectations import broken_text
 
 _LOOKING = frozenset({Permission.READ_FILES})
 _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
@@ -32,29 +32,22 @@ _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
 @dataclass(frozen=True)
 class StepEnd:
-    """How an attempt at a step ended: what its agent says, and what is lacking all the same."""
-
     result: StepResult
     shortfalls: list[Shortfall] = field(default_factory=list)
     broken: list[CheckedExpectation] = field(default_factory=list)
-    """Expectations that are not met; they are among the shortfalls too."""
     review: Review | None = None
-    """What a reviewer found."""
 
     @property
     def is_done(self) -> bool:
-        """Whether nobody needs to be asked."""
         return self.result.status == "done" and not self.shortfalls
 
     @property
     def problem(self) -> str:
-        """What is lacking, in a sentence; empty if nothing is."""
         lacking = " and ".join(shortfall.what for shortfall in self.shortfalls)
         return f"It says it is done, but it {lacking}." if lacking else ""
 
     @property
     def text(self) -> str:
-        """All of it in words."""
         return (
             f"{self.problem} Its report: {self.result.text}" if self.problem else self.result.text
         )
@@ -76,8 +69,6 @@ def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str |
 
 @dataclass(frozen=True)
 class StepCheck:
-    """Finds what is lacking of one step, by what is stored of its task."""
-
     step: PlanStep
     task: Task
     tools: Mapping[str, Tool]
@@ -85,12 +76,10 @@ class StepCheck:
     workspace: Workspace
 
     def shortfalls(self) -> list[Shortfall]:
-        """What was planned and is not so."""
         return [*self._nothing_done(), *self._missing_files()]
 
     @property
     def has_changed(self) -> bool:
-        """Whether it did anything but look, so that it can have changed a table."""
         return bool(self._changes) or not all(map(self._only_looks, self._succeeded))
 
     def _only_looks(self, name: str) -> bool:
@@ -116,7 +105,9 @@ class StepCheck:
 
     @cached_property
     def _named(self) -> dict[str, frozenset[Permission]]:
-        """What the step names and what that may do. Of agents of others nobody can say."""
+        """The permissions of the tools that the step names. Those of external agents are
+        unknown.
+        """
         found = ((name, self._may_do(name)) for name in self.step.tools_needed)
         return {name: held for name, held in found if held is not None}
 
@@ -128,14 +119,13 @@ class StepCheck:
 
     @cached_property
     def _succeeded(self) -> list[str]:
-        """The tools of calls that succeeded, in all attempts."""
         messages = self.store.newest_messages(self.task.context_id, self.task.id)
         results = (message.data for message in messages if isinstance(message.data, ToolResultData))
         return [result.tool for result in results if result.ok]
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """What became of files, by the checkpoints: also of those that no tool has named."""
+        """Changed files by the checkpoints: also those that no tool has named."""
         taken = self.store.task_checkpoints(self.task.context_id, self.task.id)
         return {
             _plain(file["path"]): file["change"]
@@ -144,9 +134,9 @@ class StepCheck:
         }
 
     def _is_work(self, name: str) -> bool:
-        """Whether a call was one that was planned, or changed a file in another way.
+        """Whether a call was planned, or changed a file in another way.
 
-        What a command beyond the plan did, its checkpoint tells.
+        What a command beyond the plan did is known from its checkpoint.
         """
         tool = self.tools.get(name)
         if tool is None or tool.permissions <= _LOOKING:
@@ -164,7 +154,6 @@ class StepCheck:
 
 
 def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iterator[Shortfall]:
-    """What is lacking of a review that has to be settled before the plan goes on."""
     if not step.rounds:
         return
     if review is None:
@@ -176,10 +165,65 @@ def review_shortfalls(step: PlanStep, task: Task, review: Review | None) -> Iter
 
 
 def broken_shortfall(result: CheckedExpectation) -> Shortfall:
-    """A broken expectation, as the step's shortfall."""
-    what = f"broke an expectation ({words(result)})"
+    what = f"broke an expectation ({broken_text(result)})"
     return Shortfall(kind=ShortfallKind.BROKEN_EXPECTATION, what=what)
 
 
 def _plain(path: str) -> str:
     return path.removeprefix("./").strip("/")
+
+
+RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+ACCEPT = "accept"
+UPDATE = "update"
+"""Accept, and pin the current state as what is expected."""
+
+_OPTIONS = [
+    Option(label="Try again", value=RETRY),
+    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
+    Option(label="Skip this step", value=SKIP, description="The other steps continue without it."),
+    Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Stop", value=STOP),
+]
+_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
+
+_UPDATE = Option(
+    label="Accept and update what is expected",
+    value=UPDATE,
+    description="It counts as done, and the new numbers are pinned.",
+)
+
+ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
+
+
+def failure_question(step: PlanStep, end: StepEnd) -> Question:
+    """A step has failed, was done only in part, or says it is done and is not."""
+    failed = end.result.status == "failed"
+    own = {expectation.id for expectation in step.expects}
+    can_update = any(result.updated and result.expectation.id not in own for result in end.broken)
+    how = "failed" if failed else "was done only in part"
+    if end.shortfalls:
+        how = f"says it is done, but it {end.shortfalls[0].what}"
+    return Question(
+        question=f"Step {step.step_number} {how}: {step.action}. What now?",
+        context=end.text,
+        severity="major",
+        options=[
+            *([] if failed else [_ACCEPT]),
+            *([_UPDATE] if can_update else []),
+            *_OPTIONS,
+        ],
+        default=RETRY,
+    )
+
+
+def half_done_question(step: PlanStep, tool: str) -> Question:
+    """A crash has cut off a step while it was changing something."""
+    return Question(
+        question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
+        "Run the step again?",
+        context="It may have been partly done. Check before you decide.",
+        severity="major",
+        options=[option for option in _OPTIONS if option.value in (RETRY, SKIP, STOP)],
+        default=STOP,
+    )

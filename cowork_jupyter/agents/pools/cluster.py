@@ -1,15 +1,15 @@
 """The coordinator's end of a Dask cluster: attempts are sent out, claimed, and come back.
 
-All talk goes the way that Dask's own does, through its scheduler and under its security
-settings, so workers need not be able to reach this process: they publish to a topic, and are
-answered by a function run in their process.
+All messages take the way of Dask's own, through its scheduler and under its security settings, so
+workers need not be able to reach this process: they publish to a topic, and are answered by a
+function run in their process.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
@@ -19,19 +19,66 @@ from ...domain.errors import CoworkError, Unavailable
 from ...domain.identity import new_id
 from ...domain.settings import Settings
 from ...tools.base import ToolResult
-from .attempt import Attempt, Lost
 from .parcels import Parcel
-from .sent_files import Brought
-from .worker import Proof, grant, perform, sees
+from .sent_files import RemoteResult
+from .worker import Proof, WorkerOrder, grant, perform, sees
+
+
+class WorkerLost(Exception):
+    """The worker is gone, and nobody knows how far it got."""
+
+
+class Attempt:
+    def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
+        self.order = order
+        self._show = show
+        self.only_at: str | None = None
+        """The worker that has what the call needs; None for any."""
+        self.claimed: Callable[[str], None] = lambda _worker: None
+        self.pack: Callable[[], Awaitable[Parcel]] | None = None
+        """Packs the files for a worker that does not see the workspace; None if it must see it."""
+        self.parcel: Parcel | None = None
+        self.worker: str | None = None
+        """Who runs it; None as long as nothing has begun."""
+        self.outcome: asyncio.Future[ToolResult | RemoteResult] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self.ended = asyncio.Event()
+
+    def claim(self, worker: str) -> bool:
+        """Whether this worker may run it: only the first one that asks.
+
+        A second claim means that Dask runs it again, because the first worker is gone.
+        """
+        if self.outcome.done() or self.worker is not None:
+            self.lose()
+            return False
+        self.worker = worker
+        self.claimed(worker)
+        return True
+
+    def hear(self, output: str) -> None:
+        """Show its output; a call whose output cannot be shown must not go on unseen."""
+        try:
+            self._show(output)
+        except CoworkError as error:
+            self.fail(error)
+
+    def fail(self, error: Exception) -> None:
+        if not self.outcome.done():
+            self.outcome.set_exception(error)
+
+    def lose(self) -> None:
+        self.ended.set()
+        self.fail(WorkerLost())
+
 
 Dask = Any
 """An object of Dask's: most of its methods have no types."""
 
-CONNECT = 10.0
-SEND = 60.0
-"""Seconds for one piece of a file."""
-STOP = 10.0
-"""Seconds that a cancelled call may take to end its command."""
+CONNECT_SECONDS = 10.0
+SEND_SECONDS = 60.0
+STOP_SECONDS = 10.0
 
 _NOT_INSTALLED = (
     "Cowork.workers is 'dask', but Dask is not installed here. "
@@ -50,27 +97,25 @@ class Cluster:
         self._own: Dask = None
         self._attempts: dict[str, Attempt] = {}
         self._seen: dict[str, Any] = {}
-        """Whether a worker sees the workspace; an exception where it cannot work for us at all."""
+        """Whether a worker sees the workspace; an exception if it cannot work for us at all."""
         self._is_shared = True
         self._background: set[asyncio.Task[None]] = set()
 
     async def check(self) -> None:
-        """Raise `CoworkError` if the cluster cannot be reached or its workers cannot work for us.
+        """Raise CoworkError if the cluster cannot be reached or its workers cannot work for us.
 
-        A cluster without any workers is fine: some start them when there is work.
+        A cluster without workers is fine: some start them when there is work.
         """
         seen = await self._prove(await self.connected())
         if seen and all(isinstance(answer, Exception) for answer in seen.values()):
             raise self._unfit(*next(iter(seen.items())))
 
     async def is_shared(self) -> bool:
-        """Whether all workers see the workspace, as far as anybody knows."""
         if not self._seen:
             await self.check()
         return self._is_shared
 
     async def connected(self) -> Dask:
-        """The client of the cluster; raises `CoworkError` that says why there is none."""
         async with self._connecting:
             if self._client is None or self._client.status != "running":
                 await self.aclose()
@@ -91,14 +136,14 @@ class Cluster:
         if own is not None:
             await own.close()
 
-    async def run(self, attempt: Attempt) -> ToolResult | Brought:
-        """Let a worker run this. Raises `Lost`.
+    async def run(self, attempt: Attempt) -> ToolResult | RemoteResult:
+        """Let a worker run this. Raises Lost.
 
         Cancelling ends what runs there, and waits until it has ended.
         """
         client = await self.connected()
         if attempt.only_at and attempt.only_at not in await self._workers(client):
-            raise Lost
+            raise WorkerLost
         order = attempt.order
         self._attempts[order.attempt] = attempt
         future: Dask = client.submit(
@@ -121,9 +166,8 @@ class Cluster:
             future.release()  # which also ends following it
 
     async def tell(self, worker: str, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have a function run in a worker's process, if it can be reached."""
         with suppress(Exception):  # whoever is gone has nothing of ours any more
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 client = await self.connected()
                 await client.run(function, *arguments, workers=[worker])
 
@@ -144,7 +188,7 @@ class Cluster:
                 address or await self._start_cluster(dask),
                 asynchronous=True,
                 set_as_default=False,
-                timeout=CONNECT,
+                timeout=CONNECT_SECONDS,
             )
         except (OSError, RuntimeError, ValueError) as error:
             place = f"No Dask scheduler answers at {address}" if address else "Dask did not start"
@@ -152,12 +196,12 @@ class Cluster:
         return client
 
     def _listen(self, client: Dask) -> None:
-        """Said before every call: a scheduler that was restarted has forgotten it."""
+        """Repeated before every call: a restarted scheduler has forgotten the subscription."""
         client.subscribe_topic(self._topic, lambda event: self._hear(client, event[1]))
         client.subscribe_topic("all", lambda event: self._watch(event[1]))
 
     async def _start_cluster(self, dask: Dask) -> Dask:
-        """Without an address: worker processes on this machine, for as long as we are there."""
+        """Without an address: worker processes on this machine, for as long as we run."""
         self._own = await dask.LocalCluster(
             n_workers=self._settings.max_parallel,
             threads_per_worker=1,
@@ -167,7 +211,7 @@ class Cluster:
         return self._own
 
     async def _prove(self, client: Dask, workers: list[str] | None = None) -> dict[str, Any]:
-        """Let workers look for a file that is there for this moment only."""
+        """Let workers look for a file that exists for this moment only."""
         proof = Proof.in_folder(self._settings.workspace)
         try:
             await asyncio.to_thread(proof.write)
@@ -199,7 +243,6 @@ class Cluster:
     # What comes from the cluster
 
     def _watch(self, event: dict[str, Any]) -> None:
-        """What happens to the cluster itself."""
         if event.get("action") != "remove-worker":
             return
         self._seen.pop(event["worker"], None)
@@ -208,7 +251,6 @@ class Cluster:
                 attempt.lose()
 
     def _hear(self, client: Dask, message: dict[str, Any]) -> None:
-        """What our calls tell from their workers."""
         attempt = self._attempts.get(message["attempt"])
         if message["kind"] == "claim":
             granted = attempt if attempt and attempt.claim(message["worker"]) else None
@@ -220,12 +262,12 @@ class Cluster:
                 attempt.hear(message["text"])
 
     async def _answer(self, client: Dask, message: dict[str, Any], attempt: Attempt | None) -> None:
-        """Tell a worker whether to begin; it must have the files if it is to."""
+        """Tell a worker whether to begin; its files must have been sent by then."""
         worker, claim = message["worker"], message["claim"]
         try:
             parcel = await self._supplied(client, attempt, worker, claim) if attempt else None
             granted = attempt is not None and not attempt.outcome.done()
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 layout = parcel.layout if parcel else None
                 await client.run(grant, claim, granted, layout, workers=[worker])
         except Exception:  # whatever keeps us from telling it, it is out of reach
@@ -235,9 +277,8 @@ class Cluster:
     async def _supplied(
         self, client: Dask, attempt: Attempt, worker: str, claim: str
     ) -> Parcel | None:
-        """What was sent to a worker that does not see the workspace."""
         if worker not in self._seen:
-            async with asyncio.timeout(CONNECT):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 await self._prove(client, [worker])
         sees_it = self._seen.get(worker)
         if sees_it is True:
@@ -247,7 +288,7 @@ class Cluster:
             return None
 
         async def at_worker(function: Callable[..., Any], *arguments: Any) -> Any:
-            async with asyncio.timeout(SEND):
+            async with asyncio.timeout(SEND_SECONDS):
                 return (await client.run(function, *arguments, workers=[worker]))[worker]
 
         try:
@@ -264,17 +305,18 @@ class Cluster:
 
 
 async def _follow(future: Dask, attempt: Attempt) -> None:
-    """Bring home what the call gave back."""
     try:
         answer = await future.result()
     except CancelledError:  # the scheduler has forgotten it, or was told to
-        attempt.fail(Lost())
+        attempt.fail(WorkerLost())
         return
     except Exception as error:  # a worker that died too often, or one that cannot run it at all
         begun = attempt.worker is not None
-        attempt.fail(Lost() if begun else Unavailable(f"The cluster could not run it: {error}"))
+        attempt.fail(
+            WorkerLost() if begun else Unavailable(f"The cluster could not run it: {error}")
+        )
         return
-    if isinstance(answer, ToolResult | Brought):
+    if isinstance(answer, ToolResult | RemoteResult):
         if not attempt.outcome.done():
             attempt.outcome.set_result(answer)
     elif isinstance(answer, CoworkError):
@@ -286,5 +328,5 @@ async def _follow(future: Dask, attempt: Attempt) -> None:
 async def _until_ended(attempt: Attempt) -> None:
     if attempt.worker is not None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(STOP):
+            async with asyncio.timeout(STOP_SECONDS):
                 await attempt.ended.wait()

@@ -36,42 +36,35 @@ from ...tools.shell import execute_command
 from ...tools.tables.sources import are_large
 from ...tools.tables.tools import TABLE_TOOLS, table_tools
 from ..log import RunLog
-from .attempt import Attempt, Lost
-from .cluster import Cluster
+from .cluster import Attempt, Cluster, WorkerLost
 from .parcels import Parcel, bring_home, pack
-from .scratch_host import end_scratch
-from .sent_files import Brought, remove_tree
-from .taken_along import TakenAlong, taken_along
+from .remote_scratch import KernelSnapshot, end_scratch, snapshot_kernel
+from .sent_files import RemoteResult, remove_tree
 from .worker import WorkerOrder
 
 MAX_ATTEMPTS = 3
-"""Workers that may die during one harmless call, before it is given up."""
+"""Workers that may die during one harmless call before it is given up."""
 MAX_LISTED = 10
 MAX_REPEATED = 2_000
-"""Characters of a call's output that are told although what it wrote was refused."""
+"""Characters of a call's output that are reported although what it wrote was refused."""
 WORK_ON_COPIES = TABLE_TOOLS | {execute_command.name}
-"""Tools that do as well on copies of the files that they are about, beside code in scratch. All
-others are about the workspace itself, and run where it is."""
-QUEUED = 5.0
-"""Seconds without a free worker after which that is said."""
+"""Tools that work as well on copies of their files, beside code in scratch. All others are about
+the workspace itself, and run where it is.
+"""
+QUEUED_SECONDS = 5.0
 
 
 class DaskPool:
-    """Runs the tools that touch the workspace on a cluster."""
-
     def __init__(self, settings: Settings) -> None:
         self._settings = replace(settings, api_key="", keys={})
         self._cluster = Cluster(settings)
         self._tasks: dict[str, _TaskAtWork] = {}
 
     async def prepare(self) -> None:
-        """Connect to the cluster, or say why that cannot be."""
         await self._cluster.check()
 
     def tools(self, registry: ToolRegistry, log: RunLog, files: Sequence[str] = ()) -> ToolRegistry:
-        """Those that need nothing but the workspace are sent out, and code that runs in scratch;
-        the others stay here.
-        """
+        """Send out tools that need nothing but the workspace, and code that runs in scratch."""
         portable = default_tools()
         task = _TaskAtWork(self._cluster, self._settings, log, dict.fromkeys(files))
         self._tasks[log.task_id or ""] = task
@@ -84,14 +77,13 @@ class DaskPool:
         return registry.replacing(*sent, *([task.with_scratch_sent_out(code)] if code else []))
 
     async def end_task(self, task_id: str) -> None:
-        """End its scratch kernel, if it has one."""
         task = self._tasks.pop(task_id, None)
         if task and task.kernel_at:
             await self._cluster.tell(task.kernel_at, end_scratch, self._settings, task_id)
             await self._cluster.tell(task.kernel_at, remove_tree, task_id)
 
     def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
-        """Questions about tables are sent out if they are about folders, or about large files."""
+        """Send out queries about folders of tables or large files."""
         task = _TaskAtWork(self._cluster, self._settings, log)
         return registry.replacing(*map(task.sent_out_if_large, table_tools()))
 
@@ -101,19 +93,14 @@ class DaskPool:
 
 @dataclass
 class _TaskAtWork:
-    """The calls of one task."""
-
     cluster: Cluster
     settings: Settings
     log: RunLog
     files: dict[str, None] = field(default_factory=dict)
     """Those that it is about, and what its calls have written; in order."""
     kernel_at: str | None = None
-    """The worker that has its scratch kernel, once code has run there."""
 
     def sent_out(self, tool: Tool) -> Tool:
-        """The same tool, run at a worker."""
-
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             if tool.name in WORK_ON_COPIES or await self.cluster.is_shared():
                 return await self._run(tool, parameters, context)
@@ -122,8 +109,6 @@ class _TaskAtWork:
         return replace(tool, run=run)
 
     def sent_out_if_large(self, tool: Tool) -> Tool:
-        """The same tool, run at a worker where there is much to read."""
-
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             paths = paths_of(parameters.model_dump(mode="json"))
             is_large = await asyncio.to_thread(are_large, context.workspace, paths)
@@ -134,7 +119,7 @@ class _TaskAtWork:
         return replace(tool, run=run)
 
     def with_scratch_sent_out(self, tool: Tool) -> Tool:
-        """The same tool; what it runs in scratch runs at a worker, the rest where it did."""
+        """What it runs in scratch runs at a worker, the rest where it did."""
         if tool.read_only:
             return replace(tool, read_only=self.with_scratch_sent_out(tool.read_only))
         return self._in_scratch(tool) if issubclass(tool.parameters, ScratchCode) else tool
@@ -143,7 +128,7 @@ class _TaskAtWork:
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             if context.scratch is None:
                 raise no_sandbox()
-            kernels = await taken_along(parameters, context)
+            kernels = await snapshot_kernel(parameters, context)
             return await self._run(tool, parameters, replace(context, kernels=kernels))
 
         return replace(tool, run=run)
@@ -160,10 +145,12 @@ class _TaskAtWork:
                 attempt.only_at, attempt.claimed = self.kernel_at, self._keep_kernel_at
             if in_scratch or tool.name in WORK_ON_COPIES:
                 attempt.pack = partial(asyncio.to_thread, self._pack, tool, order, context)
-            waiting = asyncio.get_running_loop().call_later(QUEUED, self._tell_queued, attempt)
+            waiting = asyncio.get_running_loop().call_later(
+                QUEUED_SECONDS, self._tell_queued, attempt
+            )
             try:
                 outcome = await self.cluster.run(attempt)
-            except Lost:
+            except WorkerLost:
                 self._face_loss(tool, attempt, in_scratch=in_scratch)
             else:
                 result = await self._at_home(outcome, attempt, context)
@@ -179,9 +166,8 @@ class _TaskAtWork:
         return pack(context.workspace, () if tables else self.files, tables, str(cwd))
 
     async def _at_home(
-        self, outcome: ToolResult | Brought, attempt: Attempt, context: ToolContext
+        self, outcome: ToolResult | RemoteResult, attempt: Attempt, context: ToolContext
     ) -> ToolResult:
-        """What came of it, once what a worker changed in its copies is written here, too."""
         if isinstance(outcome, ToolResult):
             return outcome
         assert attempt.parcel
@@ -201,7 +187,7 @@ class _TaskAtWork:
         return replace(result, text=f"{result.text}\n{note}", data=data)
 
     def _keep_kernel_at(self, worker: str) -> None:
-        """Also of code that fails or is cancelled: it leaves variables, and a process."""
+        """Also for code that fails or is cancelled: it leaves variables, and a process."""
         self.kernel_at = worker
 
     def _order(self, tool: Tool, parameters: ToolParameters, context: ToolContext) -> WorkerOrder:
@@ -214,7 +200,9 @@ class _TaskAtWork:
                 output=_nowhere,
                 sandbox=None,
                 notebooks=NotebookFiles(),
-                kernels=context.kernels if isinstance(context.kernels, TakenAlong) else NoKernels(),
+                kernels=context.kernels
+                if isinstance(context.kernels, KernelSnapshot)
+                else NoKernels(),
                 scratch=None,
                 waiting=nullcontext,
                 ask=nobody_answers,
@@ -253,4 +241,4 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def _nowhere(_text: str) -> None:
-    """Where output would go; the worker says where it really goes."""
+    """A placeholder that can be pickled; the worker puts its own output in."""

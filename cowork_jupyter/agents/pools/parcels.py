@@ -1,4 +1,4 @@
-"""The coordinator's side of files that are sent: what goes out, and what is written at home."""
+"""The coordinator's side of sent files: what goes out, and what is written back."""
 
 from __future__ import annotations
 
@@ -14,34 +14,28 @@ from ...domain.errors import Conflict, CoworkError, InvalidInput
 from ...tools.tables.sources import find_source
 from ...tools.text_files import size_text
 from ...workspace import IgnoreRules, Place, Workspace, kind_of, visible_files
-from .sent_files import Layout, LeftFile, SentFile, keep, lacking
+from .sent_files import Layout, RemoteChange, SentFile, missing_digests, store_piece
 
 MAX_FILES = 5_000
 MAX_SENT = 1_000_000_000
-"""Bytes of the files of one call, sent or there already."""
 PIECE = 4 * 1024 * 1024
 
 At = Callable[..., Awaitable[Any]]
-"""Runs a function in the worker's process."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """Files of the workspace as a worker gets them."""
-
     workspace: Workspace
-    """As the call may see it."""
     layout: Layout
 
     async def deliver(self, sender: str, at: At) -> None:
-        """Send what the worker lacks."""
         by_digest = {file.digest: file for file in self.layout.files}
-        for digest in await at(lacking, sorted(by_digest)):
+        for digest in await at(missing_digests, sorted(by_digest)):
             path = by_digest[digest].path
             with self.workspace.locate(path) as place, place.open() as file:
                 while piece := await asyncio.to_thread(file.read, PIECE):
-                    await at(keep, sender, digest, piece, False)
-            if not await at(keep, sender, digest, b"", True):
+                    await at(store_piece, sender, digest, piece, False)
+            if not await at(store_piece, sender, digest, b"", True):
                 raise Conflict(
                     f"'{path}' was changed while it was sent to a worker. Try again.",
                     code="changed_at_home",
@@ -50,7 +44,7 @@ class Parcel:
 
 
 def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd: str) -> Parcel:
-    """What these paths stand for; what is not there, or may not be read, is not sent."""
+    """Collect the files at these paths; what is not there, or may not be read, is not sent."""
     found = dict.fromkeys([*_named(workspace, paths), *_tables(workspace, tables)])
     if len(found) > MAX_FILES:
         raise InvalidInput(
@@ -67,10 +61,10 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
     return Parcel(workspace, Layout(tuple(files), folders))
 
 
-def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[LeftFile]) -> list[str]:
-    """Write what a call changed, all of it or nothing; gives the paths.
+def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[RemoteChange]) -> list[str]:
+    """Write what a call changed, all of it or nothing; returns the paths.
 
-    Whatever is not as it was sent was changed here meanwhile, and that counts.
+    Files that are not as they were sent were changed here meanwhile: raises Conflict.
     """
     sent = {file.path: file.digest for file in layout.files}
     changed = [
@@ -101,7 +95,6 @@ def _write(place: Place, data: bytes | None) -> None:
 
 
 def _digest(workspace: Workspace, path: str) -> str | None:
-    """Of what is there now; None if nothing is."""
     with workspace.locate(path) as place:
         return _sent(path, place).digest if place.exists() else None
 
@@ -123,7 +116,7 @@ def _named(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _tables(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
-    """Whatever is wrong with them is said here: at the worker nobody could know."""
+    """Problems with them are raised here: the worker could not know."""
     for path in paths:
         for file in find_source(workspace, path)["files"]:
             yield file["path"]

@@ -1,7 +1,7 @@
 """Files at a worker that does not see the workspace.
 
-They are kept by what is in them, so nothing is sent twice, and laid out for a call as they are at
-home. What the call has changed then is told by comparing.
+They are stored by content, so nothing is sent twice, and laid out for a call as they are at home.
+Comparing tells what the call has changed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,12 @@ from ...tools.base import ToolResult
 from ...tools.text_files import size_text
 
 MAX_BROUGHT = 256_000_000
-"""Bytes that one call may give back."""
 MAX_STORE = 4_000_000_000
-"""Bytes that a worker keeps; what was not used for longest goes first."""
+"""Bytes that a worker stores; the least recently used go first."""
 
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as it is at home."""
-
     path: str
     digest: str
     is_executable: bool = False
@@ -40,32 +37,25 @@ class SentFile:
 
 @dataclass(frozen=True)
 class Layout:
-    """All that a call finds at the worker."""
-
     files: tuple[SentFile, ...]
     folders: tuple[str, ...] = ()
-    """Those that are there although they may be empty."""
 
 
 @dataclass(frozen=True)
-class LeftFile:
-    """What a call left there."""
-
+class RemoteChange:
     path: str
     data: bytes | None = field(repr=False)
     """None if it was removed."""
 
 
 @dataclass(frozen=True)
-class Brought:
-    """What came of a call at a worker that does not see the workspace."""
-
+class RemoteResult:
     result: ToolResult
-    changes: tuple[LeftFile, ...]
+    changes: tuple[RemoteChange, ...]
 
 
 class FileStore:
-    """Contents by their digests, in a folder of the worker's own."""
+    """Contents by digest, in a folder of the worker's own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -75,7 +65,7 @@ class FileStore:
         return self._folder / digest
 
     def lacks(self, digests: Collection[str]) -> list[str]:
-        """Those that must be sent; the others are needed now, so they stay."""
+        """Those that must be sent; the others are touched, so that they stay."""
         lacking = []
         for digest in digests:
             try:
@@ -85,7 +75,7 @@ class FileStore:
         return lacking
 
     def add(self, sender: str, digest: str, piece: bytes, *, is_last: bool) -> bool:
-        """Take the next piece; whether it is, with the last one, what it should be."""
+        """Append a piece; with the last one, returns whether the digest matches."""
         part = self._folder / f"{digest}.{sender}"
         with part.open("ab") as file:
             file.write(piece)
@@ -118,7 +108,7 @@ class CopiedTree:
     """A folder that stands for the workspace, for one call after the other."""
 
     def __init__(self, folder: Path, store: FileStore, left_out: Collection[str]) -> None:
-        """`left_out` are names that checkpoints pass by, so what is called so stays where it is."""
+        """`left_out` are names that checkpoints ignore, so such files are not brought back."""
         self.folder = folder
         self._store = store
         self._left_out = frozenset(left_out)
@@ -127,7 +117,6 @@ class CopiedTree:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def lay_out(self, layout: Layout) -> None:
-        """Make it what the workspace is, as far as the call needs it."""
         wanted = {file.path: file for file in layout.files}
         kept = {path for path in wanted if self._has(wanted[path])}
         self._remove_all_but(kept)
@@ -141,12 +130,11 @@ class CopiedTree:
         self._sent = wanted
         self._marks = {path: _mark(self.folder / path) for path in wanted}
 
-    def changes(self) -> tuple[LeftFile, ...]:
-        """What is not any more as it was laid out: regular files only."""
+    def changes(self) -> tuple[RemoteChange, ...]:
         found = dict(self._files())
-        removed = [LeftFile(path, None) for path in sorted(self._sent.keys() - found.keys())]
+        removed = [RemoteChange(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [
-            LeftFile(path, file.read_bytes())
+            RemoteChange(path, file.read_bytes())
             for path, file in self._bounded(found)
             if self._marks.get(path) != _mark(file)
         ]
@@ -161,7 +149,7 @@ class CopiedTree:
             return known == file and self._marks[file.path] == _mark(self.folder / file.path)
         return False
 
-    def _is_new(self, changed: LeftFile) -> bool:
+    def _is_new(self, changed: RemoteChange) -> bool:
         sent, data = self._sent.get(changed.path), changed.data or b""
         return sent is None or sent.digest != hashlib.sha256(data).hexdigest()
 
@@ -217,7 +205,6 @@ FOLDER = "cowork"
 
 
 def store_of(folder: str) -> FileStore:
-    """The store of a worker whose own folder this is."""
     return FileStore(Path(folder, FOLDER, "contents"))
 
 
@@ -236,18 +223,17 @@ def tree_at(folder: str, task: str | None, settings: Settings) -> CopiedTree:
 
 
 def remove_tree(task: str, dask_worker: Any) -> None:
-    """Its task is done."""
     tree = _trees.pop(Path(dask_worker.local_directory, FOLDER, f"task-{task}"), None)
     if tree:
         tree.remove()
 
 
-def lacking(digests: Sequence[str], dask_worker: Any) -> list[str]:
-    """What this worker must be sent."""
+def missing_digests(digests: Sequence[str], dask_worker: Any) -> list[str]:
     return store_of(dask_worker.local_directory).lacks(digests)
 
 
-async def keep(sender: str, digest: str, piece: bytes, is_last: bool, dask_worker: Any) -> bool:
-    """Take a piece of what it lacks."""
+async def store_piece(
+    sender: str, digest: str, piece: bytes, is_last: bool, dask_worker: Any
+) -> bool:
     store = store_of(dask_worker.local_directory)
     return await asyncio.to_thread(store.add, sender, digest, piece, is_last=is_last)

@@ -1,8 +1,8 @@
-"""What runs in a worker of the cluster: one tool call, once the coordinator said go.
+"""What runs in a worker of the cluster: one tool call, once the coordinator has granted it.
 
-Dask runs a task again, unasked, when its worker dies. So every run first claims its attempt,
-and does nothing until the coordinator has granted that, which it does once. The worker sends
-events through its scheduler; the coordinator answers by running `grant` in this process.
+Dask runs a task again, unasked, when its worker dies. So every run first claims its attempt, and
+does nothing until the coordinator has granted that, which it does once. The worker sends events
+through its scheduler; the coordinator answers by running `grant` in this process.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ from ...tools.tables.tools import TABLE_TOOLS
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..run.call_log import MAX_SHOWN_OUTPUT
-from .scratch_host import scratch_host
-from .sent_files import Brought, Layout, tree_at
+from .remote_scratch import scratch_host
+from .sent_files import Layout, RemoteResult, tree_at
 
-LOOK = 0.05
-"""Seconds between two looks whether anybody still wants this."""
-FLUSH = 0.1
-"""Seconds for which output is collected before it is sent."""
+CHECK_SECONDS = 0.05
+FLUSH_SECONDS = 0.1
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -52,25 +50,23 @@ class WorkerOrder:
     settings: Settings
     """Without the key to the model."""
     confined: bool
-    """Whether programs may run only in a sandbox: who let them run has counted on that."""
+    """Whether programs may run only in a sandbox: the decision has relied on that."""
     task: str = ""
     """Whose scratch kernel it uses, if it runs code."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Something that only who sees the same workspace can know."""
+    """A secret in a file that only those who see the same workspace can know."""
 
     path: Path
     token: str
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
-        """A new one, not written yet."""
         return cls(folder / f".{new_id('cowork')}", secrets.token_hex())
 
     def write(self) -> None:
-        """Make it known to those who see the folder."""
         self.path.write_text(self.token)
 
     def remove(self) -> None:
@@ -78,7 +74,6 @@ class Proof:
 
 
 def sees(proof: Proof) -> bool:
-    """Whether this process sees the workspace that the proof was written to."""
     with suppress(OSError):
         return proof.path.read_text() == proof.token
     return False
@@ -89,31 +84,25 @@ _here = threading.local()
 
 
 @dataclass(frozen=True)
-class _Go:
-    """The coordinator's answer to a claim."""
-
+class _Grant:
     granted: bool
     layout: Layout | None = None
-    """The files that were sent, where this process does not see the workspace."""
 
 
-_claims: dict[str, Future[_Go]] = {}
-"""Runs in this process that wait for their go."""
+_claims: dict[str, Future[_Grant]] = {}
 
 
 def grant(claim: str, granted: bool, layout: Layout | None = None) -> None:
-    """The coordinator's answer to a claim, given in this process."""
     waiting = _claims.get(claim)
     if waiting is not None and not waiting.done():
-        waiting.set_result(_Go(granted, layout))
+        waiting.set_result(_Grant(granted, layout))
 
 
-Outcome = ToolResult | Brought | CoworkError | None
+Outcome = ToolResult | RemoteResult | CoworkError | None
 """None if it was not to be run, or not to its end."""
 
 
 def perform(order: WorkerOrder, topic: str) -> Outcome:
-    """The task that Dask runs."""
     from distributed import Status, get_worker
 
     worker = get_worker()
@@ -136,18 +125,17 @@ def perform(order: WorkerOrder, topic: str) -> Outcome:
 
 
 async def _while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome]) -> Outcome:
-    """Do the work, but stop it when nobody wants it any more."""
+    """Do the work, but cancel it when nobody wants it any more."""
     doing = asyncio.create_task(work)
     stopped = False
     while not doing.done():
         if not stopped and not wanted():
             stopped = doing.cancel()  # once: it may take a moment to clear up
-        await asyncio.wait([doing], timeout=LOOK)
+        await asyncio.wait([doing], timeout=CHECK_SECONDS)
     return None if doing.cancelled() else doing.result()
 
 
 async def _perform(order: WorkerOrder, send: Send, folder: str = "") -> Outcome:
-    """`folder` is this worker's own."""
     go = await _granted(send)
     if not go.granted:
         return None
@@ -172,8 +160,8 @@ async def _call(order: WorkerOrder, tools: ToolRegistry, context: ToolContext) -
 
 async def _call_on_copies(
     order: WorkerOrder, tools: ToolRegistry, context: ToolContext, layout: Layout, folder: str
-) -> Brought:
-    """The same in a folder that has the files of the step; the coordinator writes what changes."""
+) -> RemoteResult:
+    """Run in a folder with copies of the files; the coordinator writes what changes."""
     in_scratch = order.tool == run_code_in_scratch.name
     tree = tree_at(folder, order.task if in_scratch else None, order.settings)
     await asyncio.to_thread(tree.lay_out, layout)
@@ -181,13 +169,12 @@ async def _call_on_copies(
     clearance = replace(context.clearance, pins={})
     workspace = clearance.guard(Workspace(tree.folder))
     result = await _call(order, tools, replace(context, clearance=clearance, workspace=workspace))
-    return Brought(result, await asyncio.to_thread(tree.changes))
+    return RemoteResult(result, await asyncio.to_thread(tree.changes))
 
 
 async def _run_in_scratch(
     order: WorkerOrder, tools: ToolRegistry, context: ToolContext
 ) -> ToolResult:
-    """In the kernel of the step, which is in a thread of its own."""
     loop, output = asyncio.get_running_loop(), context.output
 
     def show(text: str) -> None:
@@ -201,9 +188,8 @@ async def _run_in_scratch(
 
 
 def _tools_for(order: WorkerOrder) -> ToolRegistry:
-    """The tools of this worker; one that the coordinator has may need a package that is not here.
-
-    That is said as what it is: the model would look for another name.
+    """The tools of this worker. One that needs a package that is missing here gets an error of its
+    own: told that the tool is unknown, the model would look for another name.
     """
     tools = default_tools().plus(run_code_in_scratch)
     if order.tool not in tools:
@@ -231,7 +217,7 @@ def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     return sandbox
 
 
-async def _granted(send: Send) -> _Go:
+async def _granted(send: Send) -> _Grant:
     claim = new_id("claim")
     answer = _claims[claim] = Future()
     try:
@@ -242,7 +228,7 @@ async def _granted(send: Send) -> _Go:
 
 
 class _Output:
-    """Output on its way to the coordinator: a few pieces a second, and no more than is shown."""
+    """Sends output to the coordinator: a few pieces a second, and no more than is shown."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -251,17 +237,15 @@ class _Output:
         self._loop = asyncio.get_running_loop()
 
     def add(self, text: str) -> None:
-        """Take the next piece."""
         text = text[: self._room]
         self._room -= len(text)
         if not text:
             return
         if not self._pieces:
-            self._loop.call_later(FLUSH, self.flush)
+            self._loop.call_later(FLUSH_SECONDS, self.flush)
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """Send what there is."""
         pieces, self._pieces = self._pieces, []
         if pieces:
             self._send({"kind": "output", "text": "".join(pieces)})

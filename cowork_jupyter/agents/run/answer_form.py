@@ -1,12 +1,13 @@
-"""The form in which a user wants an answer, such as `@mean[value]` or `MEAN=value`.
+"""What a request asks its answer to be: a form, such as `@mean[value]` or `MEAN=value`, and files.
 
-Models compute the right number and then lose it: they repeat the form without its value, or
-leave the form out. Both can be seen without a model.
+Models compute the right number and then lose it: they repeat the form without its value, or leave
+the form or the file out. All of that can be seen without a model.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _MARKED = re.compile(r"(@\w{1,60}\[)([^\]\n]{0,80})\]")
@@ -19,13 +20,12 @@ _UNFILLED = frozenset({"", "value", "nan", "none", "…", "..."})
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """The forms that a request asks for: how each begins, and the placeholder behind that."""
+    """`slots` maps how each requested form begins to the placeholder in it."""
 
     slots: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: str) -> AnswerForm:
-        """The forms in a request; mostly none."""
         slots: dict[str, str] = {}
         for opening, slot in _MARKED.findall(request):
             slots.setdefault(opening, slot.strip().lower())  # later ones are special cases
@@ -36,22 +36,20 @@ class AnswerForm:
 
     @property
     def wanted(self) -> list[str]:
-        """The forms as they should stand in the answer."""
         return self.missing("")
 
     def repaired(self, answer: str) -> str:
-        """The answer with the sign that small models forget: `count[7]` for `@count[7]`."""
+        """Put back the `@` that small models forget: `count[7]` becomes `@count[7]`."""
         for opening in self.slots:
             if opening.startswith("@") and opening not in answer:
                 answer = re.sub(rf"(?<![\w@]){re.escape(opening[1:])}", opening, answer)
         return answer
 
     def is_met(self, answer: str) -> bool:
-        """Whether there are forms, and the answer has all of them with their values."""
+        """Whether any forms are requested and the answer fills all of them."""
         return bool(self.slots) and not self.missing(answer)
 
     def missing(self, answer: str) -> list[str]:
-        """The forms that the answer lacks, or has without a value."""
         return [
             f"{opening}…{']' * opening.endswith('[')}"
             for opening, slot in self.slots.items()
@@ -60,10 +58,45 @@ class AnswerForm:
 
 
 def _value_behind(opening: str, answer: str) -> str:
-    """What the form holds where it stands last; a template's braces hold nothing."""
+    """The value of the last occurrence; a template's braces count as empty."""
     _, found, rest = answer.rpartition(opening)
     if not found:
         return ""
     value = re.match(r"[^\]\n]*" if opening.endswith("[") else r"\S*", rest)
     text = value[0].strip(" `'\"*.,").lower() if value else ""
     return "" if text.startswith(("{", "<")) else text
+
+
+MAX_FILES = 8
+
+_VERB = re.compile(
+    r"\b(?:write|save|export|store|create|convert|produce|generate|schreib\w*|speicher\w*)\b",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w./-])(?<!\(['\"])"  # not what a call in quoted code is given
+    r"[\w./-]+\.(?:csv|tsv|jsonl?|xlsx|parquet|png|svg|pdf|md|txt|html|ipynb|py)\b",
+    re.IGNORECASE,
+)
+_CALLS = {
+    "csv": "table.to_csv({path!r}, index=False)",
+    "xlsx": "table.to_excel({path!r}, index=False)",
+    "parquet": "table.to_parquet({path!r})",
+    "json": "table.to_json({path!r})",
+    **dict.fromkeys(("png", "svg", "pdf"), "fig.savefig({path!r})"),
+    "ipynb": "nbformat.write(notebook, {path!r})",
+}
+
+
+def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
+    verb = _VERB.search(request)
+    if verb is None:
+        return ()
+    named = dict.fromkeys(_FILE.findall(request, verb.end()))
+    return tuple(path for path in named if not exists(path))[:MAX_FILES]
+
+
+def how_to_write(path: str) -> str:
+    """Example code for such a file: small models do not think of it by themselves."""
+    ending = path.rpartition(".")[2].lower()
+    return _CALLS.get(ending, "Path({path!r}).write_text(text)").format(path=path)

@@ -1,47 +1,36 @@
-"""What one job may use in all: one account, shared by all of its tasks, wherever they run."""
+"""The budget of one job: one account, shared by all of its tasks, wherever they run."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
 from ...domain.contexts import Job, Usage
 from ...domain.events import UsageCharged
 from ...domain.notices import Notice
 from ...domain.settings import JOB_LIMITS, RUN_LIMITS, Settings
+from ...llm.known_models import KnownModels
+from ...llm.reader import ReplyReader
+from ...llm.tokens import TokenCounter
 from ..ask.user import User
 from ..log import RunLog
-from .day_account import DayAccount, DayLimitReached
-from .limits import GO_ON, about_going_on, about_reset
-from .pricing import priced
+from .limits import GO_ON, RunLimits, go_on_question, reset_question
+from .usage import (
+    DayAccount,
+    DayLimitReached,
+    count_pictures,
+    estimate_usage,
+    message_text,
+    with_cost,
+)
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
-"""Of each limit; that of money is the configured currency."""
-
-
-class Budget(Protocol):
-    """What a run asks of the account of its job, be that here or on another machine."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings, with the limits that hold in this job."""
-
-    async def admit(self, worked: float = 0.0) -> str:
-        """Wait for leave to ask the model once more: empty, or why there is none.
-
-        `worked` are the seconds since the run last told of any.
-        """
-
-    async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
-        """Put on the account what a turn has used."""
 
 
 @dataclass(frozen=True)
 class _Reached:
-    """A limit that is used up."""
-
     name: str
     size: float
     unit: str
@@ -51,16 +40,15 @@ class _Reached:
 
 
 class JobBudget:
-    """The account itself, held by whoever runs the job.
+    """The account of one job, held by whoever runs it.
 
-    All of it is stored with the job, so a job that is resumed goes on counting. Limits are
-    looked at between turns: what is under way when one is reached is not cut off.
+    Stored with the job, so a resumed job goes on counting. Limits are checked between turns: a turn
+    under way is not cut off.
     """
 
     def __init__(
         self, job: Job, settings: Settings, log: RunLog, user: User, day: DayAccount | None = None
     ) -> None:
-        """`day` is the account of all jobs of a day, which an administrator may limit."""
         self._spent = job.usage
         self._configured = settings
         self._log = log
@@ -69,19 +57,19 @@ class JobBudget:
         self._asking = asyncio.Lock()
         self._unpriced: set[str] = set()
         self.refusal = ""
-        """Set once the user, or nobody being there, has ended the job at a limit."""
+        """Set once the job was ended at a limit, by the user or for want of one."""
 
     @property
     def settings(self) -> Settings:
-        """The settings, with the limits that hold in this job."""
         known = (*RUN_LIMITS, *JOB_LIMITS)
         own = {name: size for name, size in self._spent.limits.items() if name in known}
         return replace(self._configured, **own)  # type: ignore[arg-type]
 
     async def admit(self, worked: float = 0.0) -> str:
-        """Wait for leave to ask the model once more: empty, or why there is none.
+        """Wait for leave to ask the model once more. Returns why not, or "".
 
-        Of all tasks that come to a limit, one asks the user; the others wait for the answer.
+        Of all tasks that reach a limit, one asks; the others wait for the answer. `worked` is the
+        time since the run last reported any.
         """
         self._spent += Usage(seconds=worked)
         if self.refusal or self._reached() or await self._day_reached():
@@ -96,7 +84,6 @@ class JobBudget:
         return self.refusal
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
-        """Put on the account what a turn has used."""
         charged = self._priced(spent, model).model_copy(update={"model": model})
         self._spent += charged
         log = replace(self._log, task_id=task_id)
@@ -108,17 +95,16 @@ class JobBudget:
     def _priced(self, spent: Usage, model: str) -> Usage:
         if model not in self._configured.prices and spent.total_tokens and self.settings.max_cost:
             self._say_unpriced(model)
-        return priced(spent, model, self._configured)
+        return with_cost(spent, model, self._configured)
 
     def _say_unpriced(self, model: str) -> None:
-        """A limit that cannot be kept is worse than none, if nobody knows."""
+        """A limit that cannot be enforced is worse than none if nobody knows."""
         if model not in self._unpriced:
             self._unpriced.add(model)
             message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
             self._log.event(Notice(code="no_price", message=message))
 
     def _reached(self) -> _Reached | None:
-        """The first limit that is used up, if any."""
         settings = self.settings
         for name, unit in _UNITS.items():
             size = getattr(settings, name)
@@ -137,7 +123,7 @@ class JobBudget:
         return amounts[name]
 
     async def _ask(self, limit: _Reached) -> None:
-        question = about_going_on(str(limit))
+        question = go_on_question(str(limit))
         answer = await self._user.ask(question, self._log)
         if answer == GO_ON:
             self._extend(limit)
@@ -145,23 +131,75 @@ class JobBudget:
             self.refusal = str(limit)
 
     async def _day_reached(self) -> tuple[DayLimitReached, float] | None:
-        """The administrator's limit that is used up, and the seconds until it resets."""
         if self._day is None or not self._day.is_limited:
             return None
         limit = await asyncio.to_thread(self._day.reached)
         return (limit, self._day.seconds_until(limit.resets_at)) if limit else None
 
     async def _ask_until_reset(self, limit: DayLimitReached, seconds: float) -> None:
-        """Nobody here can extend it: the user tries again or stops, or else the day ends."""
+        """Nobody here can extend this limit: the user retries, stops, or waits for the reset."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                if await self._user.ask(about_reset(str(limit)), self._log) != GO_ON:
+                if await self._user.ask(reset_question(str(limit)), self._log) != GO_ON:
                     self.refusal = str(limit)
 
     def _extend(self, limit: _Reached) -> None:
-        """The whole amount again, from what is spent by now."""
         amount = getattr(self._configured, limit.name) or limit.size
         limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)
+
+
+_LESSONS = (1, 2, 4, 8, 16, 32)
+"""Turns after which the token counter is calibrated; later ones would teach it nothing new."""
+
+_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
+"""A server that reports less than this share of so many tokens has truncated the prompt."""
+_TOO_LITTLE = 1_000
+"""No context window is this small: such a server leaves cached tokens out of its count."""
+
+
+@dataclass
+class Accounting:
+    log: RunLog
+    limits: RunLimits
+    budget: JobBudget
+    counter: TokenCounter
+    known: KnownModels
+    _truncates: bool = False
+
+    async def charge(
+        self, reader: ReplyReader, messages: list[dict[str, Any]], name: str, *, is_free: bool
+    ) -> None:
+        spent = reader.usage
+        if spent.total_tokens:
+            # What a picture costs is not to be learnt for words.
+            is_lesson = self.limits.turns in _LESSONS and not sum(map(count_pictures, messages))
+            if not self._was_truncated(spent, messages, name) and is_lesson:
+                self.counter.learn(map(message_text, messages), spent.prompt_tokens)
+        elif not is_free and (reader.reply.raw or reader.reply.reasoning):
+            reply = reader.reply
+            written = self.counter(reply.raw) + self.counter(reply.reasoning)
+            spent = estimate_usage(messages, written, self.counter)
+        self.limits.tokens += spent.total_tokens
+        turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
+        await self.budget.spend(turn, name, self.log.task_id)
+
+    def _was_truncated(self, spent: Usage, messages: list[dict[str, Any]], name: str) -> bool:
+        """Some servers silently truncate long prompts; only their token count gives that away."""
+        sent, read = (
+            sum(self.counter(message_text(message)) for message in messages),
+            spent.prompt_tokens,
+        )
+        if sent < _TOO_SHORT_TO_TRUNCATE or not _TOO_LITTLE <= read < sent * _TRUNCATED:
+            return False
+        self.known.learn_window(name, read)
+        said = (
+            f"{name} read only {read:,} of about {sent:,} tokens: its server cuts off what "
+            "is longer. Less is sent from now on. Give the server a larger context if you can."
+        )
+        if not self._truncates:
+            self.log.event(Notice(code="truncated", message=said))
+        self._truncates = True
+        return True

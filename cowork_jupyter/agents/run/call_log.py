@@ -1,14 +1,17 @@
-"""What is stored and shown of tool calls: each before it runs, its output, and what came of it."""
+"""Stores and shows tool calls: each before it runs, its output, and its outcome."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from ...bus import Journal
+from ...domain.cell_changes import CellChange, CellDecision, CellEdit
 from ...domain.effects import DataEffect
 from ...domain.errors import CoworkError
+from ...domain.events import CellChanged
 from ...domain.figures import Figure
 from ...domain.guidance import GuidanceUsed
 from ...domain.identity import new_id
@@ -18,31 +21,31 @@ from ...domain.operations import OK, UNKNOWN_TOOL, Decided, ToolCalled
 from ...domain.redaction import MaskedStream
 from ...domain.replies import ToolCall
 from ...effects.finding import text_for_model
+from ...store import Transaction
 from ...tools.base import Clearance, ToolResult
 from ..log import RunLog
-from .cell_changes import record_edit
 from .tool_environment import ToolEnvironment
 
 MAX_SHOWN_OUTPUT = 64 * 1024
-"""Characters of a call's output that are shown while it runs; the result has all of it."""
+"""Characters of live output per call; the result has all of it."""
 
 _MISUSE = {"unknown_tool", "bad_parameters"}
 
 
 @dataclass
-class Handled:
-    """One call and what came of it."""
+class CallRecord:
+    """A tool call from its request to its outcome."""
 
     call: ToolCall
     id: str = field(default_factory=partial(new_id, "call"))
+    clearance: Clearance = field(default_factory=Clearance)
+    """What was decided, once it was."""
     error: CoworkError | None = None
     result: ToolResult | None = None
     effects: list[DataEffect] = field(default_factory=list)
-    """What it did to data."""
     figures: list[Figure] = field(default_factory=list)
     """The numbers in text that it wrote into a notebook."""
     began: float | None = None
-    """When it was let run."""
 
     @property
     def is_answered(self) -> bool:
@@ -50,59 +53,59 @@ class Handled:
 
     @property
     def misused(self) -> bool:
-        """Whether the model called something that is not there, or called it wrongly."""
+        """Whether the model called an unknown tool, or called one wrongly."""
         return self.error is not None and self.error.code in _MISUSE
 
 
 @dataclass(frozen=True)
 class CallLog:
-    """Writes down the calls of one run, for its log and for whoever runs the server."""
-
     tools: ToolEnvironment
     log: RunLog
 
-    def begin(self, calls: Sequence[Handled]) -> None:
+    def begin(self, calls: Sequence[CallRecord]) -> None:
         with self.log.journal.transaction() as tx:
-            for handled in calls:
+            for record in calls:
                 called = ToolCallData(
-                    call_id=handled.id,
-                    tool=handled.call.tool,
-                    parameters=handled.call.parameters,
+                    call_id=record.id,
+                    tool=record.call.tool,
+                    parameters=record.call.parameters,
                 )
                 tx.append_message(self.log.message("assistant", "", called))
                 self.log.append(tx, called)
 
-    def deny(self, handled: Handled) -> None:
-        """The role may not call it, whatever anybody would say."""
-        name, job_id = self._known_name(handled.call), self.log.job_id
-        self.tools.observe(Decided(handled.id, "deny", name, "ceiling", "", job_id))
+    def deny(self, record: CallRecord) -> None:
+        """Report a call beyond the role's ceiling to the operator."""
+        name, job_id = self._known_name(record.call), self.log.job_id
+        self.tools.observe(Decided(record.id, "deny", name, "ceiling", "", job_id))
 
-    def succeed(self, handled: Handled, result: ToolResult, clearance: Clearance) -> None:
-        handled.result = result
-        outcome = ToolOutcome(call_id=handled.id, ok=True, summary=result.summary, error=None)
-        data = ToolResultData.of(outcome, handled.call.tool, result.facts)
-        if clearance.approved:
+    def succeed(self, record: CallRecord, result: ToolResult) -> None:
+        record.result = result
+        outcome = ToolOutcome(call_id=record.id, ok=True, summary=result.summary, error=None)
+        data = ToolResultData.of(outcome, record.call.tool, result.facts)
+        if record.clearance.approved:
             data.approved = True
-        if clearance.sensitive:
+        if record.clearance.sensitive:
             data.sensitive = True
-        if handled.figures:
-            data.figures = handled.figures
+        if record.figures:
+            data.figures = record.figures
         if result.guidance:
             data.guidance = result.guidance
-        self._end(handled, outcome, data, result.text)
+        self._end(record, outcome, data, result.text)
 
-    def fail(self, handled: Handled, error: CoworkError) -> None:
-        handled.error = error
+    def fail(self, record: CallRecord, error: CoworkError) -> None:
+        record.error = error
         # The advice says what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
-        lines = [f"Error: {error.message}{again}", error.advice, text_for_model(handled.effects)]
+        lines = [f"Error: {error.message}{again}", error.advice, text_for_model(record.effects)]
         failure = ErrorBody.model_validate(error.as_dict())
-        outcome = ToolOutcome(call_id=handled.id, ok=False, summary=error.message, error=failure)
-        data = ToolResultData.of(outcome, handled.call.tool)
-        self._end(handled, outcome, data, "\n".join(filter(None, lines)))
+        outcome = ToolOutcome(call_id=record.id, ok=False, summary=error.message, error=failure)
+        data = ToolResultData.of(outcome, record.call.tool)
+        self._end(record, outcome, data, "\n".join(filter(None, lines)))
 
-    def _end(self, handled: Handled, outcome: ToolOutcome, data: ToolResultData, text: str) -> None:
-        message, result = self.log.message("tool", text, data), handled.result
+    def _end(
+        self, record: CallRecord, outcome: ToolOutcome, data: ToolResultData, text: str
+    ) -> None:
+        message, result = self.log.message("tool", text, data), record.result
         message.content += result.images if result else ()
         with self.log.journal.transaction() as tx:
             if result and result.cell_edit:
@@ -111,21 +114,21 @@ class CallLog:
             self.log.append(tx, outcome)
             if result and result.guidance:
                 self.log.append(tx, GuidanceUsed(items=[result.guidance]))
-            for effect in handled.effects:
-                facts = {"task_id": self.log.task_id, "call_id": handled.id}
+            for effect in record.effects:
+                facts = {"task_id": self.log.task_id, "call_id": record.id}
                 self.log.append(tx, effect.model_copy(update=facts))
-        status = handled.error.code if handled.error else OK
-        seconds = time.monotonic() - handled.began if handled.began else 0.0
-        called = (handled.id, self._known_name(handled.call), status, seconds, self.log.job_id)
+        status = record.error.code if record.error else OK
+        seconds = time.monotonic() - record.began if record.began else 0.0
+        called = (record.id, self._known_name(record.call), status, seconds, self.log.job_id)
         self.tools.observe(ToolCalled(*called))
 
     def _known_name(self, call: ToolCall) -> str:
-        """What a tool is called in logs, which are not to hold a model's own words."""
+        """The tool's name for operator logs, which must not contain a model's own words."""
         return call.tool if self.tools.registry.get(call.tool) else UNKNOWN_TOOL
 
 
 class LiveOutput:
-    """Shows what a call puts out while it runs, up to a limit, and no secrets."""
+    """Streams the output of a running call, masked and up to a limit."""
 
     def __init__(self, call_id: str, log: RunLog, listener: Callable[[str], None]) -> None:
         self._call_id = call_id
@@ -146,3 +149,30 @@ class LiveOutput:
         if text:
             self._log.event(ToolOutput(call_id=self._call_id, text=text))
             self._listener(text)
+
+
+def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
+    new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
+    pending = tx.pending_cell_changes(edit.notebook)
+    known = next((change for change in pending if change.cell_id == edit.cell_id), None)
+    _save_changes(tx, known.followed_by(new) if known else [new])
+
+
+def record_decision(
+    journal: Journal, ids: Sequence[str], decision: CellDecision
+) -> list[CellChange]:
+    """Store the user's decision; what was decided before stays as it was."""
+    with journal.transaction() as tx:
+        found = [tx.cell_change(change_id) for change_id in dict.fromkeys(ids)]
+        decided = [change.decided(decision) for change in found if change.decision is None]
+        _save_changes(tx, decided)
+        return [tx.cell_change(change.id) for change in found]
+
+
+def _save_changes(tx: Transaction, changes: Iterable[CellChange]) -> None:
+    for change in changes:
+        tx.save_cell_change(change)
+        event = CellChanged(
+            notebook=change.notebook, cell_id=change.cell_id, decision=change.decision
+        )
+        tx.append_event(change.context_id, event, change.job_id)

@@ -1,21 +1,25 @@
-"""Plans on their way to the user: each is stored, and waits for their approval."""
+"""Delivers plans to the user: made fit for the team, stored, and waiting for approval."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
 from ...domain.figures import Figure, reopened
+from ...domain.guidance import Guidance
 from ...domain.message_data import PlanData
 from ...domain.notices import PlanReordered
 from ...domain.plan import Plan, continue_plan
 from ...domain.plan_order import improve
-from ...domain.roles import Permission
+from ...domain.roles import AgentRole, Permission
+from ...domain.team import MARK, team_problems, with_sound_team
+from ...llm.relevance import words
 from ...store import PlanRevision, Transaction
 from ...tools.registry import ToolRegistry
+from ...workflows import Template
+from ...workflows.workflow import PLACE
 from ..log import RunLog
-from ..team import made_fit
 
 _LOOKING = frozenset({Permission.READ_FILES})
 
@@ -28,21 +32,20 @@ def deliver_plan(
     files: Mapping[str, str],
     figures: Sequence[Figure] = (),
 ) -> None:
-    """What a planner made, in the best order its graph allows, with the files it had read.
+    """Store a planner's plan, in the best order its graph allows, with the files it has read.
 
-    What it gives to somebody who cannot do it is left out, and the user is told. `agents` are
-    those of others.
-
-    This is the only place where an order is improved: before the user has seen the plan.
+    Steps assigned to somebody who cannot do them are corrected, and the user is told. `agents` are
+    the external ones. This is the only place where an order is improved: before the user sees the
+    plan.
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
-    fit, unfit = made_fit(as_proposed(plan), tools, agents)
+    fit, unfit = fit_to_team(reset_steps(plan), tools, agents)
     improved, notes = improve(fit, looking | _LOOKING)
     propose_plan(log, improved, [*plan.notes, *unfit, *notes], files, figures)
 
 
-def as_proposed(plan: Plan) -> Plan:
-    """The plan with nothing done yet: what is done only the log knows, never the model."""
+def reset_steps(plan: Plan) -> Plan:
+    """Reset all steps to pending: only the log knows what is done, never the model."""
     steps = [step.model_copy(update={"status": StepStatus.PENDING}) for step in plan.steps]
     return plan.model_copy(update={"steps": steps})
 
@@ -54,10 +57,10 @@ def propose_plan(
     files: Mapping[str, str] | None = None,
     figures: Sequence[Figure] = (),
 ) -> None:
-    """Store a plan, or the next revision of the one its job is about, and show it.
+    """Store a plan, or the next revision of the plan of its job, and show it.
 
-    What a planner delivers to another agent is that agent's to use: it is a message, and no
-    plan of the conversation.
+    The plan of a delegated planner is only a message for whoever delegated, not a plan of the
+    conversation.
     """
     with log.journal.transaction() as tx:
         job = tx.job(log.job_id)
@@ -84,9 +87,9 @@ def _data(plan: Plan, notes: Sequence[str], figures: Sequence[Figure]) -> PlanDa
 def _next_revision(
     tx: Transaction, job: Job, plan: Plan, files_read: dict[str, str]
 ) -> PlanRevision:
-    """A message about a plan revises that one; any other makes a plan of its own.
+    """A message about a plan revises that plan; any other makes a new one.
 
-    A job that executes a plan and plans anew half way keeps what is done.
+    A job that executes a plan and re-plans half way keeps what is done.
     """
     last = tx.plan(job.context_id, plan_id=job.plan_id) if job.plan_id else None
     assumed = reopened(plan.assumptions, last.plan.assumptions if last else [])
@@ -102,3 +105,76 @@ def _next_revision(
     if job.kind is JobKind.PLAN:
         plan = continue_plan(last.plan, plan)
     return last.next(plan, **facts)
+
+
+def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Iterator[str]:
+    held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
+    for index, step in enumerate(plan.steps):
+        for name in step.tools_needed:
+            if name not in held[step.runs_as]:
+                yield f"steps[{index}].tools_needed: the {step.runs_as} has no tool '{name}'"
+    yield from team_problems(plan, agents)
+
+
+def fit_to_team(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> tuple[Plan, list[str]]:
+    """A model's plan without such assignments, and a sentence on each that was removed."""
+    held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
+    return with_sound_team(plan, held, agents)
+
+
+def _roles(plan: Plan) -> set[AgentRole]:
+    return {step.runs_as for step in plan.steps}
+
+
+def _held_by(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> set[str]:
+    permitted = {tool.name for tool in tools.permitted(role)}
+    return (
+        permitted
+        | {str(permission) for permission in role.spec.permissions}
+        | {f"{MARK}{name}" for name in agents}
+    )
+
+
+_MIN_WORDS = 2
+"""Per step, beside the values that vary: one common word may be chance."""
+_SHARE_OF_WORDS = 0.75
+"""How much of a step's words another must have to be the same step."""
+_SHARE_OF_STEPS = 0.5
+"""More than this share of the steps must be kept."""
+
+
+def as_guidance(template: Template) -> Guidance:
+    return Guidance(kind="template", name=template.name, source=template.source)
+
+
+def followed_template(plan: Plan, templates: Sequence[Template]) -> Template | None:
+    """The template that the plan keeps most of, if it keeps enough."""
+    shares = [(_share_kept(plan, template), template) for template in templates]
+    share, best = max(shares, key=lambda pair: pair[0], default=(0.0, None))
+    return best if share > _SHARE_OF_STEPS else None
+
+
+def _share_kept(plan: Plan, template: Template) -> float:
+    """The share of distinctive template steps that occur in the plan, each matched once."""
+    telling = [
+        said for step in template.plan.steps if len(said := _said(step.action)) >= _MIN_WORDS
+    ]
+    there = [words(step.action) for step in plan.steps]
+    kept = 0
+    for said in telling:
+        same = next(
+            (
+                kept_words
+                for kept_words in there
+                if len(said & kept_words) >= _SHARE_OF_WORDS * len(said)
+            ),
+            None,
+        )
+        if same is not None:
+            there.remove(same)
+            kept += 1
+    return kept / len(telling) if telling else 0.0
+
+
+def _said(action: str) -> frozenset[str]:
+    return words(PLACE.sub(" ", action))

@@ -1,17 +1,20 @@
-"""Expectations around a run: what was broken before it, and what it broke."""
+"""Expectations: pinned by the user, broken before a run, and broken by it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...bus import Journal
 from ...domain.errors import CoworkError
+from ...domain.expectation_rules import FILE
 from ...domain.expectations import Expectation
 from ...domain.notices import Notice
 from ...effects.checking import CheckedExpectation, broken_in_words, in_words
 from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations
 from ..log import RunLog
+from .tool_environment import ToolEnvironment
 
 
 @dataclass
@@ -25,30 +28,29 @@ class HeldExpectations:
     _said: set[str] = field(default_factory=set)
 
     async def look_before(self, log: RunLog) -> None:
-        """What is broken already is said once, and not held against this run."""
-        broken = _broken(await self._check(log, ()))
+        broken = _only_broken(await self._check(log, ()))
         self.accept(broken)
         if broken:
-            said = "; ".join(map(words, broken))
+            said = "; ".join(map(broken_text, broken))
             log.event(Notice(code="broken_before", message=f"Already before this run, {said}."))
 
     async def broken(
         self, log: RunLog, own: Sequence[Expectation] = (), *, pinned: bool = True
     ) -> list[CheckedExpectation]:
-        """What is not as expected now: by a step's own expectations, whose tables must be there
-        by now, and by the pinned ones.
+        """Newly broken expectations: a step's own, whose tables must exist by now, and the pinned
+        ones.
         """
         checked = await self._check(log, own, pinned=pinned)
         self._say_unchecked(log, checked)
-        return [result for result in _broken(checked) if _key(result) not in self._known]
+        return [result for result in _only_broken(checked) if _key(result) not in self._known]
 
     def accept(self, broken: Sequence[CheckedExpectation]) -> None:
-        """The user takes them as they are, or nobody can do anything about it."""
+        """The user takes them as they are, or nobody can do anything about them."""
         self._known |= set(map(_key, broken))
 
     async def update(self, log: RunLog) -> None:
-        """Expect of what is pinned and broken what is there now, as the user wants it."""
-        for result in _broken(await self._check(log, ())):
+        """Pin the current state in place of broken pinned expectations, as the user wants it."""
+        for result in _only_broken(await self._check(log, ())):
             if result.updated is None:
                 continue
             said = f"You expect of {result.updated.of}: {in_words(result.updated)}."
@@ -84,14 +86,44 @@ class HeldExpectations:
             log.event(Notice(code="unchecked_expectation", message=message))
 
 
-def words(result: CheckedExpectation) -> str:
-    """A broken one in words."""
+def broken_text(result: CheckedExpectation) -> str:
     return broken_in_words(result.broken) if result.broken else ""
 
 
-def _broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
+def _only_broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
     return [result for result in checked if result.broken]
 
 
 def _key(result: CheckedExpectation) -> tuple[str, str]:
     return result.expectation.id, result.found
+
+
+@dataclass(frozen=True)
+class Expectations:
+    tools: ToolEnvironment
+    journal: Journal
+
+    async def all(self, context_id: str) -> list[Expectation]:
+        return await self.tools.pinned.all(self._notebook(context_id))
+
+    async def pin(self, context_id: str, expectation: Expectation) -> Expectation:
+        pinned = await self.tools.pinned.pin(self._notebook(context_id), expectation)
+        about = expectation.of.removeprefix(FILE)
+        self._say(context_id, f"You expect of {about}: {in_words(expectation)}.")
+        return pinned
+
+    async def remove(self, context_id: str, expectation_id: str) -> None:
+        await self.tools.pinned.remove(self._notebook(context_id), expectation_id)
+        self._say(context_id, "You removed an expectation.")
+
+    async def check(self, context_id: str) -> list[CheckedExpectation]:
+        notebook = self._notebook(context_id)
+        expected = await self.tools.pinned.all(notebook)
+        return await self.tools.expectation_checks.check(notebook, expected)
+
+    def _notebook(self, context_id: str) -> str | None:
+        return self.journal.store.context(context_id).notebook
+
+    def _say(self, context_id: str, message: str) -> None:
+        notice = Notice(code="expectations_changed", message=message)
+        self.journal.record(context_id, notice)

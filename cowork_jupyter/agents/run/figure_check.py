@@ -1,7 +1,7 @@
-"""Whether the figures that an agent writes can be seen in what was put out in its conversation.
+"""Checks whether the figures that an agent writes occur in the outputs of its conversation.
 
-What is in no output is sent back once, if the job has worked on data at all; after that it stays,
-and is marked.
+Figures without a source are sent back once, if the job has worked on data at all; after that they
+stay, and are marked.
 """
 
 from __future__ import annotations
@@ -29,18 +29,17 @@ from ..log import RunLog
 logger = logging.getLogger(__name__)
 
 MAX_MESSAGES, MAX_CHARACTERS = 1_000, 4_000_000
-"""Of the conversation, newest first, in which figures are looked for."""
+"""Of the conversation, newest first, that are searched for figures."""
 MAX_NAMED = 8
 GLANCE_SECONDS = 0.3
 
 _OWN_WORDS = frozenset({"recall", "delegate"})
-"""Tools that tell what agents said, which is no source."""
+"""Tools that repeat what agents said, which is no source."""
 _DATA_TOOLS = frozenset({"kernel", "tables", "shell"})
-"""Categories of tools that run code, or look at tables."""
 _WRITING = frozenset({Permission.WRITE_FILES, Permission.CREATE_FILES, Permission.DELETE_FILES})
 _REWRITING = frozenset({"edit_cell", "delete_cell"})
 _OUR_WORDS = re.compile(r"\[ran [^\]\n]*\]|\bfingerprint \w+")
-"""Numbers in them are nobody's findings."""
+"""Numbers in these are not findings."""
 _COMMENT = re.compile(r"#.*")
 _TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl", ".ndjson", ".db", ".sqlite")
 
@@ -54,22 +53,19 @@ _IN_NO_OUTPUT = {
 
 @dataclass
 class FigureCheck:
-    """Looks up the figures in the words of one run."""
-
     log: RunLog
     tools: Mapping[str, Tool]
     notebooks: Notebooks
     workspace: Workspace
     given_facts: str = ""
-    """Facts that were given with the request, such as those of files it names."""
     may_object: bool = True
     """Whether the model can be asked to do better. The guide cannot."""
     _objected: set[str] = field(default_factory=set)
     _outputs: dict[str, Output] = field(default_factory=dict)
-    """By message, so that each is read once."""
+    """By message, so that each is parsed once."""
 
     async def of(self, text: str) -> list[Figure]:
-        """The figures of a text, each with its source. Never fails."""
+        """The figures of a text with their sources. Never raises."""
         try:
             if not await asyncio.to_thread(find_figures, text):
                 return []
@@ -81,12 +77,12 @@ class FigureCheck:
             return []
 
     async def of_plan(self, plan: Plan) -> list[Figure]:
-        """The figures in the words of a plan; its estimates of time are none."""
+        """The figures in the words of a plan, time estimates left out."""
         words = [plan.goal, *(f"{step.action}\n{step.reason}" for step in plan.steps)]
         return await self.of("\n\n".join([*words, *plan.risks, *plan.prerequisites]))
 
     def objection(self, figures: Iterable[Figure], to: Literal["answer", "cell"]) -> str:
-        """What to tell the model, once; empty if there is nothing to say."""
+        """What to tell the model, once per kind of text; "" if nothing."""
         missing = without_source(figures)
         if not missing or not self.may_object or to in self._objected or not self._is_data_work():
             return ""
@@ -95,7 +91,6 @@ class FigureCheck:
         return _IN_NO_OUTPUT[to].format(figures=", ".join(missing[:MAX_NAMED]) + more)
 
     def _is_data_work(self) -> bool:
-        """Whether any code ran in this job, or a table was looked at."""
         return any(
             isinstance(message.data, ToolResultData) and self._is_about_data(message.data)
             for message in self.log.journal.store.tool_messages(self.log.job_id)
@@ -107,8 +102,8 @@ class FigureCheck:
         return result.ok and (is_table or (tool is not None and tool.category in _DATA_TOOLS))
 
     def _sources(self) -> tuple[list[Output], list[Output]]:
-        """What was put out, the newest first and what is stale last; and what needs no source:
-        the user's own words, facts given with them, and numbers in the code itself.
+        """The outputs, newest first and stale ones last; and what needs no source: the user's
+        words, facts given with them, and numbers in code.
         """
         fresh: list[Output] = []
         stale: list[Output] = []
@@ -157,7 +152,7 @@ class FigureCheck:
         return self._outputs.setdefault(message.id, Output(text))
 
     async def _with_age(self, figures: list[Figure]) -> list[Figure]:
-        """Marks those of cells that somebody has changed since they ran."""
+        """Mark figures from cells that were changed after they ran."""
         wanted = {
             figure.source.cell_id for figure in figures if figure.source and figure.source.cell_id
         }
@@ -188,7 +183,7 @@ class FigureCheck:
         return found
 
     async def _cells_of(self, path: str) -> dict[str, str] | None:
-        """The fingerprints of a notebook's cells, if they can be had at once."""
+        """Fingerprints of a notebook's cells, or None if not available at once."""
         try:
             async with asyncio.timeout(GLANCE_SECONDS):
                 state = await self.notebooks.glance(self.workspace, path)
@@ -198,7 +193,6 @@ class FigureCheck:
 
 
 def _code_of(call: ToolCallData) -> str:
-    """The code of a call, if it runs any, or writes some that can run."""
     given = call.parameters
     if call.tool == "insert_cell" and given.get("cell_type", "code") == "code":
         return str(given.get("source") or "")
@@ -206,5 +200,5 @@ def _code_of(call: ToolCallData) -> str:
 
 
 def _facts_of(result: ToolResultData) -> ToolFacts:
-    """What is known of a call; of code that failed it stands with the error."""
+    """The facts of a call; of failed code they are in the error's details."""
     return ToolFacts.model_validate(result.error.details) if result.error else result.facts

@@ -1,29 +1,29 @@
-"""How much one run may use."""
+"""Limits of one run, and the detection of circles."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ...domain.replies import Option, Question
+from ...domain.replies import Option, Question, ToolCall
 from ...domain.settings import Settings
 
 GO_ON, STOP = "go_on", "stop"
 
 MAX_REPLY_TOKENS = 100_000
-"""Of one reply that are progress; beyond them its time counts, because it may never end."""
+"""Beyond so many tokens in one reply, its time counts too, because it may never end."""
 
 _PAUSE = 5.0
-"""Seconds between two pieces of a reply that still are writing; longer ones are waiting."""
+"""Seconds between two pieces of a reply that still count as writing; longer pauses are waiting."""
 
 
 class LimitReached(Exception):
-    """A limit was hit; its words name it."""
+    pass
 
 
-def about_going_on(why: str) -> Question:
-    """Something is used up; the user decides whether there is more of it."""
+def go_on_question(why: str) -> Question:
     return Question(
         question=f"{why} Go on?",
         severity="major",
@@ -32,8 +32,8 @@ def about_going_on(why: str) -> Question:
     )
 
 
-def about_reset(why: str) -> Question:
-    """Something is used up, and only time brings more of it."""
+def reset_question(why: str) -> Question:
+    """Like `go_on_question`, for limits that only time resets."""
     return Question(
         question=f"{why} The job goes on by itself then. Stop it?",
         severity="major",
@@ -45,8 +45,8 @@ def about_reset(why: str) -> Question:
 class RunLimits:
     """Counts model turns, seconds and tokens of one message or task.
 
-    Time that the run spends waiting for the user, or for work that is counted elsewhere,
-    does not count; nor does time in which the model writes, however slowly.
+    Not counted is time spent waiting for the user or for work counted elsewhere, nor time in which
+    the model writes, however slowly.
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,14 +60,13 @@ class RunLimits:
         self.extend()
 
     def extend(self) -> None:
-        """Start to count anew: at first, and when the user said to go on."""
+        """Start counting anew: at first, and when the user said to go on."""
         self.turns = 0
         self.tokens = 0
         self._counted_from = self._worked
 
     @property
     def _worked(self) -> float:
-        """Seconds from the beginning of the run to now, waits left out."""
         return (self._wait_began if self._waits else self._clock()) - self._began
 
     @property
@@ -83,26 +82,26 @@ class RunLimits:
         return max(0.0, self._settings.max_seconds - self.seconds)
 
     def lap(self) -> float:
-        """Seconds of work since this was asked last, for the job's account."""
+        """Seconds of work since the last call, for the job's account."""
         news = round(self._worked - self._reported_seconds, 3)
         self._reported_seconds += news
         return news
 
     def check(self) -> None:
-        """Raise `LimitReached` if another turn would be too much."""
+        """Raise LimitReached if another turn would be too much."""
         settings = self._settings
         if self.turns >= settings.max_iterations:
             raise LimitReached(f"{settings.max_iterations} model turns (max_iterations)")
         self._check_amounts(self.tokens)
 
     def begin_reply(self) -> None:
-        """A reply is asked for: until its first piece comes, that is waiting."""
+        """Until the first piece comes, a reply counts as waiting."""
         self._last_piece = None
 
     def progressed(self, written: int, most: int | None = None) -> float:
-        """A piece of a reply came, which makes so many tokens by now; when that was.
+        """Account for a piece of a reply, which has `written` tokens by now; returns its time.
 
-        Raises `LimitReached` in the middle of the turn: a model can write for ever.
+        Raises LimitReached in the middle of a turn: a model can write for ever.
         """
         now, before = self._clock(), self._last_piece
         if before is not None and now - before <= _PAUSE and written < MAX_REPLY_TOKENS:
@@ -114,7 +113,6 @@ class RunLimits:
         return now
 
     def check_seconds(self) -> None:
-        """Raise `LimitReached` if it takes too long already."""
         limit = self._settings.max_seconds
         if self.seconds >= limit:
             raise LimitReached(f"{limit:g} seconds (max_seconds)")
@@ -137,3 +135,46 @@ class RunLimits:
             self._waits -= 1
             if not self._waits:
                 self._began += self._clock() - self._wait_began
+
+
+_MEMORY = 4
+_SAME = 3
+_NO_CALL = ""
+
+
+class CircleGuard:
+    def __init__(self) -> None:
+        self._turns: list[str] = []
+        self._errors: list[str] = []
+
+    def observe(self, calls: Sequence[ToolCall], error: str = "") -> str | None:
+        self._turns = [*self._turns, _signature(calls)][-_MEMORY:]
+        self._errors = [*self._errors, error][-_SAME:]
+        circle = find_circle(self._turns) or _same_error(self._errors)
+        if circle:
+            self._turns.clear()
+            self._errors.clear()
+        return circle
+
+
+def _same_error(errors: Sequence[str]) -> str | None:
+    """A model that writes different code each time, all failing alike, is stuck as well."""
+    if len(errors) == _SAME and errors[0] and len(set(errors)) == 1:
+        return f"the same error three times, {errors[0]}"
+    return None
+
+
+def find_circle(turns: Sequence[str]) -> str | None:
+    """Detect AAA, ABAB, or three turns without any call."""
+    if len(turns) >= 3 and len(set(turns[-3:])) == 1:
+        monologue = turns[-1] == _NO_CALL
+        return "three replies without a call" if monologue else "the same call three times"
+    if len(turns) >= 4 and tuple(turns[-4:-2]) == tuple(turns[-2:]) and _NO_CALL not in turns[-2:]:
+        return "the same two calls in turn"
+    return None
+
+
+def _signature(calls: Sequence[ToolCall]) -> str:
+    if not calls:
+        return _NO_CALL
+    return json.dumps([(call.tool, call.parameters) for call in calls], sort_keys=True, default=str)

@@ -19,29 +19,26 @@ from ...policy.visible import spell_hidden
 from ...store import Asker
 from ...workflows import Template
 from ..ask.user import User
-from ..following import as_guidance, followed
 from ..log import RunLog
-from .budget import Budget
-from .call_log import Handled
-from .delivery import deliver_plan
-from .expectations import HeldExpectations, words
+from .answer_form import how_to_write
+from .budget import JobBudget
+from .call_log import CallRecord
+from .delivery import as_guidance, deliver_plan, followed_template
+from .expectations import HeldExpectations, broken_text
 from .figure_check import FigureCheck
-from .guard import CircleGuard
-from .limits import GO_ON, LimitReached, RunLimits, about_going_on
+from .limits import GO_ON, CircleGuard, LimitReached, RunLimits, go_on_question
 from .model_session import ModelSession
 from .outcome import Outcome
 from .resource_watch import JobResources
 from .steering import read_queued
 from .tool_runner import ToolRunner
-from .wanted_files import how_to_write
 
 logger = logging.getLogger(__name__)
 
 MAX_STRIKES = 3
-"""Unusable replies in a row that end the run."""
+"""Consecutive unusable replies that end the run."""
 
 MAX_PARTS = 3
-"""Times that an answer is continued where the server cut it off."""
 
 _CUT = {
     "": "",
@@ -78,10 +75,9 @@ _NUDGE = (
 )
 
 
-def _error_of(handled: list[Handled]) -> str:
-    """The exception that all calls of a turn ended with, if they all failed."""
-    errors = [handled_call.error for handled_call in handled if handled_call.error]
-    if not errors or len(errors) < len(handled):
+def _error_of(records: list[CallRecord]) -> str:
+    errors = [record.error for record in records if record.error]
+    if not errors or len(errors) < len(records):
         return ""
     return str(errors[-1].details.get("exception") or errors[-1].message)
 
@@ -96,35 +92,29 @@ class AgentLoop:
     figures: FigureCheck
     user: User
     limits: RunLimits
-    budget: Budget
+    budget: JobBudget
     wanted_files: tuple[str, ...] = ()
-    """Files that the request asks to be written, until they were asked for again."""
+    """Files that the request asks for; cleared once the model was reminded of them."""
     expectations: HeldExpectations | None = None
-    """What must still be true when it ends; None where somebody else looks after that."""
+    """What must still hold at the end; None if somebody else checks that."""
     agents: Collection[str] = ()
-    """Agents of others that its plan can name."""
     templates: Sequence[Template] = ()
-    """Saved plans that it was shown."""
     resources: JobResources | None = None
-    """What it has read of MCP servers."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
     _computed: bool = False
-    """Whether it has looked at anything, or was asked to."""
+    """Whether it has called a tool, or was told to compute."""
     _reminded: bool = False
     """Whether it was told which form its answer lacks."""
     _wants_files: bool = False
-    """Whether the request asks for files."""
     _has_changed: bool = False
     """Whether it did anything that can have broken an expectation."""
     _warned: bool = False
     """Whether it was told which expectations it broke."""
     _begun: list[str] = field(default_factory=list)
-    """Parts of an answer that the server cut off."""
 
     async def run(self) -> Outcome:
-        """Take turns until one of them is the last."""
         self._wants_files = bool(self.wanted_files)
         try:
             if self.expectations:
@@ -140,7 +130,7 @@ class AgentLoop:
             await self.budget.spend(Usage(seconds=self.limits.lap()))
 
     async def _take_up(self) -> Outcome | None:
-        """An earlier run may have ended while it waited for the user: first comes their answer."""
+        """Take up a question that an earlier, interrupted run left open."""
         if question := self.user.left_open("model", self.log):
             await self._answer_to(question, "model")
         if question := self.user.left_open("limits", self.log):
@@ -182,7 +172,7 @@ class AgentLoop:
         return await self._answer(reply)
 
     async def _answer(self, reply: Reply) -> Outcome | None:
-        """The last words, unless they have figures that no output has."""
+        """End with this answer, unless it has figures without a source."""
         figures = await self.figures.of(reply.text)
         # A small model that was asked for a form, or for files, would only lose what it has.
         is_settled = self.session.asks_for_code and (self.session.form.slots or self._wants_files)
@@ -193,18 +183,19 @@ class AgentLoop:
         return self._done(reply, figures)
 
     def _send_back(self, reply: Reply, words: str, problem: str) -> None:
-        """Keep what the model wrote as what could not be used, and tell it why."""
         self.log.say("assistant", words, reply.beside_text(problem))
         self.log.say("system", problem)
 
     async def _held(self, outcome: Outcome | None) -> Outcome | None:
-        """Before a run ends well: what it broke is sent back once, then it has failed."""
+        """Check expectations before a run ends well: breakage is sent back once, then the run has
+        failed.
+        """
         ends_well = outcome is not None and outcome.status is JobStatus.COMPLETED
         if not ends_well or not self._has_changed or self.expectations is None:
             return outcome
         with self.limits.waiting():
             broken = await self.expectations.broken(self.log)
-        said = "; ".join(map(words, broken))
+        said = "; ".join(map(broken_text, broken))
         if not said:
             return outcome
         if self._warned:
@@ -215,8 +206,8 @@ class AgentLoop:
         return None
 
     def _objection(self, answer: str) -> str:
-        """Why an answer is sent back, each reason once: it is a guess, it says that a file was
-        written that is not there, or it is not in its form.
+        """Why an answer is sent back, each reason once: it is a guess, a requested file is missing,
+        or it is not in the requested form.
         """
         is_guess = self.session.is_about_tables and self.session.asks_for_code
         if is_guess and not self._computed:
@@ -234,7 +225,7 @@ class AgentLoop:
         return _FILL_IN.format(forms=" and ".join(missing))
 
     def _go_on_writing(self, reply: Reply) -> Outcome | None:
-        """The server's limit has cut the answer off: the rest is asked for, a few times."""
+        """The server's limit cut the answer off: ask for the rest, a few times."""
         self._begun.append(reply.text)
         if len(self._begun) > MAX_PARTS:
             self.log.say("system", _GIVEN_UP)
@@ -243,46 +234,42 @@ class AgentLoop:
         return None
 
     def _done(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
-        """The answer, with what of it came in earlier turns."""
         text = "\n".join([*self._begun, *([reply.text] if reply.text else [])])
         return Outcome(text=text, figures=figures)
 
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
         self._say(reply)
         self._computed = True
-        handled = await self.runner.run(calls.tools)
-        self._has_changed = self._has_changed or self.runner.has_changed(handled)
-        if any(isinstance(call.error, Forbidden) for call in handled):
+        records = await self.runner.run(calls.tools)
+        self._has_changed = self._has_changed or self.runner.has_changed(records)
+        if any(isinstance(call.error, Forbidden) for call in records):
             self.wanted_files = ()  # the user does not want them so
-        misused = [handled_call for handled_call in handled if handled_call.misused]
-        self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
+        misused = [record for record in records if record.misused]
+        self._strikes = self._strikes + 1 if len(misused) == len(records) else 0
         if self._strikes >= MAX_STRIKES:
             return self._give_up(str(misused[-1].error))
-        written = [figure for handled_call in handled for figure in handled_call.figures]
+        written = [figure for record in records for figure in record.figures]
         if problem := self.figures.objection(written, "cell"):
             self.log.say("system", problem)
             return None
         if calls.terminate or any(call.terminate for call in calls.tools):
-            return self._terminated(reply, handled)
-        if self.session.asks_for_code and (answer := self._printed_answer(handled)):
+            return self._terminated(reply, records)
+        if self.session.asks_for_code and (answer := self._printed_answer(records)):
             figures = await self.figures.of(answer)
             self.log.say("assistant", answer, Reply().beside_text("", figures))
             return Outcome(text=answer, figures=figures)
-        circle = self._guard.observe(calls.tools, _error_of(handled))
+        circle = self._guard.observe(calls.tools, _error_of(records))
         return await self._leave_circle(circle) if circle else None
 
-    def _printed_answer(self, handled: list[Handled]) -> str:
-        """What code printed, if that is an answer in the form that was asked for."""
-        printed = "\n".join(
-            handled_call.result.output for handled_call in handled if handled_call.result
-        )
+    def _printed_answer(self, records: list[CallRecord]) -> str:
+        printed = "\n".join(record.result.output for record in records if record.result)
         printed = self.session.form.repaired(printed)
         return printed if self.session.form.is_met(printed) else ""
 
-    def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
-        """The model's last act. A task in which nothing came of that has not succeeded."""
-        errors = [handled_call.error for handled_call in handled if handled_call.error]
-        if self.log.task_id and len(errors) == len(handled):
+    def _terminated(self, reply: Reply, records: list[CallRecord]) -> Outcome:
+        """The model's last act. A task whose last calls all failed has not succeeded."""
+        errors = [record.error for record in records if record.error]
+        if self.log.task_id and len(errors) == len(records):
             return Outcome(JobStatus.FAILED, str(errors[-1]), reply.text)
         return Outcome(text=reply.text)
 
@@ -294,7 +281,6 @@ class AgentLoop:
         return None
 
     async def _answer_to(self, question: Question, asker: Asker) -> str | None:
-        """Ask the user; the model reads the answer as their next words."""
         with self.limits.waiting():
             return await self.user.ask(question, self.log, asker)
 
@@ -307,16 +293,16 @@ class AgentLoop:
             known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
             tools = self.runner.tools.registry
             deliver_plan(self.log, delivery, tools, self.agents, known, figures)
-            if template := followed(delivery, self.templates):
+            if template := followed_template(delivery, self.templates):
                 self.log.event(GuidanceUsed(items=[as_guidance(template)]))
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text, delivered=delivery)
 
     async def _end(self, reply: Reply, result: StepResult) -> Outcome | None:
-        """The agent says itself how it ended; whoever gave it a task writes that down.
+        """The agent reports how it ended; whoever assigned the task records that.
 
-        What the user asked for and did not get, or not all of it, is not completed.
+        A request that was not, or only partly, fulfilled is not completed.
         """
         figures = await self.figures.of(result.text)
         if problem := self.figures.objection(figures, "answer"):
@@ -332,7 +318,6 @@ class AgentLoop:
         return Outcome.of(result, figures)
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
-        """Keep what the model wrote, and tell it what was wrong with it."""
         self._strikes += 1
         logger.debug("job %s unusable reply strike=%d", self.log.job_id, self._strikes)
         self.log.say("assistant", reply.raw, reply.beside_text(problem))
@@ -355,8 +340,8 @@ class AgentLoop:
         return await self._go_on(f"The agent is going in circles: {circle}.")
 
     async def _go_on(self, why: str) -> Outcome | None:
-        """Let the user say whether to go on; headless, this is the end."""
-        return await self._may_go_on(about_going_on(why), why)
+        """Ask the user whether to go on; headless, the run ends."""
+        return await self._may_go_on(go_on_question(why), why)
 
     async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
         if await self._answer_to(question, "limits") != GO_ON:
@@ -368,7 +353,6 @@ class AgentLoop:
     def _say(
         self, reply: Reply, figures: Sequence[Figure] = (), assumed: Sequence[Assumption] = ()
     ) -> None:
-        """Store the words around what the model does, its thoughts and what they rest on."""
         if reply.text or reply.reasoning:
             data = reply.beside_text("", figures, assumed)
             self.log.say("assistant", reply.text, data)

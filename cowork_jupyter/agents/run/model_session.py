@@ -1,4 +1,4 @@
-"""One question to the model: the history that fits, the answer as it streams."""
+"""Asks the model: with the history that fits, streaming the answer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ...domain.events import ReasoningStreamed, TextStreamed
 from ...domain.message_data import TextData
 from ...domain.messages import Message
-from ...domain.notices import Notice
+from ...domain.notices import Notice, ReplyProgress, Restart
 from ...domain.replies import ToolCalls
 from ...domain.settings import ToolProtocol
-from ...llm.chunks import ModelRequest, ReasoningChunk, Restarted
+from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, Restarted, TextChunk, ToolCallChunk
 from ...llm.client import LanguageModel
 from ...llm.code_reply import with_code, with_tagged_calls
 from ...llm.conversation import MAX_SENT, VisionSupport, to_api_messages, to_native_messages
@@ -25,76 +26,132 @@ from ...llm.history import cost_of, has_gaps, older_half
 from ...llm.known_models import KnownModels
 from ...llm.protocols import CODE_TEMPERATURES
 from ...llm.reader import ReplyReader
-from ...llm.reply import Reply
+from ...llm.reply import Delta, Reply, TextDelta
 from ...llm.tokens import TokenCounter
 from ..log import RunLog
-from .accounting import Accounting
 from .answer_form import AnswerForm
-from .asides import Asides, LookUp
-from .budget import Budget
-from .conversation_values import conversation_of
+from .budget import Accounting, JobBudget
+from .history import Asides, LookUp, PastMessages, SentHistory, Summariser
 from .limits import LimitReached, RunLimits
-from .past import Past
-from .reply_stream import ReplyEvents, WritingProgress
-from .request_form import RequestForm
-from .sent_history import SentHistory
-from .summary import Summariser
+from .model_request import RequestForm, conversation_of
+
+_INTERVAL = 2.0
+"""Seconds between two reports; a reply that is there sooner needs none."""
+
+_CHARACTERS = 4
+"""Per token, about, for servers that send many tokens in one piece."""
+
+
+class ReplyEvents:
+    def __init__(self, log: RunLog) -> None:
+        self.log = log
+        self._has_begun = False
+
+    def show(self, deltas: list[Delta]) -> None:
+        """Show the first words at once, later ones in batches."""
+        for delta in deltas:
+            kind = TextStreamed if isinstance(delta, TextDelta) else ReasoningStreamed
+            self.log.stream(kind, delta.text, at_once=not self._has_begun)
+            self._has_begun = True
+
+    def say_restarted(self, chunk: Restarted) -> None:
+        """What was shown of this reply is void; the card takes it back."""
+        said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
+        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
+
+
+@dataclass
+class WritingProgress:
+    limits: RunLimits
+    log: RunLog
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self.limits.begin_reply()
+        self._pieces = self._characters = 0
+        self._since = self._reported = 0.0
+
+    def watch(self, chunk: Chunk) -> None:
+        """Account for a chunk. Raises LimitReached if the reply is too long."""
+        match chunk:
+            case TextChunk(text) | ReasoningChunk(text) | ToolCallChunk(arguments=text):
+                self._add(text)
+            case Restarted():
+                self._begin()
+
+    def _add(self, text: str) -> None:
+        self._pieces += 1
+        self._characters += len(text)
+        written = max(self._pieces, self._characters // _CHARACTERS)
+        # Tokens are guessed here, so nobody is cut off who keeps to the window.
+        now = self.limits.progressed(written, 2 * self.window if self.window else None)
+        if self._pieces == 1:
+            self._since = self._reported = now
+        elif now - self._reported >= _INTERVAL:
+            self._reported = now
+            self.log.event(
+                ReplyProgress(
+                    tokens=written,
+                    rate=round(written / (now - self._since), 1),
+                    turns_left=self.limits.turns_left,
+                    seconds_left=round(self.limits.seconds_left, 1),
+                )
+            )
+
 
 HISTORY_TOKENS = 24_000
-"""What of the conversation is sent, unless the model turns out to read less."""
+"""Sent of the conversation, unless the model turns out to take less."""
 
 _REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
-"""Of a window that is known, so much is left for the reply, at most one part in so many."""
+"""Of a known window, so much is reserved for the reply, at most one part in so many."""
 
 _LEAST = 300
-"""Tokens of a conversation that make no sense any more if they are cut further."""
+"""Tokens below which cutting a conversation further makes no sense."""
 
 _MAX_SHORTENINGS = 6
-"""Times that a conversation is made shorter until it fits."""
 
 _MENTIONS_SHARE = 3
-"""What a message points at takes at most one part in this many of what is sent."""
 
 _LAST_WORDS = 1.0
-"""Seconds in which a model that has said all may end its reply and tell what it cost."""
+"""Seconds a model with a complete reply gets to end it and report its usage."""
 
 
 @dataclass
 class ModelSession:
-    """Asks the model on behalf of one run."""
-
     model: LanguageModel
     log: RunLog
     limits: RunLimits
-    budget: Budget
+    budget: JobBudget
     request_form: RequestForm
     frame: Frame
-    """Stands around what others wrote; the prompt explains it."""
+    """Marks untrusted text; the prompt explains it."""
     model_name: str = ""
     reform: Callable[[ToolProtocol], RequestForm] | None = None
-    """Makes the form for another protocol, should this one not work."""
+    """Makes the request form for another protocol, should this one not work."""
     form: AnswerForm = field(default_factory=AnswerForm)
     """The form in which the user wants the answer."""
     is_about_tables: bool = False
-    """Whether the request names tables that the note tells of: its answer can be computed."""
+    """Whether the request names tables described in the note: its answer can be computed."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     known: KnownModels = field(default_factory=KnownModels)
-    """Knows how much each model reads."""
     small_model: str = ""
-    """Who summarises what no longer fits; empty for the model itself."""
+    """Summarises what no longer fits; empty for the model itself."""
     vision: VisionSupport = field(default_factory=VisionSupport)
     note: str = ""
-    """What is told beside the user's request: where they are in their notebook."""
+    """Told beside the user's request: where they are in their notebook."""
     look_up: LookUp | None = None
-    """Finds what a message points at, in at most so many tokens."""
+    """Resolves the mentions of a message, in at most so many tokens."""
     history_tokens: int = HISTORY_TOKENS
     is_step: bool = False
-    """Whether it works on a step of an approved plan: then its assignment says what is wanted."""
+    """Whether it works on a step of an approved plan: then its assignment is the goal."""
 
     def __post_init__(self) -> None:
         if self.model.is_guide:  # it answers as it can
             self.form = AnswerForm()
-        self._past = Past(self.log)
+        self._past = PastMessages(self.log)
         self._asides = Asides(self.log, self.frame, self.note)
         sources = (self._past, self._asides, self.frame, self.counter)
         self._sent = SentHistory(self.log, *sources, is_step=self.is_step)
@@ -106,11 +163,10 @@ class ModelSession:
 
     @property
     def notes(self) -> str:
-        """All that the model reads beside what was said, where its figures may come from."""
+        """All that the model reads beside the conversation, as a source for figures."""
         return self._asides.text
 
     async def look_up_mentions(self, message: Message | None) -> None:
-        """Tell the model what the user's words point at, and keep with them what that was."""
         if message is None or self.look_up is None or not isinstance(message.data, TextData):
             return
         room = self._room(self.known.window(self._name)) // _MENTIONS_SHARE
@@ -132,9 +188,10 @@ class ModelSession:
                 return reply
 
     def _shorten(self, error: ContextOverflow, failed: list[int]) -> bool:
-        """Send less from now on; false where no less can be sent.
+        """Send less from now on; False if no less can be sent.
 
-        `failed` gets the window as it seems now: as the server says, else somewhat less than this.
+        Appends the assumed window to `failed`: as the server says, else somewhat less than was
+        sent.
         """
         sent = sum(cost_of(message, self.counter) for message in self._history())
         if len(failed) == _MAX_SHORTENINGS or (failed and sent <= _LEAST):
@@ -149,19 +206,17 @@ class ModelSession:
         return True
 
     def _room(self, window: int | None) -> int:
-        """What of a window is there for the conversation."""
         if window is None:
             return self.history_tokens
         reply = min(_REPLY_TOKENS, window // _REPLY_SHARE)
         return max(_LEAST, min(self.history_tokens, window - self._beside() - reply))
 
     def _beside(self) -> int:
-        """What a request costs beside the conversation: the prompt and the tools."""
         more = json.dumps(self.request_form.arguments) if self.request_form.arguments else ""
         return self.counter(self.request_form.system) + self.counter(more)
 
     async def _make_room(self, history: list[Message]) -> list[Message]:
-        """Have what no longer fits summarised, with room for the turns to come."""
+        """Have what no longer fits summarised, leaving room for the turns to come."""
         if self._leaves_out or self.model.is_guide or not has_gaps(history):
             return history
         room = self._room(self.known.window(self._name))
@@ -184,7 +239,7 @@ class ModelSession:
         return self._history()
 
     async def _ask_seeing(self, history: list[Message]) -> Reply:
-        """Ask; what the server turns out not to take, tools or pictures, is not sent again."""
+        """Ask; tools or pictures that the server refuses are not sent again."""
         try:
             return await self._ask(history)
         except ContextOverflow:
@@ -203,7 +258,6 @@ class ModelSession:
 
     @property
     def asks_for_code(self) -> bool:
-        """Whether the prompt asks for blocks of Python."""
         return self.request_form.protocol == "code"
 
     @property
@@ -228,7 +282,7 @@ class ModelSession:
         return self._understood(reader)
 
     def _understood(self, reader: ReplyReader) -> Reply:
-        """The reply, with calls that it holds in another form than was asked for."""
+        """The reply, including calls in another form than was asked for."""
         reply = reader.reply
         if self.model.is_guide:
             return reply
@@ -243,7 +297,7 @@ class ModelSession:
         return reply
 
     def _fall_back(self, protocol: ToolProtocol, said: str) -> None:
-        """Native calls do not work here: use another protocol from now on, and remember it."""
+        """Native calls do not work here: switch to another protocol, and remember it."""
         if not self.request_form.is_native or self.reform is None:
             return
         self.known.learn_protocol(self._name, protocol)
@@ -251,7 +305,7 @@ class ModelSession:
         self.log.event(Notice(code="no_native_calls", message=said))
 
     async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
-        """Read the stream to its end, or a moment beyond the end of a reply that is whole."""
+        """Read the stream to its end, or a moment beyond the end of a complete reply."""
         patience = asyncio.timeout(None)
         progress = WritingProgress(self.limits, self.log, self.known.window(self._name))
         try:
@@ -285,7 +339,7 @@ class ModelSession:
         )
 
     def _arguments(self) -> dict[str, Any]:
-        """Where code has failed, the likeliest would be the same again."""
+        """Raise the temperature after failures, or the model would repeat the same code."""
         failures = len(self._past.failed_calls()) if self.asks_for_code else 0
         if not failures:
             return self.request_form.arguments

@@ -1,4 +1,4 @@
-"""How a run ended, and what it leaves to others."""
+"""How a run ended, and what it hands over."""
 
 from __future__ import annotations
 
@@ -16,23 +16,18 @@ class Outcome:
     status: JobStatus = JobStatus.COMPLETED
     error: str | None = None
     text: str = ""
-    """The last words, if any."""
     result: StepResult | None = None
-    """What the agent itself says about how its work ended, if it did."""
     figures: Sequence[Figure] = ()
-    """The numbers in its last words."""
     delivered: Plan | Review | None = None
-    """What it made for others to build on."""
 
     @property
     def handed_over(self) -> str:
-        """What whoever builds on it reads: its words, and what it delivered."""
+        """What the next step, or whoever delegated, reads: its words, and what it delivered."""
         parts = [self.text.strip(), self.delivered.text if self.delivered else ""]
         return "\n\n".join(filter(None, parts)) or "Done."
 
     @classmethod
     def of(cls, result: StepResult, figures: Sequence[Figure] = ()) -> Outcome:
-        """As the agent says that its work ended."""
         if result.status == "failed":
             return cls(JobStatus.FAILED, result.text, result=result, figures=figures)
         return cls(text=result.text, result=result, figures=figures)

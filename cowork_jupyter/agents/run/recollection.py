@@ -1,7 +1,7 @@
-"""What was said in a conversation, as `recall` finds it.
+"""Finds what was said in a conversation, for `recall`.
 
-Only what people and agents said: no tool's output, which may hold secrets, and none of the
-notes that are between us and the model.
+Only what people and agents said: no tool output, which may contain secrets, and no notes between us
+and the model.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from ...store import Store
 from ...tools.base import Remark
 
 EXCERPT = 500
-"""Characters of a remark that are given."""
 
 
 def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
-    """The remarks that share most with the query, rare words counting most; newer ones first."""
+    """The remarks that match the query best, rare words counting most; ties newest first."""
     phrase, wanted = query.casefold().strip(), words(query)
     near = [
         remark
@@ -39,7 +38,6 @@ def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Rem
 
 
 def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
-    """All there are, newest first, each once."""
     answered: set[str | None] = set()
     seen: set[tuple[str | None, str]] = set()
     for message, step_id in store.spoken(context_id):
@@ -55,7 +53,6 @@ def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
 
 
 def _words_of(message: Message) -> str:
-    """What was said, in words; nothing for a reply that could not be used."""
     match message.data:
         case TextData(answer=Answer() as answer):
             return f"{answer.question} — {answer.label}"
@@ -69,7 +66,6 @@ def _words_of(message: Message) -> str:
 
 
 def _excerpt(text: str, looked_for: set[str]) -> str:
-    """The part of a text around what was looked for, on one line."""
     line = " ".join(text.split())
     if len(line) <= EXCERPT:
         return line

@@ -1,4 +1,4 @@
-"""Resources of MCP servers that a job has read: while it runs, it is told when they change."""
+"""MCP resources that a job has read: while it runs, it is told when they change."""
 
 from __future__ import annotations
 
@@ -12,24 +12,19 @@ from ...policy.visible import visible
 from ..log import RunLog
 
 PAUSE = 5.0
-"""Seconds between two notices of the same resource; what changes meanwhile is told after them."""
+"""Seconds between two notices about the same resource; changes meanwhile are reported together."""
 MAX_FOLLOWED = 20
-"""Resources of one job."""
 
 
 @dataclass
 class _Followed:
-    """What one job has read."""
-
     tasks: dict[tuple[str, str], asyncio.Task[None]] = field(default_factory=dict)
     changes: list[str] = field(default_factory=list)
-    """As messages mention them, in the order in which they came."""
+    """As messages mention them, oldest first."""
 
 
 @dataclass
 class JobResources:
-    """The resources of a job, as one of its runs sees them."""
-
     watch: ResourceWatch
     log: RunLog
     _reported_count: int = 0
@@ -38,18 +33,17 @@ class JobResources:
         self._reported_count = len(self.watch.changes(self.log.job_id))
 
     def follow(self, server: str, uri: str) -> None:
-        """It was read: hear of its changes, if the server tells."""
         self.watch.follow(self.log, server, uri)
 
     def news(self) -> list[str]:
-        """What has changed since this was last asked, each once."""
+        """What has changed since the last call, without duplicates."""
         new = self.watch.changes(self.log.job_id)[self._reported_count :]
         self._reported_count += len(new)
         return list(dict.fromkeys(new))
 
 
 class ResourceWatch:
-    """Follows what jobs have read, each until its job ends."""
+    """Follows resources that jobs have read, each until its job ends."""
 
     def __init__(self, mcp: McpServers, pause: float = PAUSE) -> None:
         self._mcp = mcp
@@ -58,18 +52,15 @@ class ResourceWatch:
         self._ending: set[asyncio.Task[None]] = set()
 
     def follow(self, log: RunLog, server: str, uri: str) -> None:
-        """Tell this job of changes from now on."""
         job = self._jobs.setdefault(log.job_id, _Followed())
         if (server, uri) not in job.tasks and len(job.tasks) < MAX_FOLLOWED:
             job.tasks[server, uri] = asyncio.create_task(self._look(job, log, server, uri))
 
     def changes(self, job_id: str) -> list[str]:
-        """All that has changed since it was read."""
         job = self._jobs.get(job_id)
         return job.changes if job else []
 
     def job_ended(self, job_id: str) -> None:
-        """Nobody wants to know any more."""
         job = self._jobs.pop(job_id, _Followed())
         for task in job.tasks.values():
             task.cancel()
@@ -77,7 +68,7 @@ class ResourceWatch:
             task.add_done_callback(self._ending.discard)
 
     async def close(self) -> None:
-        """End all of it, with the servers still there to be told."""
+        """Must run while the servers are still there to be told."""
         for job_id in list(self._jobs):
             self.job_ended(job_id)
         if self._ending:

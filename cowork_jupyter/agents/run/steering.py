@@ -1,4 +1,4 @@
-"""Steering: the agent reads what the user says while it works before its next turn."""
+"""Steering: messages sent while the agent works, which it reads before its next turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..log import RunLog
 
 
 def queue_message(journal: Journal, context_id: str, content: str) -> QueuedMessage:
-    """Keep a message for the next turn of the job that runs."""
+    """Queue a message for the next turn of the running job. Raises Conflict if none runs."""
     journal.store.context(context_id)
     message = QueuedMessage(context_id=context_id, content=content)
     with journal.transaction() as tx:
@@ -25,7 +25,6 @@ def queue_message(journal: Journal, context_id: str, content: str) -> QueuedMess
 
 
 def take_back(journal: Journal, context_id: str, message_id: str) -> None:
-    """Remove a message that was not read yet."""
     with journal.transaction() as tx:
         if message_id not in [message.id for message in tx.queued_messages(context_id)]:
             raise NotFound("The agent has already read this message.")
@@ -34,7 +33,9 @@ def take_back(journal: Journal, context_id: str, message_id: str) -> None:
 
 
 def read_queued(log: RunLog) -> list[Message]:
-    """Make what is queued the user's next words in this run. Tasks leave it to whoever leads."""
+    """Turn queued messages into the user's next words in this run. Tasks leave them to the main
+    run.
+    """
     store = log.journal.store
     if log.task_id or not store.queued_messages(log.context_id):
         return []
@@ -46,7 +47,7 @@ def read_queued(log: RunLog) -> list[Message]:
 
 
 def clear_queue(tx: Transaction, context_id: str) -> list[str]:
-    """All that is queued, oldest first; then nothing is."""
+    """Empty the queue; returns its messages, oldest first."""
     queued = tx.queued_messages(context_id)
     if queued:
         tx.delete_queued_messages([message.id for message in queued])

@@ -1,8 +1,7 @@
-"""The tables that a request is about: what a model is told of them beside what the user writes.
+"""Describes the tables that a request is about, for the model.
 
-It is looked up once, when a run begins, within a moment: of text files from their first bytes, of
-others as `describe_table` sees them. Nothing is told that the role could not read by itself without
-anybody being asked.
+Looked up once, when a run begins, within a moment: text files from their first bytes, others as
+`describe_table` sees them. Nothing is told that the role could not read by itself without asking.
 """
 
 from __future__ import annotations
@@ -14,10 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...domain.errors import CoworkError
-from ...tools.base import ToolContext
-from ...tools.registry import validate_parameters
 from ...tools.table_facts import TableFacts, reading_hint, table_facts
-from ...workspace import Workspace
 from ..log import RunLog
 from .tool_environment import ToolEnvironment
 
@@ -26,7 +22,6 @@ logger = logging.getLogger(__name__)
 SECONDS, KERNEL_SECONDS, DESCRIBE_SECONDS = 1.0, 0.3, 3.0
 """For text files, for the kernel, which may be busy, and for files that a process must read."""
 MAX_BYTES = 512 * 1024
-"""Bytes that are read of a table that is named; less of others."""
 MAX_BYTES_UNNAMED = 64 * 1024
 MIN_ROWS = 2
 MAX_NAMED, MAX_UNNAMED = 4, 6
@@ -48,15 +43,13 @@ _HEAD_UNNAMED = "Tables in the workspace:"
 
 @dataclass(frozen=True)
 class TableNote:
-    """What the model is told of tables."""
-
     text: str = ""
     is_asked_about: bool = False
     """Whether the request names them, so that its answer can be computed from them."""
 
 
 async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> TableNote:
-    """The note for the model; empty if there is nothing to tell. Never fails."""
+    """The note for the model; empty if there is nothing to tell. Never raises."""
     try:
         known: list[str] = []
         with suppress(TimeoutError):
@@ -87,7 +80,6 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
 
 
 async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    """What is known of files that are no text, if the tool for them is there."""
     paths = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
     if not paths or DESCRIBE not in tools.registry:
         return []
@@ -96,29 +88,19 @@ async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[
 
 
 async def _description(tools: ToolEnvironment, log: RunLog, path: str) -> str:
-    tool, parameters = tools.registry[DESCRIBE], {"path": path.removeprefix("./")}
-    clearance = tools.gate.leave_without_asking(tool, parameters, log)
-    if clearance is None:
-        return ""
-    context = ToolContext(
-        workspace=clearance.guard(tools.workspace),
-        role=log.role,
-        mask=log.mask,
-        clearance=clearance,
-        sandbox=tools.sandbox,
-    )
+    parameters = {"path": path.removeprefix("./")}
     try:
         async with asyncio.timeout(DESCRIBE_SECONDS):
-            result = await tool.run(validate_parameters(tool, parameters), context)
+            result = await tools.call_unasked(log, DESCRIBE, parameters)
     except (CoworkError, TimeoutError):  # whoever reads it is told why
         return ""
-    if result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
+    if result is None or result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
         return ""
     return f"{result.text}\n{reading_hint(path)}".rstrip()
 
 
 def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableFacts | None:
-    workspace = _allowed(tools, log, "read_file", {"path": path})
+    workspace = tools.unasked_workspace(log, "read_file", path=path)
     if workspace is None:
         return None
     try:
@@ -132,7 +114,7 @@ def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableF
 def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
     """The tables beside the notebook, or at the top of the workspace, if they are few."""
     folder = (log.notebook or "").rpartition("/")[0] or "."
-    workspace = _allowed(tools, log, "list_directory", {"path": folder})
+    workspace = tools.unasked_workspace(log, "list_directory", path=folder)
     if workspace is None:
         return []
     with workspace.locate(folder) as place:
@@ -146,9 +128,8 @@ def _in(folder: str, name: str) -> str:
 
 
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    """What is known of tables in the kernel that the request names."""
     path = log.notebook or tools.kernels.home
-    workspace = _allowed(tools, log, "inspect_variable", {"name": "x", "path": path})
+    workspace = tools.unasked_workspace(log, "inspect_variable", name="x", path=path)
     if not path or workspace is None:
         return []
     try:
@@ -167,13 +148,3 @@ async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[
         )
         for variable in looked
     ]
-
-
-def _allowed(
-    tools: ToolEnvironment, log: RunLog, tool: str, parameters: dict[str, str]
-) -> Workspace | None:
-    """The workspace as a call of this tool would see it; None if there is no such call."""
-    if tool not in tools.registry:
-        return None
-    clearance = tools.gate.leave_without_asking(tools.registry[tool], parameters, log)
-    return clearance.guard(tools.workspace) if clearance else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ...checkpoints import Recorder, ToolUse
 from ...domain.operations import Observe, unobserved
@@ -13,49 +15,71 @@ from ...effects.evaluation import ExpectationChecks
 from ...effects.memory import KernelMemory
 from ...effects.pinned import PinnedExpectations
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
+from ...tools.base import Clearance, ToolContext, ToolResult
 from ...tools.kernel.scratch_kernel import ScratchKernels
 from ...tools.kernel.state import Kernels, NoKernels
-from ...tools.registry import ToolRegistry
+from ...tools.registry import ToolRegistry, validated
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..ask.gate import Gate
 from ..ask.user import User
+from ..log import RunLog
 
 
 @dataclass
 class ToolEnvironment:
-    """Which tools there are, who decides about their calls, and what these reach."""
-
     registry: ToolRegistry
     workspace: Workspace
     gate: Gate
-    """Decides about each call before it runs."""
     user: User
-    """Whom a run, or a tool in the middle of a call, may ask."""
     sandbox: Sandbox | None = None
-    """What confines commands; without one they are not."""
+    """Confines commands; without one they are unconfined."""
     recorder: Recorder | None = None
-    """Takes checkpoints; without one nothing can be taken back."""
+    """Takes checkpoints; without one nothing can be rolled back."""
     kernels: Kernels = field(default_factory=NoKernels)
-    """Where code of notebooks runs."""
     scratch: ScratchKernels | None = None
-    """Where code runs that can change nothing."""
+    """Run code that can change nothing."""
     memory: KernelMemory = field(default_factory=KernelMemory)
-    """What was seen in kernels."""
     silenced: SilencedWarnings = NO_SETTINGS
-    """Warnings that the user does not want to see."""
     observe: Observe = unobserved
-    """Hears of every call that has ended."""
 
     @cached_property
     def pinned(self) -> PinnedExpectations:
-        """What the user wants to stay true."""
         return PinnedExpectations(self.gate.notebooks, self.workspace)
 
     @property
     def expectation_checks(self) -> ExpectationChecks:
-        """Says whether expectations are met."""
         return ExpectationChecks(self.kernels, self.workspace, self.sandbox)
+
+    def unasked(self, log: RunLog, tool: str, parameters: Mapping[str, Any]) -> Clearance | None:
+        """Clearance for a call that exists and that nobody has to be asked about, else None."""
+        found = self.registry.get(tool)
+        return self.gate.clear_unasked(found, parameters, log) if found else None
+
+    def unasked_workspace(self, log: RunLog, tool: str, **parameters: Any) -> Workspace | None:
+        """The workspace as such a call would see it, or None."""
+        clearance = self.unasked(log, tool, parameters)
+        return clearance.guard(self.workspace) if clearance else None
+
+    async def call_unasked(
+        self, log: RunLog, tool: str, parameters: dict[str, Any], notebook: str | None = None
+    ) -> ToolResult | None:
+        """Run such a call; None if there is no clearance."""
+        clearance = self.unasked(log, tool, parameters)
+        if clearance is None:
+            return None
+        context = ToolContext(
+            workspace=clearance.guard(self.workspace),
+            role=log.role,
+            mask=log.mask,
+            clearance=clearance,
+            sandbox=self.sandbox,
+            notebooks=self.gate.notebooks,
+            kernels=self.kernels,
+            notebook=notebook,
+        )
+        found = self.registry[tool]
+        return await found.run(validated(found, parameters), context)
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before a job, or a part of it, and of all that it changed by its end."""
@@ -64,5 +88,4 @@ class ToolEnvironment:
         return self.recorder.during(job_id, role.spec.permissions)
 
     def recorded_use(self, use: ToolUse) -> AbstractAsyncContextManager[None]:
-        """A checkpoint around something that can change files."""
         return nullcontext() if self.recorder is None else self.recorder.around(use)

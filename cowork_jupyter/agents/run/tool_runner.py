@@ -1,4 +1,4 @@
-"""Runs the tools that the model asked for."""
+"""Runs the tool calls of a reply."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ from ...effects.finding import text_for_model
 from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
 from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters, ToolResult
-from ...tools.registry import validate_parameters
 from ...workspace import fingerprint
 from ..log import RunLog
-from .call_log import CallLog, Handled, LiveOutput
+from .call_log import CallLog, CallRecord, LiveOutput
 from .figure_check import FigureCheck
 from .recollection import recollect
 from .tool_environment import ToolEnvironment
-from .watching import code_of, watched
+from .watching import code_to_watch, watch_call
 
 logger = logging.getLogger(__name__)
 
@@ -43,59 +42,52 @@ MAX_FILES_AT_ONCE = 20
 
 @dataclass
 class ToolRunner:
-    """Runs tools on behalf of one run, under its role."""
-
     tools: ToolEnvironment
     log: RunLog
     step: PlanStep | None = None
-    """The step of an approved plan that is being carried out, if any."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Around the time in which the user is asked, or a cell runs."""
+    """Around time in which the user is asked, or a cell runs."""
     listener: Callable[[str], None] = lambda _text: None
-    """Hears what tools say while they run, beside those who follow the events."""
     follow: Callable[[str, str], None] = lambda _server, _uri: None
-    """Hears of each resource of a server that was read."""
+    """Called with server and URI of each resource that was read."""
     files_read: dict[str, str] = field(default_factory=dict)
-    """Fingerprints of the files that were looked at, as they were then."""
+    """Fingerprints of the files that were read, as they were then."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
-    """What the user answered about notebooks that another program has open."""
+    """The user's answers about notebooks that another program has open."""
     figures: FigureCheck | None = None
-    """Looks up the numbers that an agent of ours writes."""
 
     def __post_init__(self) -> None:
         self._calls = CallLog(self.tools, self.log)
 
-    async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
-        """Run the calls of one turn: side by side if they only look, else one by one."""
-        handled = [Handled(self._with_where(self._with_real_path(call))) for call in calls]
-        self._calls.begin(handled)
+    async def run(self, calls: Sequence[ToolCall]) -> list[CallRecord]:
+        """Run the calls of one turn: concurrently if they only look, else one by one."""
+        records = [CallRecord(self._with_where(self._with_real_path(call))) for call in calls]
+        self._calls.begin(records)
         try:
-            if len(handled) > 1 and all(
-                self._only_looks(handled_call.call) for handled_call in handled
-            ):
-                await asyncio.gather(*map(self._run_one, handled))
-                return handled
-            if len(handled) > 1:
-                await self._announce(handled)
-            for handled_call in handled:
-                await self._run_one(handled_call)
+            if len(records) > 1 and all(self._only_looks(record.call) for record in records):
+                await asyncio.gather(*map(self._run_one, records))
+                return records
+            if len(records) > 1:
+                await self._announce(records)
+            for record in records:
+                await self._run_one(record)
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
-            for handled_call in handled:
-                if not handled_call.is_answered:
-                    self.tools.gate.forget(handled_call.id)
-                    self._calls.fail(handled_call, stopped)
+            for record in records:
+                if not record.is_answered:
+                    self.tools.gate.forget(record.id)
+                    self._calls.fail(record, stopped)
             raise
-        return handled
+        return records
 
     def _with_real_path(self, call: ToolCall) -> ToolCall:
-        """A model reads what hides in a file's name spelled out, and calls the file by that."""
+        """Map a path that the model read with hidden characters spelled out to the real file."""
         named = {path: self._real_path(path) for path in paths_of(call.parameters)}
         if all(path == real for path, real in named.items()):
             return call
 
         def real(value: Any) -> Any:
-            """Whatever else a model may have written there is refused where it is checked."""
+            """Anything but a string is left for validation to refuse."""
             return named.get(value, value) if isinstance(value, str) else value
 
         parameters = dict(call.parameters)
@@ -112,7 +104,7 @@ class ToolRunner:
         return real
 
     def _with_where(self, call: ToolCall) -> ToolCall:
-        """Code that does not say where it runs runs in scratch where it could not run elsewhere."""
+        """Code that does not say where it runs goes to scratch if it could not run elsewhere."""
         tool, given = self.tools.registry.get(call.tool), call.parameters
         if tool is None or tool.read_only is None or given.get("where"):
             return call
@@ -123,79 +115,73 @@ class ToolRunner:
         return call.model_copy(update={"parameters": {**given, "where": SCRATCH}})
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file in the workspace."""
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:
             return place.exists()
         return False
 
-    async def _announce(self, calls: Sequence[Handled]) -> None:
-        """Let the user see all that this turn will ask. What cannot be called asks nothing."""
+    async def _announce(self, records: Sequence[CallRecord]) -> None:
+        """Show the user everything that this turn will ask. Invalid calls ask nothing."""
         asking: list[tuple[str, Tool, ToolParameters]] = []
-        for call in calls:
+        for record in records:
             with suppress(CoworkError):
-                tool = self._tool(call.call)
-                asking.append((call.id, tool, validate_parameters(tool, call.call.parameters)))
+                asking.append((record.id, *self._resolve(record.call)))
         await self.tools.gate.announce(asking, self.log, self.step)
 
-    def _tool(self, call: ToolCall) -> Tool:
-        return self.tools.registry.permitted_tool(call.tool, self.log.role, call.parameters)
+    def _resolve(self, call: ToolCall) -> tuple[Tool, ToolParameters]:
+        return self.tools.registry.resolve(call.tool, self.log.role, call.parameters)
 
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
 
-    def has_changed(self, handled: Sequence[Handled]) -> bool:
-        """Whether any of these calls can have changed something."""
+    def has_changed(self, records: Sequence[CallRecord]) -> bool:
         return any(
-            handled_call.result
-            and not self._only_looks(handled_call.call)
-            and handled_call.call.parameters.get("where") != SCRATCH
-            for handled_call in handled
+            record.result
+            and not self._only_looks(record.call)
+            and record.call.parameters.get("where") != SCRATCH
+            for record in records
         )
 
-    async def _run_one(self, handled: Handled) -> None:
-        """Decide, take a checkpoint, run, write down: the way of every call."""
-        call = handled.call
+    async def _run_one(self, record: CallRecord) -> None:
+        """Decide, take a checkpoint, run, record: the way of every call."""
+        call = record.call
         try:
-            tool = self._permitted(handled)
-            clearance = await self._clear(handled, tool)
-            handled.began = time.monotonic()
+            tool = await self._clear(record)
+            record.began = time.monotonic()
             async with self._recorded(call, tool):
-                result = await self._call(handled, tool, clearance)
+                result = await self._call(record, tool)
         except CoworkError as error:
-            self._calls.fail(handled, error)
+            self._calls.fail(record, error)
             if isinstance(error, Interrupted):
                 raise  # what it did is for the user to find out, not for the model
         except Exception as error:
             logger.exception("%s broke", call.tool)
             failure = CoworkError(f"{call.tool} failed unexpectedly: {error}", code="internal")
-            self._calls.fail(handled, failure)
+            self._calls.fail(record, failure)
         else:
             self._remember_files(call, result)
-            handled.figures = await self._figures_in(result)
-            self._calls.succeed(handled, result, clearance)
+            record.figures = await self._figures_in(result)
+            self._calls.succeed(record, result)
 
-    def _permitted(self, handled: Handled) -> Tool:
+    async def _clear(self, record: CallRecord) -> Tool:
+        """Check the ceiling and the parameters, then have the gate decide. Raises CoworkError."""
         try:
-            return self._tool(handled.call)
+            tool, parameters = self._resolve(record.call)
         except Forbidden:
-            self._calls.deny(handled)
+            self._calls.deny(record)
             raise
-
-    async def _clear(self, handled: Handled, tool: Tool) -> Clearance:
-        """Leave to run a call. What the parameters forbid is said without asking."""
-        parameters = validate_parameters(tool, handled.call.parameters)
+        gate = self.tools.gate
         with self.waiting():
             try:
-                return await self.tools.gate.admit(
-                    handled.id, tool, parameters, self.log, self.step
+                record.clearance = await gate.admit(
+                    record.id, tool, parameters, self.log, self.step
                 )
             finally:
-                self.tools.gate.forget(handled.id)
+                gate.forget(record.id)
+        return tool
 
     @asynccontextmanager
     async def _recorded(self, call: ToolCall, tool: Tool) -> AsyncIterator[None]:
-        """A checkpoint around a call that can change something."""
         log, step = self.log, self.step.id if self.step else None
         place = (log.context_id, log.job_id, log.task_id, step)
         use = ToolUse(*place, call.tool, tool.permissions, call.parameters)
@@ -204,30 +190,29 @@ class ToolRunner:
                 await stack.enter_async_context(self.tools.recorded_use(use))
             yield
 
-    async def _call(self, handled: Handled, tool: Tool, clearance: Clearance) -> ToolResult:
-        """What comes of it, as whoever asked may see it."""
-        call, mask = handled.call, self.log.mask
-        output = LiveOutput(handled.id, self.log, self.listener)
-        context = self._context(clearance, output.add)
-        code = code_of(tool, call.parameters, context)
-        watch = watched(code, context, self.tools.memory, self.tools.silenced)
-        async with watch as handled.effects:
+    async def _call(self, record: CallRecord, tool: Tool) -> ToolResult:
+        """Run the call; the result is masked for whoever asked."""
+        call, mask = record.call, self.log.mask
+        output = LiveOutput(record.id, self.log, self.listener)
+        context = self._context(record.clearance, output.add)
+        code = code_to_watch(tool, call.parameters, context)
+        watch = watch_call(code, context, self.tools.memory, self.tools.silenced)
+        async with watch as record.effects:
             try:
                 result = await self.tools.registry.call(call.tool, call.parameters, context)
             finally:
                 output.finish()
-        text = "\n".join(filter(None, [result.text, text_for_model(handled.effects)]))
+        text = "\n".join(filter(None, [result.text, text_for_model(record.effects)]))
         return replace(result, text=mask(text), summary=mask(result.summary))
 
     async def _figures_in(self, result: ToolResult) -> list[Figure]:
-        """The numbers in Markdown that a call has written into a cell."""
         written = result.cell_edit.after if result.cell_edit else None
         if self.figures is None or written is None or written.cell_type != "markdown":
             return []
         return await self.figures.of(written.source)
 
     def files_known(self, plan: Plan) -> dict[str, str]:
-        """How the files are that were read for a plan, and those that it names."""
+        """Fingerprints of the files that were read for a plan, and those that it names."""
         named = {path for step in plan.steps for path in step.files} - self.files_read.keys()
         return self.files_read | {
             path: fingerprint(self.tools.workspace, path) for path in sorted(named)
@@ -260,6 +245,5 @@ class ToolRunner:
         )
 
     async def _ask(self, question: Question) -> str | None:
-        """A question that a tool has in the middle of its call."""
         with self.waiting():
             return await self.tools.user.ask(question, self.log)

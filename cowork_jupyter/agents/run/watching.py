@@ -1,6 +1,6 @@
-"""Watching the code that an agent runs: the tables that it touches, before and after.
+"""Watches the code that an agent runs: the tables and files that it touches, before and after.
 
-It must never hurt the run: whatever goes wrong with a look, there are no effects, and that is all.
+It must never hurt the run: if a look fails, no effects are reported, and that is all.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ...domain.effects import DataEffect
-from ...domain.errors import CoworkError
+from ...domain.effects import DataEffect, TableState
+from ...domain.errors import CoworkError, Unavailable
 from ...effects.files import FileChange, FileWatch, folder_of
 from ...effects.finding import effects_of, open_looks, watched_run
 from ...effects.memory import KernelMemory, has_run_at_most
@@ -25,42 +25,41 @@ from ...effects.warnings.case import WatchedRun
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import Kernels, KernelTables, Look, ScratchSetup
-from ...tools.kernel.tools import kernel_path
+from .tool_environment import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LEAST_SECONDS, SHARE = 0.3, 0.05
-"""What watching may cost: so much work, or this share of the run's time, whichever is more."""
+"""What watching may cost: so much time, or this share of the run's, whichever is more."""
 TABLES_BEFORE, LOOKS_BEFORE = 0.06, 0.04
 """Of that, what is spent before the run; each look may take its time once for the tables, and once
-for what is asked about them."""
+for what is asked about them.
+"""
 PATIENCE = 2.0
 """Seconds for an idle kernel to answer, on a machine that may be busy."""
 
 
 @dataclass(frozen=True)
 class CodeToWatch:
-    """What a call runs, and where."""
-
     code: str
     folder: str | None = None
     """Where its files are; None in scratch, where it can change none."""
     kernels: Kernels | None = None
-    """None for a command."""
     path: str = ""
-    """The notebook, or what else tells its kernel from others."""
+    """Identifies the kernel: the notebook, or a name for scratch."""
     notebook: str | None = None
     cell_id: str | None = None
 
     @property
     def is_scratch(self) -> bool:
-        """Whether its kernel is one that remembers by itself what ran there."""
+        """Scratch kernels keep their own history."""
         return self.folder is None
 
 
-def code_of(tool: Tool, parameters: Mapping[str, Any], context: ToolContext) -> CodeToWatch | None:
-    """The code of a call that may touch data; None of any other call."""
+def code_to_watch(
+    tool: Tool, parameters: Mapping[str, Any], context: ToolContext
+) -> CodeToWatch | None:
     match tool.name:
         case "execute_command" if context.role.spec.commands_may_write:
             return CodeToWatch(parameters["command"], folder=parameters.get("cwd", "."))
@@ -81,13 +80,13 @@ def code_of(tool: Tool, parameters: Mapping[str, Any], context: ToolContext) -> 
 
 
 @asynccontextmanager
-async def watched(
+async def watch_call(
     run: CodeToWatch | None,
     context: ToolContext,
     memory: KernelMemory,
     silenced: SilencedWarnings = NO_SETTINGS,
 ) -> AsyncIterator[list[DataEffect]]:
-    """Around a call: the list has its effects at the end, also if it failed."""
+    """Wrap a call: the list has its effects at the end, also if it failed."""
     effects: list[DataEffect] = []
     # What came of secret files stays out of what is given to others, so nothing is said of it.
     if run is None or context.clearance.sensitive:
@@ -106,8 +105,6 @@ async def watched(
 
 @dataclass
 class _Watch:
-    """One run of code, looked at from both sides."""
-
     run: CodeToWatch
     context: ToolContext
     memory: KernelMemory
@@ -120,22 +117,20 @@ class _Watch:
     _began: float = field(default_factory=time.monotonic)
 
     async def begin(self) -> None:
-        """Before the run."""
         self._files, self._before = await asyncio.gather(
-            _tried(self._files_before()), _tried(self._tables_before())
+            _try(self._files_before()), _try(self._tables_before())
         )
         self._began = time.monotonic()
 
     async def end(self) -> list[DataEffect]:
-        """After the run: what it did."""
         allowed = max(LEAST_SECONDS, SHARE * (time.monotonic() - self._began))
         seconds = (allowed - TABLES_BEFORE - 2 * LOOKS_BEFORE) / 2
         changes, run = await asyncio.gather(
-            _tried(self._files_after()), _tried(self._tables_after(seconds))
+            _try(self._files_after()), _try(self._tables_after(seconds))
         )
         place = (self.context.workspace, self.run.notebook, self.run.cell_id)
         seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place))
-        found = await _tried(asyncio.to_thread(effects_of, *seen))
+        found = await _try(asyncio.to_thread(effects_of, *seen))
         facts = {"notebook": self.run.notebook, "cell_id": self.run.cell_id}
         return [effect.model_copy(update=facts) for effect in found or ()]
 
@@ -149,7 +144,7 @@ class _Watch:
         return await asyncio.to_thread(self._files.end) if self._files else []
 
     async def _tables_before(self) -> KernelTables | None:
-        """What there is to ask about tables is known only once they are."""
+        """What to ask about tables is known only once the tables are."""
         kernels = self.run.kernels
         if kernels is None:
             return None
@@ -191,17 +186,91 @@ class _Watch:
             return await kernels.tables(self.context.workspace, self.run.path, looks, seconds)
 
     def _what_ran(self, tables: KernelTables) -> list[str]:
-        """What ran in that kernel before."""
         if self.run.is_scratch:
             return list(tables.history)
         self.memory.keep(self.run.path, tables)
         return self.memory.earlier(self.run.path, tables.history)
 
 
-async def _tried(look: Awaitable[T]) -> T | None:
-    """What a look has found; None if it failed, whatever it was."""
+async def _try(look: Awaitable[T]) -> T | None:
+    """The result of a look; None if it failed, for whatever reason."""
     try:
         return await look
     except Exception as error:
         logger.debug("The data was not looked at: %s", error, exc_info=True)
         return None
+
+
+MAX_ANSWERS = 32
+
+
+@dataclass(frozen=True)
+class _Answer:
+    run: tuple[str, str, int]
+    """The cell, its source, and how many cells had run in the kernel by then."""
+    effects: list[DataEffect]
+
+
+@dataclass
+class CellWatch:
+    """Compares the tables in a notebook's kernel with those seen last."""
+
+    tools: ToolEnvironment
+    _answers: dict[str, _Answer] = field(default_factory=dict)
+
+    async def begin(self, notebook: str, source: str) -> None:
+        """Look before a cell runs. If the cell was quicker, what is known stays."""
+        known = self.tools.memory.tables(notebook)
+        looks = await _looks(source, known.tables, known.history) if known else []
+        found = await self._tables(notebook, [look for look in looks if not look.after])
+        has_begun = found.history[-1:] == (source,) or (
+            known is not None and known.history != found.history
+        )
+        if not source or not has_begun:
+            self.tools.memory.keep(notebook, found)
+
+    async def end(self, notebook: str, cell_id: str, source: str) -> list[DataEffect]:
+        """What has changed by the end of a cell; nothing unless `begin` or `end` looked before."""
+        memory = self.tools.memory
+        before = memory.tables(notebook)
+        earlier = memory.earlier(notebook, before.history) if before else []
+        looks = await _looks(source, before.tables, earlier) if before else []
+        try:
+            after = await self._tables(notebook, open_looks(looks, before) if before else [])
+        except CoworkError:
+            memory.forget(notebook)  # what changes meanwhile is not what the next cell does
+            raise
+        run = (cell_id, source, len(after.history))
+        last = self._answers.get(notebook)
+        if last and last.run == run:
+            return last.effects
+        memory.keep(notebook, after)
+        effects: list[DataEffect] = []
+        if before and has_run_at_most(1, before, after):
+            watched = watched_run(source, before, after, earlier)
+            facts = {"notebook": notebook, "cell_id": cell_id}
+            silenced = self.tools.silenced.of(self.tools.workspace, notebook, cell_id)
+            found = await asyncio.to_thread(effects_of, watched, (), silenced)
+            effects = [effect.model_copy(update=facts) for effect in found]
+        self._answers.pop(notebook, None)
+        self._answers[notebook] = _Answer(run, effects)
+        while len(self._answers) > MAX_ANSWERS:
+            del self._answers[next(iter(self._answers))]
+        return effects
+
+    async def _tables(self, notebook: str, looks: Sequence[Look]) -> KernelTables:
+        kernels, workspace = self.tools.kernels, self.tools.workspace
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await kernels.tables(workspace, notebook, looks, LEAST_SECONDS / 2)
+        except TimeoutError:
+            raise Unavailable(
+                "The kernel is busy and does not answer. Try again when its cell has finished.",
+                code="kernel_busy",
+            ) from None
+
+
+async def _looks(
+    source: str, tables: Mapping[str, TableState], earlier: Sequence[str]
+) -> list[Look]:
+    return await asyncio.to_thread(looks_for, source, tables, earlier)

@@ -1,20 +1,29 @@
-"""From the chunks of a model's answer to the lines that a page gets, within bounds."""
+"""Answers to requests for suggestions: read from a model's stream, or made by rules."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from itertools import islice
+from posixpath import dirname, relpath
 
+from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
 from ...domain.redaction import HIDDEN, Mask
-from ...domain.suggestions import SuggestionReset, SuggestionText
+from ...domain.suggestions import SuggestionDone, SuggestionRequest, SuggestionReset, SuggestionText
+from ...guide.fixes import FailingCell, Fix, propose
 from ...llm.chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, UsageChunk
 from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
 from ...llm.reader import ReplyReader, RunOnDetector
 from ...llm.reply import Delta, TextDelta
+from ...llm.run_on import RunOnDetector
+from ...workspace import IgnoreRules, Workspace, visible_files
+from ..log import RunLog
+from ..run.tool_environment import ToolEnvironment
+from .surroundings import look_around
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
-"""Characters after which a model is not read any further."""
 _MAX_EXPLANATION = 600
 _ONLY_THOUGHT = "The model has thought again."
 
@@ -22,8 +31,6 @@ Line = SuggestionText | SuggestionReset
 
 
 class CodeAnswer:
-    """An answer that is code."""
-
     def __init__(self, *, bare: bool = False, shell: bool = False) -> None:
         self._options = {"bare": bare, "shell": shell}
         self.usage = Usage()
@@ -39,7 +46,6 @@ class CodeAnswer:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the rest can be spared."""
         return self.stream.is_whole
 
     @property
@@ -48,12 +54,12 @@ class CodeAnswer:
 
     @property
     def explanation(self) -> str:
-        """The words before the code, if they are few."""
+        """The words before the code, truncated."""
         said = " ".join(self.stream.prose.split())
         return said if len(said) <= _MAX_EXPLANATION else f"{said[: _MAX_EXPLANATION - 1]}…"
 
     def feed(self, chunk: Chunk) -> list[Line]:
-        """Take in a chunk; what the page gets now. Raises `Garbled` for an answer without end."""
+        """Returns what the page gets now. Raises Garbled for an answer without end."""
         match chunk:
             case TextChunk(text):
                 return self._read(text)
@@ -87,8 +93,6 @@ class CodeAnswer:
 
 
 class WordsAnswer:
-    """An answer that is Markdown."""
-
     def __init__(self) -> None:
         self._reader = ReplyReader()
         self._written = 0
@@ -111,7 +115,6 @@ class WordsAnswer:
         return self._reader.reply.text
 
     def feed(self, chunk: Chunk) -> list[Line]:
-        """Take in a chunk; what the page gets now."""
         if isinstance(chunk, Restarted):
             self._reader.feed(chunk)
             return [SuggestionReset(reason=chunk.reason)]
@@ -132,8 +135,8 @@ def _text(piece: str) -> list[Line]:
     return [SuggestionText(text=piece)] if piece else []
 
 
-def with_secrets(proposed: str, original: str, mask: Mask) -> str:
-    """A proposed cell with the lines in which the model saw only that something is hidden."""
+def restore_secrets(proposed: str, original: str, mask: Mask) -> str:
+    """Put back the lines of the original in which the model saw a masked secret."""
     if HIDDEN not in proposed:
         return proposed
     lines = {
@@ -145,3 +148,46 @@ def with_secrets(proposed: str, original: str, mask: Mask) -> str:
         indent = line[: len(line) - len(line.lstrip())]
         kept.append(line if known is None else indent + known)
     return "\n".join(kept)
+
+
+_SECONDS = 1.0
+"""For looking into the kernel: nothing else takes time."""
+_MAX_FILES = 5_000
+_ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
+
+
+async def answer_by_rules(
+    tools: ToolEnvironment, log: RunLog, notebook: str | None, request: SuggestionRequest
+) -> SuggestionDone:
+    """What the guide says of a failed cell; the source is unchanged if it has no fix."""
+    assert request.error is not None
+    looked = await look_around(tools, log, notebook, request, _SECONDS)
+    files: tuple[str, ...] = ()
+    may_list = tools.unasked_workspace(log, "list_directory", path=".")
+    if request.error.name in _ABOUT_FILES and may_list:
+        files = await asyncio.to_thread(_files, may_list, dirname(notebook or ""))
+    failed = FailingCell(
+        source=request.source,
+        error=request.error,
+        cell_id=request.cell_id,
+        cells=tuple(request.cells),
+        variables=looked.variables,
+        files=files,
+        tried=frozenset(request.tried),
+    )
+    fix = await asyncio.to_thread(propose, failed)
+    usage = Usage(model=BUILT_IN)
+    if request.kind == "explain":
+        return SuggestionDone(source=_explanation(fix), usage=usage)
+    return SuggestionDone(source=fix.source or request.source, explanation=fix.why, usage=usage)
+
+
+def _explanation(fix: Fix) -> str:
+    if fix.source is None:
+        return fix.why
+    return f"{fix.why}\n\nThis would work:\n\n```python\n{fix.source}\n```"
+
+
+def _files(workspace: Workspace, folder: str) -> tuple[str, ...]:
+    found = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES)
+    return tuple(relpath(file, folder or ".") for file in found)

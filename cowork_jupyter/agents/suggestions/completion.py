@@ -13,7 +13,7 @@ from typing import Any
 from ...domain.suggestions import SuggestionRequest
 from ...llm.frames import Frame
 from ...tools.kernel.state import Variable
-from .prompts import described
+from .prompts import describe_variable
 from .surroundings import Surroundings, cell_names
 
 MAX_TOKENS = 96
@@ -37,8 +37,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 def completion_messages(
     request: SuggestionRequest, around: Surroundings, frame: Frame
 ) -> list[dict[str, Any]]:
-    """What to ask for the text at the cursor."""
-    prefix, suffix = sides(request)
+    prefix, suffix = split_at_cursor(request)
     cell = f"{prefix[-_PREFIX:]}<CURSOR>{suffix[:_SUFFIX]}"
     parts = [_above(request, around), _names(around.named_in(_naming(request, around)))]
     data = frame.around("\n\n".join([*filter(None, parts), f"Cell:\n{cell}"]))
@@ -48,8 +47,7 @@ def completion_messages(
     ]
 
 
-def sides(request: SuggestionRequest) -> tuple[str, str]:
-    """The cell before and behind the cursor."""
+def split_at_cursor(request: SuggestionRequest) -> tuple[str, str]:
     length = len(request.source)
     cursor = length if request.cursor is None else min(max(request.cursor, 0), length)
     return request.source[:cursor], request.source[cursor:]
@@ -71,18 +69,17 @@ def _above(request: SuggestionRequest, around: Surroundings) -> str:
 
 
 def _naming(request: SuggestionRequest, around: Surroundings) -> str:
-    """The cell first, then what cells above have made."""
     made = [name for cell in around.cells[-20:] for name in sorted(cell_names(cell.source).made)]
     return " ".join([request.source, *made])
 
 
 def _names(variables: Sequence[Variable]) -> str:
-    lines = [described(variable) for variable in variables[:_MAX_VARIABLES]]
+    lines = [describe_variable(variable) for variable in variables[:_MAX_VARIABLES]]
     return "\n".join(["Variables:", *lines]) if lines else ""
 
 
-def ended(text: str) -> str | None:
-    """The completion in what has come so far, if it ends there: at a blank line, or where another
+def complete_part(text: str) -> str | None:
+    """The completion in what has come so far, if it is complete: at a blank line, or where another
     block begins.
     """
     start = len(text) - len(text.lstrip())
@@ -93,9 +90,8 @@ def ended(text: str) -> str | None:
     return text[: min(ends)] if ends else None
 
 
-def fitted(text: str, prefix: str, suffix: str) -> str:
-    """What to put at the cursor: nothing that stands there already."""
-    text = _without_prefix(ended(text) or text, prefix)
+def fit_completion(text: str, prefix: str, suffix: str) -> str:
+    text = _without_prefix(complete_part(text) or text, prefix)
     return _without_suffix(text.rstrip(), suffix)
 
 
@@ -136,12 +132,11 @@ def _closes_too_much(text: str, closing: str) -> bool:
 
 @dataclass
 class CompletionCache:
-    """Answers to questions that were asked before; the ones used last are kept."""
+    """LRU cache of answers."""
 
     _answers: OrderedDict[str, str] = field(default_factory=OrderedDict)
 
     def key(self, model: str, messages: list[dict[str, Any]]) -> str:
-        """What a question is known by."""
         return hashlib.sha256(json.dumps([model, messages]).encode()).hexdigest()
 
     def get(self, key: str) -> str | None:
@@ -150,7 +145,6 @@ class CompletionCache:
         return self._answers.get(key)
 
     def keep(self, key: str, answer: str) -> None:
-        """Remember an answer, and forget the one that was not used for longest."""
         self._answers[key] = answer
         self._answers.move_to_end(key)
         while len(self._answers) > _REMEMBERED:

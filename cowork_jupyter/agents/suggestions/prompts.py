@@ -1,25 +1,65 @@
-"""What a model is asked for each kind of suggestion, held to a number of tokens."""
+"""The prompt for each kind of suggestion, within a token limit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...domain.errors import InvalidInput
-from ...domain.suggestions import SuggestionRequest
+from ...domain.suggestions import CellError, SuggestionRequest
 from ...llm.frames import Frame
 from ...llm.tokens import Count, cut_middle
 from ...policy.visible import spell_hidden
 from ...tools.kernel.state import Variable
-from .failure import told_failure
 from .surroundings import Surroundings, in_order, related
 
+_FRAME = re.compile(r"(?:Cell In\s*\[|Input In\s*\[|File |<ipython-input)")
+_LIBRARY = ("site-packages", "dist-packages", "/lib/python", "\\lib\\", "<frozen ", "<__array_")
+_NUMBERED = re.compile(r"^(?:-+>)?\s*\d+\s?")
+_MAX_TRACEBACK = 60_000
+_SHORT = 4
+"""Characters below which a line is no evidence of a cell."""
+
+
+def failure_text(error: CellError, private: Iterable[str] = ()) -> str:
+    """The traceback with library frames counted instead, and lines of private cells left out."""
+    hidden = {
+        line.strip()
+        for source in private
+        for line in source.splitlines()
+        if len(line.strip()) >= _SHORT
+    }
+    lines = list(_own_frames(error.traceback[-_MAX_TRACEBACK:].splitlines()))
+    kept = [line for line in lines if _NUMBERED.sub("", line).strip() not in hidden]
+    said = f"{error.name}: {error.value}".rstrip(": ")
+    text = "\n".join(kept).strip()
+    return text if error.value and error.value.strip() in text else f"{text}\n{said}".strip()
+
+
+def _own_frames(lines: list[str]) -> Iterator[str]:
+    skipped, is_library = 0, False
+    for line in lines:
+        if _FRAME.match(line.lstrip()):
+            is_library = any(sign in line for sign in _LIBRARY)
+            skipped += is_library
+        elif is_library and line and not line[0].isspace() and not line.startswith("-"):
+            is_library = False  # what the error says, after the last frame
+        if is_library:
+            continue
+        if skipped:
+            yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
+            skipped = 0
+        yield line
+    if skipped:
+        yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
+
+
 MAX_CELL = 6_000
-"""Tokens of the cell itself: what is to be written anew must be read as a whole."""
+"""Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
 _FAILURE, _TRIED, _CELL = 900, 700, 500
 _VARIABLES = 3
-"""Their share of the room for what is around the cell: one part in so many."""
 _MAX_COLUMNS = 40
 _MAX_LINE = 160
 
@@ -53,12 +93,9 @@ _WANTED = {
 
 @dataclass(frozen=True)
 class Prompter:
-    """Makes the messages of a request."""
-
     frame: Frame
     count: Count
     budget: int
-    """Tokens for what is around the cell."""
 
     def messages(
         self,
@@ -67,7 +104,6 @@ class Prompter:
         tried: Sequence[str] = (),
         mentioned: str = "",
     ) -> list[dict[str, Any]]:
-        """What to ask a model, what others wrote being in a frame."""
         if self.count(request.source) > MAX_CELL:
             raise InvalidInput(
                 "This cell is too long for a suggestion. Split it first.", code="cell_too_long"
@@ -89,7 +125,7 @@ class Prompter:
     ) -> list[str]:
         parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
         if request.error:
-            failure = told_failure(request.error, around.private)
+            failure = failure_text(request.error, around.private)
             parts.append(f"It failed:\n{self._cut(failure, _FAILURE)}")
         if tried:
             each = _TRIED // len(tried)
@@ -98,7 +134,6 @@ class Prompter:
         return parts
 
     def _around(self, request: SuggestionRequest, around: Surroundings) -> list[str]:
-        """Other cells and variables, as many as there is room for."""
         room, parts = self.budget, []
         variables = self._variables(around.named_in(self._naming(request)), room // _VARIABLES)
         room -= self.count(variables)
@@ -118,7 +153,7 @@ class Prompter:
         return [*parts, variables] if variables else parts
 
     def _naming(self, request: SuggestionRequest) -> str:
-        """Where names stand that matter. An empty cell goes on from the one before it."""
+        """The text whose names matter. An empty cell continues the one before it."""
         if request.source.strip() and request.kind != "next_cell":
             return f"{request.source}\n{request.instruction}"
         ids = [cell.id for cell in request.cells]
@@ -129,7 +164,7 @@ class Prompter:
     def _variables(self, variables: Sequence[Variable], room: int) -> str:
         lines: list[str] = []
         for variable in variables:
-            line = spell_hidden(described(variable))
+            line = spell_hidden(describe_variable(variable))
             room -= self.count(line)
             if room < 0:
                 break
@@ -150,10 +185,10 @@ class Prompter:
         return cut_middle(spell_hidden(text), limit, self.count)
 
 
-def described(variable: Variable) -> str:
+def describe_variable(variable: Variable) -> str:
     """A variable in one line: `df: DataFrame · 10 rows × 2 columns · region (str), units (int64)`.
 
-    No values of tables: their names and types are what code needs.
+    No values of tables: code needs only their names and types.
     """
     columns = variable.columns
     listed = [f"{name} ({kind})" for name, kind in list(columns.items())[:_MAX_COLUMNS]]

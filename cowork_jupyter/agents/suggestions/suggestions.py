@@ -1,7 +1,7 @@
 """Suggestions: fixes, explanations, new and changed cells, completions, streamed as they come.
 
-Nothing is changed here and no job is begun: what is proposed is the user's to take. What was
-proposed, and what they did with it, is stored with the conversation; completions are not.
+Nothing is changed here and no job is started: the user decides. What was suggested, and the
+decision, is stored with the conversation; completions are not.
 """
 
 from __future__ import annotations
@@ -33,49 +33,45 @@ from ...llm.failures import ContextOverflow, Garbled, Stalled
 from ...llm.reachable import HOW_TO_CONNECT
 from ..agent import AgentFactory
 from ..log import RunLog
-from ..mentions.lookup import Mentioned, look_up
-from ..run.pricing import priced
-from .answers import CodeAnswer, WordsAnswer, with_secrets
-from .by_rules import answer_by_rules
+from ..mentions.lookup import look_up
+from ..run.history import Mentioned
+from ..run.usage import with_cost
+from .answers import CodeAnswer, WordsAnswer, answer_by_rules, restore_secrets
 from .completion import (
     MAX_TOKENS,
     CompletionCache,
+    complete_part,
     completion_messages,
-    ended,
-    fitted,
-    sides,
+    fit_completion,
+    split_at_cursor,
 )
 from .prompts import Prompter
-from .surroundings import Looked, Surroundings, look_around
+from .surroundings import NotebookLook, Surroundings, look_around
 
 logger = logging.getLogger(__name__)
 
 Ready = Callable[[Context], Awaitable[Context]]
-"""Gives the conversation with a model that can be asked."""
 
 _SECONDS, _COMPLETION_SECONDS, _LAST_WORDS = 180.0, 10.0, 0.3
-"""For a whole answer, for a completion, and for what it cost once the answer is whole."""
+"""For a whole answer, for a completion, and for its usage once the answer is complete."""
 _FRESH, _STALE = 2.0, 30.0
 """Seconds in which completions need not look again, and after which they wait for it."""
 _MAX_KNOWN = 50
-"""Notebooks that are remembered for them."""
 _MAX_TRIED = 3
 _STORED = ("fix", "explain", "generate", "change")
 
 
 @dataclass
 class Suggestions:
-    """Answers requests for suggestions in the conversations of one workspace."""
-
     factory: AgentFactory
     _completions: CompletionCache = field(default_factory=CompletionCache)
-    _known: dict[tuple[str, str], tuple[float, Looked]] = field(default_factory=dict)
-    _looking: set[asyncio.Task[Looked]] = field(default_factory=set)
+    _known: dict[tuple[str, str], tuple[float, NotebookLook]] = field(default_factory=dict)
+    _looking: set[asyncio.Task[NotebookLook]] = field(default_factory=set)
 
     async def stream(
         self, context: Context, request: SuggestionRequest, ready: Ready
     ) -> AsyncGenerator[SuggestionEvent, None]:
-        """The lines of the answer; what goes wrong is the last of them."""
+        """The lines of the answer; a failure is the last of them."""
         try:
             async with aclosing(self._lines(context, request, ready)) as lines:
                 async for line in lines:
@@ -88,7 +84,6 @@ class Suggestions:
             yield SuggestionFailed(error=ErrorBody(code="internal", message=said))
 
     def decide(self, context_id: str, suggestion: str, decision: Decision, source: str) -> None:
-        """Store what the user did with a suggestion."""
         made = self.factory.journal.store.notices(context_id, "suggestion")
         if not any(_made(event.data).id == suggestion for event in made):
             raise NotFound("This conversation has no such suggestion.", details={"id": suggestion})
@@ -205,21 +200,20 @@ class Suggestions:
             raise Garbled(f"The model gave no code.{said}", code="no_code", retryable=True)
         mask = self.factory.journal.store.mask
         return SuggestionDone(
-            source=with_secrets(answer.source, request.source, mask),
+            source=restore_secrets(answer.source, request.source, mask),
             explanation=answer.explanation,
             usage=self._usage(answer, name),
         )
 
     def _usage(self, answer: CodeAnswer | WordsAnswer, name: str) -> Any:
         spent = answer.usage.model_copy(update={"turns": 1, "model": name})
-        return priced(spent, name, self.factory.settings)
+        return with_cost(spent, name, self.factory.settings)
 
     def _budget(self, name: str) -> int:
         window, wanted = self.factory.llm.known.window(name), self.factory.settings.notebook_tokens
         return wanted if window is None else min(wanted, max(0, window // 4))
 
     def _rejected(self, context: Context, request: SuggestionRequest) -> list[str]:
-        """What was proposed for the cell before, and was not wanted."""
         store = self.factory.journal.store
         decisions = store.notices(context.id, "suggestion_decided")
         refused = {
@@ -254,7 +248,7 @@ class Suggestions:
         if text is None:
             answer = CodeAnswer(bare=True)
             text = await self._completion(ModelRequest(messages, name, _OPTIONS), answer)
-            text = fitted(text, *sides(request))
+            text = fit_completion(text, *split_at_cursor(request))
             usage = self._usage(answer, name)
             self._completions.keep(key, text)
         if text:
@@ -264,7 +258,6 @@ class Suggestions:
     async def completion_request(
         self, context: Context, request: SuggestionRequest
     ) -> list[dict[str, Any]]:
-        """The question to the model, from what is known already wherever that is recent."""
         around = _checked(Surroundings.of(request, await self._recent(context, request)))
         return completion_messages(request, around, self._frame(context))
 
@@ -273,13 +266,13 @@ class Suggestions:
         async with aclosing(self.factory.llm.model.stream(asked)) as chunks:
             while (chunk := await _next(chunks, deadline, lenient=False)) is not None:
                 answer.feed(chunk)
-                if answer.is_whole or ended(answer.source) is not None:
+                if answer.is_whole or complete_part(answer.source) is not None:
                     break
         answer.finish()
         return answer.source
 
-    async def _recent(self, context: Context, request: SuggestionRequest) -> Looked:
-        """What was found out a moment ago, looked up again beside, or anew."""
+    async def _recent(self, context: Context, request: SuggestionRequest) -> NotebookLook:
+        """A recent lookup, refreshed in the background, or a new one."""
         key = (context.notebook or "", context.role.value)
         at, looked = self._known.get(key, (0.0, None))
         age = time.monotonic() - at
@@ -292,7 +285,7 @@ class Suggestions:
         task.add_done_callback(lambda done: self._remember(key, done))
         return looked if looked is not None and age < _STALE else await asyncio.shield(task)
 
-    def _remember(self, key: tuple[str, str], task: asyncio.Task[Looked]) -> None:
+    def _remember(self, key: tuple[str, str], task: asyncio.Task[NotebookLook]) -> None:
         self._looking.discard(task)
         if task.cancelled() or task.exception():
             return

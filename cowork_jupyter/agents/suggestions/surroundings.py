@@ -21,11 +21,10 @@ from ...domain.suggestions import NearbyCell, SuggestionRequest
 from ...tools.kernel.state import Variable
 from ...tools.notebook.names import CellNames, names_in
 from ..log import RunLog
-from ..notebook.lookup import allowed_workspace, settle
+from ..notebook.lookup import settle
 from ..run.tool_environment import ToolEnvironment
 
 SECONDS = 0.3
-"""For all that is looked up; what is not there by then is done without."""
 _MAX_INSPECTED = 4
 _MAX_SOURCE = 20_000
 _TABLES = ("DataFrame", "Table", "Series", "ndarray")
@@ -34,11 +33,8 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What was found out about a notebook and its kernel."""
-
+class NotebookLook:
     private: Mapping[str, str] = field(default_factory=dict)
-    """The sources of private cells, by id."""
     variables: tuple[Variable, ...] = ()
     language: str = ""
 
@@ -48,18 +44,15 @@ class Surroundings:
     """The notebook around a cell, as a model may know it."""
 
     cells: tuple[NearbyCell, ...] = ()
-    """In order, the cell itself among them."""
     variables: tuple[Variable, ...] = ()
-    """All that the kernel has; tables that the cell names with what is in them."""
+    """All of the kernel; tables that the cell names with their contents."""
     private: tuple[str, ...] = ()
-    """The sources of private cells, which must not show up anywhere else."""
+    """Sources of private cells, which must not show up anywhere else."""
     is_private: bool = False
-    """Whether the cell itself is one of them."""
     language: str = ""
 
     @classmethod
-    def of(cls, request: SuggestionRequest, looked: Looked) -> Self:
-        """What a request says, without what is private."""
+    def of(cls, request: SuggestionRequest, looked: NotebookLook) -> Self:
         return cls(
             cells=tuple(cell for cell in request.cells if cell.id not in looked.private),
             variables=looked.variables,
@@ -69,7 +62,6 @@ class Surroundings:
         )
 
     def named_in(self, source: str) -> list[Variable]:
-        """The variables that code names, in the order in which it does; no modules."""
         known = {
             variable.name: variable for variable in self.variables if variable.type != "module"
         }
@@ -82,19 +74,19 @@ async def look_around(
     notebook: str | None,
     request: SuggestionRequest,
     seconds: float = SECONDS,
-) -> Looked:
-    """What can be found out in this time. Never fails."""
+) -> NotebookLook:
+    """What can be looked up in this time. Never raises."""
     if not notebook:
-        return Looked()
-    may_read = allowed_workspace(tools, log, "read_notebook", notebook)
-    may_list = allowed_workspace(tools, log, "list_variables", notebook)
+        return NotebookLook()
+    may_read = tools.unasked_workspace(log, "read_notebook", path=notebook)
+    may_list = tools.unasked_workspace(log, "list_variables", path=notebook)
     found: list[Variable] = []
     reading = (
         asyncio.ensure_future(tools.gate.notebooks.glance(may_read, notebook)) if may_read else None
     )
 
     async def look() -> None:
-        """Each thing that is found counts, also if there is no time for the next."""
+        """Keeps each finding, even if there is no time for the next."""
         assert may_list is not None
         listed = await tools.kernels.variables(may_list, notebook)
         found.extend(listed.items)
@@ -119,33 +111,30 @@ async def look_around(
     if reading and reading.done() and not reading.cancelled() and not reading.exception():
         state = reading.result()
     if state is None:
-        return Looked(variables=tuple(found))
+        return NotebookLook(variables=tuple(found))
     private = {cell.id: cell.source for cell in state.cells if cell.is_private}
-    return Looked(private, tuple(found), state.language)
+    return NotebookLook(private, tuple(found), state.language)
 
 
 def _words_of(request: SuggestionRequest) -> str:
-    """All words of a request in which a variable may be named."""
     return f"{request.source}\n{request.instruction}"
 
 
 def names_of(source: str) -> list[str]:
-    """The names in code, or in words, in their order."""
     found = dict.fromkeys(_NAME.findall(source[:_MAX_SOURCE]))
     return [name for name in found if name not in _BUILTINS]
 
 
 @lru_cache(maxsize=1_000)
 def cell_names(source: str) -> CellNames:
-    """The global names of a cell; none if it cannot be understood."""
     return (names_in(source) if len(source) <= _MAX_SOURCE else None) or CellNames()
 
 
 def related(
     cell_id: str, cells: Sequence[NearbyCell], source: str, nearest: int = 2
 ) -> list[NearbyCell]:
-    """Other cells that matter for one: those that make the names it uses, the newest of each name,
-    then its neighbours; the most important first.
+    """Other cells that matter for one: those that define the names it uses, the newest for each
+    name, then its neighbours; the most important first.
     """
     place = next((at for at, cell in enumerate(cells) if cell.id == cell_id), len(cells))
     wanted = set(names_of(source))
@@ -162,6 +151,5 @@ def related(
 
 
 def in_order(cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]) -> list[NearbyCell]:
-    """The same cells as they stand in the notebook."""
     wanted = {cell.id for cell in cells}
     return [cell for cell in all_cells if cell.id in wanted]

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ...agents.reproduction import Trial
+from ...agents.reproductions import Trial
 from ...domain.contexts import Job
 from ...domain.errors import InvalidInput
 from ...domain.expectations import FILE, is_about_files

@@ -60,7 +60,7 @@ async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -
     _end_in_order_when_told(service)
     try:
         chosen = service.role_catalog.chosen(role)
-        await serve(service.guest_desk(chosen, policy=policy))
+        await serve(service.mcp_guests(chosen, policy=policy))
     finally:
         await service.close()
 

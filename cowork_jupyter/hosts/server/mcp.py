@@ -68,7 +68,7 @@ class McpHandler(ApiHandler):
         # Who comes with nothing but the server's token has another name each time.
         whose = "" if self.token_authenticated else caller.name
         door = self.extension.http_sessions.door(
-            (whose, role), lambda: service.guest_desk(role, caller.name)
+            (whose, role), lambda: service.mcp_guests(role, caller.name)
         )
         in_jupyter = self.extension.in_jupyter
         await door.handle(

@@ -65,7 +65,7 @@ async def service(tmp_path: Path, kernel: HomeKernel) -> AsyncIterator[CoworkSer
 
 @pytest.fixture
 def desk(service: CoworkService) -> McpGuests:
-    return service.guest_desk(AgentRole.ACTOR)
+    return service.mcp_guests(AgentRole.ACTOR)
 
 
 @pytest.mark.parametrize("confined", [True, False])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.agents.ask.inquiries import urgency
 from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
@@ -23,8 +24,8 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
 from cowork_jupyter.wiring import build_service
-from tests.scripted import Scripted, ScriptedServer, call, result, stall, text
 
+from ...scripted import Scripted, ScriptedServer, call, result, stall, text
 from . import survivor
 from .conftest import Bench
 from .helpers import bench_with, ended, eventually
@@ -287,3 +288,38 @@ async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
     assert service.inquiries.left_open("model", log) is None
     await service.jobs.cancel(job_id)
     assert service.inquiries.pending(bench.context.id, "question") == []
+
+
+def permission(risk: str) -> Inquiry:
+    return Inquiry(id=risk, kind="permission", context_id="c", data={"risk": risk})
+
+
+def question(severity: str, **more: Any) -> Inquiry:
+    return Inquiry(id=severity, context_id="c", data={"severity": severity}, **more)
+
+
+ORDER = [
+    permission("high"),
+    permission("medium"),
+    permission("low"),
+    question("minor", asker="step"),
+    question("critical"),
+    question("major", asker="limits"),
+    question("minor", asker="model"),
+]
+
+
+@pytest.mark.parametrize("turn", range(len(ORDER)))
+async def test_calls_come_first_by_risk_then_failed_steps_then_questions_by_severity(turn: int) -> None:
+    mixed = [*ORDER[turn:], *ORDER[:turn]]
+    assert sorted(mixed, key=urgency) == ORDER
+
+
+async def test_of_equals_the_oldest_stays_first() -> None:
+    first, second = question("major"), question("major")
+    second.id = "second"
+    assert sorted([first, second], key=urgency) == [first, second]
+
+
+async def test_a_risk_that_nobody_knows_counts_as_high() -> None:
+    assert urgency(permission("enormous")) == urgency(permission("high"))

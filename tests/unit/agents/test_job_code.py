@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cowork_jupyter.agents.run.conversation_values import code_run, inserted_cells
+from cowork_jupyter.agents.run.model_request import code_run, inserted_cells
 from cowork_jupyter.domain.messages import Message, MessageType
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cowork_jupyter.agents.notebook.changes import Changes, as_left, changes, marks_of
+from cowork_jupyter.agents.notebook.context import Changes, apply_own_calls, find_changes, marks_of
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.message_data import ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType
@@ -28,12 +28,15 @@ def test_cells_are_added_edited_removed_and_run() -> None:
     before = marks_of(notebook(a=("1", 1), b=("2", None), c=("3", 3), d=("4", 4)))
     now = notebook(a=("1", 5), b=("two", None), d=("4", 4), e=("5", None))
     expected = Changes(added=("e",), edited=("b",), removed=("c",), run=("a",))
-    assert changes(before, now) == expected
-    assert changes(before, notebook(d=("4", 4), a=("1", 1), b=("2", None), c=("3", 3))) == Changes()
+    assert find_changes(before, now) == expected
+    assert (
+        find_changes(before, notebook(d=("4", 4), a=("1", 1), b=("2", None), c=("3", 3)))
+        == Changes()
+    )
 
 
 def test_clearing_the_outputs_is_not_running() -> None:
-    assert changes(marks_of(notebook(a=("1", 4))), notebook(a=("1", None))) == Changes()
+    assert find_changes(marks_of(notebook(a=("1", 4))), notebook(a=("1", None))) == Changes()
 
 
 def test_what_the_agent_did_is_no_news_to_it() -> None:
@@ -51,11 +54,11 @@ def test_what_the_agent_did_is_no_news_to_it() -> None:
         result("read_file", {"paths": [PATH]}),
     ]
     start = notebook(a=("1", 1), b=("2", 2), c=("3", None), d=("4", None), f=("6", None))
-    left = as_left(marks_of(start), PATH, own)
+    left = apply_own_calls(marks_of(start), PATH, own)
     now = notebook(a=("edited", 1), c=("3", 9), d=("4", 10), e=("made", None), f=("6", None))
-    assert changes(left, now) == Changes()
+    assert find_changes(left, now) == Changes()
     after_that = notebook(a=("typed", 1), c=("3", 9), d=("4", 10), f=("6", None))
-    assert changes(left, after_that) == Changes(edited=("a",), removed=("e",))
+    assert find_changes(left, after_that) == Changes(edited=("a",), removed=("e",))
 
 
 def test_nothing_can_be_said_of_cells_that_go_by_their_place() -> None:

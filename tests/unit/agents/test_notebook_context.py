@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cowork_jupyter.agents.notebook.changes import Changes
-from cowork_jupyter.agents.notebook.context import END, NotebookContext, render
+from cowork_jupyter.agents.notebook.context import END, Changes, NotebookContext, render
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.tools.kernel.state import Variable
 from cowork_jupyter.tools.notebook.state import CellState, NotebookState

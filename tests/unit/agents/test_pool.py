@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.pools.attempt import Attempt, Lost
+from cowork_jupyter.agents.pools.cluster import Attempt, WorkerLost
 from cowork_jupyter.agents.pools.pool import AsyncioPool, pool_for
 from cowork_jupyter.agents.pools.worker import WorkerOrder
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
@@ -158,7 +158,7 @@ async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
     assert attempt.claim("tcp://one")
     assert not attempt.claim("tcp://two")
     assert attempt.worker == "tcp://one"
-    with pytest.raises(Lost):
+    with pytest.raises(WorkerLost):
         await asyncio.wait_for(attempt.outcome, PATIENCE)
     assert not attempt.claim("tcp://three")
 

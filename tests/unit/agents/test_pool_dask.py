@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from cowork_jupyter.agents.pools.attempt import Attempt, Lost
+from cowork_jupyter.agents.pools.cluster import Attempt, WorkerLost
 from cowork_jupyter.agents.pools.dask import MAX_ATTEMPTS, DaskPool
 from cowork_jupyter.domain.errors import Interrupted, Unavailable
 from cowork_jupyter.domain.notices import Notice
@@ -40,7 +40,7 @@ class DyingCluster:
         dies = len(self.attempts) <= self.deaths
         attempt.worker = WORKER if self.begun or not dies else None
         if dies:
-            raise Lost
+            raise WorkerLost
         return ToolResult("text", "summary", {"paths": ["a.py"]})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.agents.pools.worker import (
-    LOOK,
+    CHECK_SECONDS,
     Outcome,
     Proof,
     WorkerOrder,
@@ -83,7 +83,7 @@ async def test_what_is_stopped_is_stopped_once_and_may_clear_up() -> None:
         try:
             await asyncio.Event().wait()
         finally:
-            await asyncio.sleep(4 * LOOK)
+            await asyncio.sleep(4 * CHECK_SECONDS)
             cleared_up = True
 
     wanted = iter([True])

@@ -12,7 +12,7 @@ import pytest
 
 from cowork_jupyter.agents.pools import parcels, sent_files
 from cowork_jupyter.agents.pools.parcels import bring_home, pack
-from cowork_jupyter.agents.pools.sent_files import CopiedTree, FileStore, Layout, LeftFile
+from cowork_jupyter.agents.pools.sent_files import CopiedTree, FileStore, Layout, RemoteChange
 from cowork_jupyter.domain.errors import Conflict, CoworkError, Forbidden, InvalidInput
 from cowork_jupyter.tools.base import Clearance
 from cowork_jupyter.workspace import Workspace
@@ -27,7 +27,7 @@ class There:
         self.taken: list[str] = []
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if function is sent_files.lacking:
+        if function is sent_files.missing_digests:
             return self.store.lacks(*arguments)
         sender, digest, piece, is_last = arguments
         self.taken += [digest] if is_last else []
@@ -115,9 +115,9 @@ async def test_only_what_differs_counts_as_changed(home: Workspace, there: There
 async def test_what_comes_back_is_written(home: Workspace, there: There) -> None:
     layout = await there.get(home, "a.txt", "data")
     changes = [
-        LeftFile("a.txt", b"b"),
-        LeftFile("data/1.csv", None),
-        LeftFile("new/n.txt", b"n"),
+        RemoteChange("a.txt", b"b"),
+        RemoteChange("data/1.csv", None),
+        RemoteChange("new/n.txt", b"n"),
     ]
     assert bring_home(home, layout, changes) == ["a.txt", "data/1.csv", "new/n.txt"]
     assert (home.root / "a.txt").read_text() == "b"
@@ -133,7 +133,7 @@ async def test_what_was_changed_here_or_was_not_sent_is_not_overwritten(
     layout = await there.get(home, "a.txt")
     (home.root / "a.txt").write_text("mine")
     with pytest.raises(Conflict, match=path) as raised:
-        bring_home(home, layout, [LeftFile("new.txt", b"n"), LeftFile(path, b"b")])
+        bring_home(home, layout, [RemoteChange("new.txt", b"n"), RemoteChange(path, b"b")])
     assert raised.value.code == "changed_at_home"
     assert (home.root / "a.txt").read_text() == "mine"
     assert (home.root / "run.sh").read_text() == "echo"
@@ -147,7 +147,7 @@ async def test_nothing_is_written_where_a_call_may_not(
 ) -> None:
     layout = await there.get(home, "a.txt")
     with pytest.raises(Forbidden):
-        bring_home(home, layout, [LeftFile(path, b"x")])
+        bring_home(home, layout, [RemoteChange(path, b"x")])
     assert (home.root / ".env").read_text() == "KEY=1"
     assert not (home.root.parent / "out.txt").exists()
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from cowork_jupyter.agents.run import watching
-from cowork_jupyter.agents.run.watching import CodeToWatch, watched
+from cowork_jupyter.agents.run.watching import CodeToWatch, watch_call
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.effects import DataEffect, DataWarning, FieldState, TableState
 from cowork_jupyter.domain.errors import Unavailable
@@ -232,12 +232,15 @@ async def test_runs_side_by_side_in_one_kernel_are_not_told_apart(bench: Bench) 
     kernel, memory = Kernel(*[orders(12)] * 2, *[orders(9)] * 2), KernelMemory()
     context = ToolContext(Workspace(bench.workspace), AgentRole.ACTOR, kernels=kernel)
     run = CodeToWatch("orders = 1", ".", kernel, "n.ipynb", "n.ipynb")
-    async with watched(run, context, memory) as first, watched(run, context, memory) as second:
+    async with (
+        watch_call(run, context, memory) as first,
+        watch_call(run, context, memory) as second,
+    ):
         pass
     assert (first, second) == ([], [])
     kernel = Kernel(orders(12), orders(9))
     run = replace(run, kernels=kernel)
-    async with watched(run, context, memory) as alone:
+    async with watch_call(run, context, memory) as alone:
         pass
     assert [one.line for one in alone] == ["orders: 12 → 9 rows (−3)"]
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.agents.external.configured import ExternalAgents
-from cowork_jupyter.agents.plan.choices import about_failure
-from cowork_jupyter.agents.plan.step_check import StepEnd
+from cowork_jupyter.agents.plan.step_check import StepEnd, failure_question
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
 from cowork_jupyter.hosts.acp.commands import available
@@ -79,7 +78,7 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
         one.name for one in CATALOGUE if f"| `{one.name}` | {one.size / 1e9:.1f} GB" not in local
     ] == []
     assert [one.name for one in available() if f"| `/{one.name}" not in editors] == []
-    failure = about_failure(
+    failure = failure_question(
         PlanStep(id="1", step_number=1, action="Go"),
         StepEnd(StepResult(status="partly", summary="why")),
     )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import create_model
 
 from cowork_jupyter.agents.delegation import Delegate
-from cowork_jupyter.agents.prompting import described
+from cowork_jupyter.agents.prompting import describe_tool
 from cowork_jupyter.domain.replies import ToolCalls
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import ToolProtocol
@@ -126,7 +126,7 @@ def frame(role: AgentRole, protocol: ToolProtocol = "json") -> PromptParts:
 def prompt_of(
     role: AgentRole, registry: ToolRegistry = TODAY, protocol: ToolProtocol = "json"
 ) -> str:
-    tools = [described(tool) for tool in registry.permitted(role)]
+    tools = [describe_tool(tool) for tool in registry.permitted(role)]
     return render_prompt(replace(frame(role, protocol), tools=tools))
 
 
@@ -274,7 +274,7 @@ def test_native_calls_are_not_confused_by_examples_in_json(role: AgentRole) -> N
 @every_role
 def test_find_tools_is_only_spoken_of_when_there_is_more_to_find(role: AgentRole) -> None:
     assert not names("find_tools", prompt_of(role, WHOLE_CONTRACT))
-    more = render_prompt(replace(frame(role), tools=[described(TODAY["grep"])], others=187))
+    more = render_prompt(replace(frame(role), tools=[describe_tool(TODAY["grep"])], others=187))
     assert "You have 187 more tools. Look for them with find_tools." in more
 
 
@@ -294,7 +294,7 @@ def test_tools_are_grouped_by_category(role: AgentRole, registry: ToolRegistry) 
     expected: dict[str, list[str]] = {}
     for tool in registry.permitted(role):
         heading = f"## {tool.category.capitalize()}"
-        expected.setdefault(heading, []).append(described(tool).line)
+        expected.setdefault(heading, []).append(describe_tool(tool).line)
     assert groups == expected
 
 
@@ -321,7 +321,7 @@ def test_with_all_tools_of_the_contract_the_prompt_is_short_enough(
 
 @every_role
 def test_all_tools_of_the_contract_fit_so_that_nobody_has_to_look_for_them(role: AgentRole) -> None:
-    tools = [described(tool) for tool in WHOLE_CONTRACT.permitted(role)]
+    tools = [describe_tool(tool) for tool in WHOLE_CONTRACT.permitted(role)]
     room = room_for_tools(replace(frame(role), tools=tools[:1], others=99))
     assert choose_tools(tools, "", room) == (tools, 0)
 
@@ -333,7 +333,7 @@ def foreign(number: int, description: str = "Does something to records in a tabl
 
 @pytest.mark.parametrize(("role", "most"), MAX_LENGTH.items())
 def test_many_foreign_tools_fill_the_prompt_but_do_not_burst_it(role: AgentRole, most: int) -> None:
-    own = [described(tool) for tool in WHOLE_CONTRACT.permitted(role)]
+    own = [describe_tool(tool) for tool in WHOLE_CONTRACT.permitted(role)]
     many = [DescribedTool("base", foreign(number)) for number in range(500)]
     finder = DescribedTool("more tools", ToolSpec("find_tools", "Find more.", {}))
     parts = replace(frame(role), tools=[finder], others=len(own) + len(many))
@@ -434,7 +434,7 @@ def parsed(text: str) -> Reply:
 
 
 def example_replies(role: AgentRole, *, runs_code: bool = False) -> Iterator[Reply]:
-    parts = replace(frame(role), tools=[described(TODAY["grep"])], runs_code=runs_code)
+    parts = replace(frame(role), tools=[describe_tool(TODAY["grep"])], runs_code=runs_code)
     for line in sections(render_prompt(parts))["Examples"].splitlines():
         said = re.fullmatch(r"You(?: \([^)]*\))?: (.*)", line)
         if said:

@@ -9,12 +9,16 @@ from cowork_jupyter.agents.mentions.commands import (
     InRole,
     RunWorkflow,
     SendPrompt,
-    called_skill,
-    command_in,
+    is_callable,
+    parse_command,
+    parse_prompt_call,
+    parse_skill_call,
+    prompt_arguments,
 )
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guidance.skills import Skills
+from cowork_jupyter.mcp.client.offers import Prompt, PromptArgument
 from cowork_jupyter.workflows import WorkflowRegistry
 from cowork_jupyter.workflows.shipped import SHIPPED
 
@@ -25,12 +29,14 @@ def workflows() -> WorkflowRegistry:
 
 
 def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
-    assert command_in("/reviewer look at\ncell 3", list(AgentRole), workflows, []) == InRole(
+    assert parse_command("/reviewer look at\ncell 3", list(AgentRole), workflows, []) == InRole(
         AgentRole.REVIEWER, "look at\ncell 3"
     )
-    given = command_in('/write_tests module="a b.py"', list(AgentRole), workflows, [])
+    given = parse_command('/write_tests module="a b.py"', list(AgentRole), workflows, [])
     assert given == RunWorkflow("write_tests", {"module": "a b.py"})
-    asked = command_in("/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"])
+    asked = parse_command(
+        "/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"]
+    )
     assert asked == SendPrompt("github", "review", ("number=3", "kind=a b"))
 
 
@@ -38,7 +44,7 @@ def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
     "text", ["/data/x is empty", "plot a/b", " /reviewer", "/", "// no", "/a.csv", "1/2", "/x,"]
 )
 def test_paths_and_other_slashes_are_plain(workflows: WorkflowRegistry, text: str) -> None:
-    assert command_in(text, list(AgentRole), workflows, []) is None
+    assert parse_command(text, list(AgentRole), workflows, []) is None
 
 
 @pytest.mark.parametrize(
@@ -56,20 +62,22 @@ def test_what_is_wrong_is_said(
     workflows: WorkflowRegistry, text: str, code: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message.replace(".", r"\.")) as caught:
-        command_in(text, list(AgentRole), workflows, ["github"])
+        parse_command(text, list(AgentRole), workflows, ["github"])
     assert caught.value.code == code
 
 
 def test_a_skill(workflows: WorkflowRegistry) -> None:
     skills = lambda: ["joins", "reviewer"]  # noqa: E731
-    assert command_in("/joins add\ncities", list(AgentRole), workflows, [], skills) == FollowSkill(
-        "joins", "add\ncities"
+    assert parse_command(
+        "/joins add\ncities", list(AgentRole), workflows, [], skills
+    ) == FollowSkill("joins", "add\ncities")
+    assert isinstance(
+        parse_command("/reviewer look", list(AgentRole), workflows, [], skills), InRole
     )
-    assert isinstance(command_in("/reviewer look", list(AgentRole), workflows, [], skills), InRole)
     with pytest.raises(InvalidInput, match="Write what you want after /joins"):
-        command_in("/joins", list(AgentRole), workflows, [], skills)
+        parse_command("/joins", list(AgentRole), workflows, [], skills)
     with pytest.raises(InvalidInput, match="Did you mean /joins"):
-        command_in("/join cities", list(AgentRole), workflows, [], skills)
+        parse_command("/join cities", list(AgentRole), workflows, [], skills)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +91,59 @@ def test_a_skill(workflows: WorkflowRegistry) -> None:
     ],
 )
 def test_where_there_is_no_other_command(text: str, called: tuple[str, str]) -> None:
-    assert called_skill(text, Skills()) == called
+    assert parse_skill_call(text, Skills()) == called
+
+
+REVIEW = Prompt(
+    name="review",
+    arguments=[
+        PromptArgument(name="title", required=True),
+        PromptArgument(name="kind"),
+        PromptArgument(name="words"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["title=Emma"], {"title": "Emma"}),
+        (["Emma", "short"], {"title": "Emma", "kind": "short"}),
+        (["kind=short", "Emma", "100"], {"kind": "short", "title": "Emma", "words": "100"}),
+        (["https://x.org/?a=1"], {"title": "https://x.org/?a=1"}),
+        (["title=a=b"], {"title": "a=b"}),
+    ],
+)
+def test_by_name_or_in_their_order(words: list[str], values: dict[str, str]) -> None:
+    assert prompt_arguments(REVIEW, words, "lib:review") == values
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], "/lib:review needs title."),
+        (["kind=short"], "/lib:review needs title."),
+        (["name=Emma"], "/lib:review has no argument 'name'."),
+        (["a", "b", "c", "d"], "/lib:review does not take 'd'."),
+    ],
+)
+def test_what_is_wrong_is_said_with_how_to_write_it(words: list[str], why: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        prompt_arguments(REVIEW, words, "lib:review")
+    how = 'Write it as: /lib:review title="…" [kind="…"] [words="…"]'
+    assert caught.value.message == f"{why} {how}"
+    assert caught.value.code == "bad_parameters"
+
+
+def test_a_prompt_where_there_is_no_other_command() -> None:
+    called = SendPrompt("lib", "review", ("a b", "kind=short"))
+    assert parse_prompt_call("/lib:review 'a b' kind=short", ["lib"]) == called
+    assert parse_prompt_call("/lib:review a", ["other"]) is None
+    assert parse_prompt_call("see /lib:review", ["lib"]) is None
+    assert parse_prompt_call("/lib review", ["lib"]) is None
+
+
+def test_only_names_that_can_be_typed_are_offered() -> None:
+    assert is_callable("lib:review")
+    assert not is_callable("lib:re view")
+    assert not is_callable("my lib:review")

@@ -11,22 +11,22 @@ import pytest_asyncio
 
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.mentions import completion
-from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, ranked
-from cowork_jupyter.agents.mentions.items import CompletionItem, CompletionItems
+from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, Gap, find_gap, parse_address, rank
+from cowork_jupyter.agents.mentions.targets import CompletionItem, CompletionItems
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.tools.kernel.state import Variables
 from cowork_jupyter.workspace import Workspace
-from tests.scripted import ScriptedServer
 
+from ....scripted import ScriptedServer
 from ..helpers import bench_with
 from .test_lookup import NOTEBOOK, Desk, OneKernel
 
 
 def test_what_begins_with_it_comes_first_then_parts_then_all_else() -> None:
     texts = ["@sales.region", "@overregion", "@region", "@data/regions.csv", "@other"]
-    found = ranked("@REG", [CompletionItem(text=one, kind="file") for one in texts])
+    found = rank("@REG", [CompletionItem(text=one, kind="file") for one in texts])
     assert [one.text for one in found] == [
         "@region",
         "@sales.region",
@@ -38,8 +38,8 @@ def test_what_begins_with_it_comes_first_then_parts_then_all_else() -> None:
 def test_no_more_than_can_be_looked_at_and_some_of_each_kind() -> None:
     many = [CompletionItem(text=f"@a{number}", kind="variable") for number in range(50)]
     files = [CompletionItem(text=f"@f{number}", kind="file") for number in range(50)]
-    assert len(ranked("@a", many)) == MAX_OFFERS
-    assert {one.kind for one in ranked("@", [*many, *files])} == {"variable", "file"}
+    assert len(rank("@a", many)) == MAX_OFFERS
+    assert {one.kind for one in rank("@", [*many, *files])} == {"variable", "file"}
 
 
 @pytest_asyncio.fixture
@@ -118,3 +118,43 @@ async def test_a_slow_kernel_holds_nothing_up_and_is_not_asked_twice(
     assert found.items == []
     slow.free.set()
     assert await texts(desk, "@ra") == ["@rate"]
+
+
+BOOKS = "lib://{shelf}/{title}.txt"
+
+
+@pytest.mark.parametrize(
+    ("template", "written", "gap"),
+    [
+        (BOOKS, "", Gap("lib://")),
+        (BOOKS, "lib:", Gap("lib://")),
+        (BOOKS, "lib://", Gap("lib://", "shelf", "", "/")),
+        (BOOKS, "lib://po", Gap("lib://", "shelf", "po", "/")),
+        (
+            BOOKS,
+            "lib://poems/O",
+            Gap("lib://poems/", "title", "O", ".txt", (("shelf", "poems"),), True),
+        ),
+        (BOOKS, "web://", None),
+        ("lib://{+path}", "lib://a/b", Gap("lib://", "path", "a/b", "", (), True)),
+        ("lib://all{?query}", "lib://all", None),
+        ("lib://fixed", "lib://", None),
+    ],
+)
+def test_a_gap(template: str, written: str, gap: Gap | None) -> None:
+    assert find_gap(template, written) == gap
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("@", ""),
+        ("@li", ""),
+        ("@lib:a b", "a b"),
+        ('@"lib:a', "a"),
+        ("@web:a", None),
+        ("@df", None),
+    ],
+)
+def test_an_address_at_a_server(typed: str, address: str | None) -> None:
+    assert parse_address(typed, "lib") == address

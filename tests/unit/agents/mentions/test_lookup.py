@@ -249,8 +249,8 @@ async def test_one_mention_and_all_of_them_stay_within_their_room(desk: Desk) ->
     note = await desk.note_for(" ".join(f"@{name}" for name in names))
     recorded = desk.recorded()
     assert [one.text for one in recorded] == [f"@{name}" for name in names]
-    assert all(one.tokens <= lookup.EACH + 10 for one in recorded)
-    assert sum(one.tokens for one in recorded) <= lookup.TOGETHER + 60
+    assert all(one.tokens <= lookup.MAX_MENTION_TOKENS + 10 for one in recorded)
+    assert sum(one.tokens for one in recorded) <= lookup.MAX_MESSAGE_TOKENS + 60
     assert "[only the beginning]" in note
     assert recorded[-1].problem
 

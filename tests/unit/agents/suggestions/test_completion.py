@@ -6,9 +6,9 @@ import pytest
 
 from cowork_jupyter.agents.suggestions.completion import (
     CompletionCache,
+    complete_part,
     completion_messages,
-    ended,
-    fitted,
+    fit_completion,
 )
 from cowork_jupyter.agents.suggestions.surroundings import Surroundings
 from cowork_jupyter.domain.suggestions import NearbyCell, SuggestionRequest
@@ -36,14 +36,14 @@ from cowork_jupyter.tools.kernel.state import Variable
     ],
 )
 def test_only_what_is_missing(answer: str, prefix: str, suffix: str, put: str) -> None:
-    assert fitted(answer, prefix, suffix) == put
+    assert fit_completion(answer, prefix, suffix) == put
 
 
 def test_it_ends_at_a_blank_line() -> None:
-    assert ended("a = 1\n\nb") == "a = 1"
-    assert ended("\n\n") is None
-    assert ended("a = 1\nb = 2") is None
-    assert len(ended("a" * 5_000) or "") == 1_200
+    assert complete_part("a = 1\n\nb") == "a = 1"
+    assert complete_part("\n\n") is None
+    assert complete_part("a = 1\nb = 2") is None
+    assert len(complete_part("a" * 5_000) or "") == 1_200
 
 
 def test_the_question_has_the_cell_the_cells_above_and_what_is_in_tables() -> None:

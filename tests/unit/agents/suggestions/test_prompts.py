@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.suggestions.failure import told_failure
-from cowork_jupyter.agents.suggestions.prompts import Prompter
+from cowork_jupyter.agents.suggestions.prompts import Prompter, failure_text
 from cowork_jupyter.agents.suggestions.surroundings import Surroundings, related
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell, SuggestionRequest
@@ -41,7 +40,7 @@ CELLS = (
 
 
 def test_only_the_users_frames_are_told() -> None:
-    told = told_failure(CellError(name="KeyError", value="'region'", traceback=TRACEBACK))
+    told = failure_text(CellError(name="KeyError", value="'region'", traceback=TRACEBACK))
     assert "site-packages" not in told
     assert "[1 frame of libraries]" in told
     assert '----> 2 sales["region"]' in told
@@ -50,7 +49,7 @@ def test_only_the_users_frames_are_told() -> None:
 
 def test_lines_of_private_cells_are_left_out() -> None:
     error = CellError(name="KeyError", value="'region'", traceback=TRACEBACK)
-    assert "private cell" not in told_failure(error, ['secret = "in a private cell"\nx = 1'])
+    assert "private cell" not in failure_text(error, ['secret = "in a private cell"\nx = 1'])
 
 
 def test_cells_that_make_the_names_come_before_neighbours() -> None:

@@ -1,16 +1,35 @@
-"""The conversation as values, for who answers by rules: what was said, and what code was run."""
+"""What a request to a model consists of beside its messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultData
 from ...domain.messages import Message, TextPart
+from ...domain.settings import ToolProtocol
 from ...llm.chunks import Conversation
 from ...tools.base import SCRATCH
 from ..log import RunLog
-from .current_plan import current_plan
-from .request_form import RequestForm
+from .history import current_plan
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    system: str
+    protocol: ToolProtocol = "json"
+    arguments: dict[str, Any] = field(default_factory=dict)
+    tools: frozenset[str] = frozenset()
+    memory: str = ""
+    """What is remembered of the workspace; the prompt contains it too."""
+    runs_code: bool = False
+    """Whether a block of Python in a reply is a call of `run_code`."""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether calls and results use the API's own form."""
+        return "tools" in self.arguments
 
 
 def conversation_of(log: RunLog, form: RequestForm) -> Conversation:
@@ -29,7 +48,6 @@ def conversation_of(log: RunLog, form: RequestForm) -> Conversation:
 
 
 def _in_words(message: Message) -> Message:
-    """The message as if its mentions were plain names."""
     mentions = message.data.mentions if isinstance(message.data, TextData) else []
     if not mentions:
         return message
@@ -45,7 +63,6 @@ def _name_of(mention: Mention) -> str:
 
 
 def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
-    """The cells that were inserted."""
     results = [message.data for message in messages if isinstance(message.data, ToolResultData)]
     inserted = [
         result.facts.cell_id for result in results if result.ok and result.tool == "insert_cell"
@@ -54,7 +71,7 @@ def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def code_run(messages: Sequence[Message]) -> list[str]:
-    """What ran without an error where the user's variables are, but in no cell."""
+    """Code that ran successfully in the user's kernel, but in no cell."""
     calls = [message.data for message in messages if isinstance(message.data, ToolCallData)]
     code = {call.call_id: call.parameters.get("code", "") for call in calls if _runs_code(call)}
     results = [message.data for message in messages if isinstance(message.data, ToolResultData)]

@@ -1,8 +1,7 @@
-"""What one user's agents have used today, and what an administrator lets them use in a day.
+"""Usage of models: estimated, priced, and counted per day against an administrator's limits.
 
-The account is a small file of its own: usage that is stored with conversations goes when they are
-deleted, and nobody is to gain a budget by that. Days are those of UTC. It is kept only where a
-limit is set.
+The account of a day is a small file of its own: usage stored with conversations is deleted with
+them, and nobody should gain budget that way. Days are UTC. It is kept only where a limit is set.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ...domain.contexts import Usage
 from ...domain.errors import Forbidden, Unavailable
@@ -23,8 +23,43 @@ from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, TextChunk, ToolCa
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import TokenCounter
 from ...policy.administrator import WHO, Administrator
-from .message_words import pictures_in, words_of
-from .pricing import priced
+
+
+def message_text(message: dict[str, Any]) -> str:
+    content = message["content"] or ""
+    if isinstance(content, str):
+        calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]
+        return "\n".join([content, *calls])
+    return "\n\n".join(part["text"] for part in content if part["type"] == "text")
+
+
+def count_pictures(message: dict[str, Any]) -> int:
+    content = message["content"] or ""
+    return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
+
+
+def estimate_usage(messages: Sequence[dict[str, Any]], written: int, count: TokenCounter) -> Usage:
+    """For servers that do not report usage, and replies that were cut short."""
+    sent = sum(
+        count(message_text(message)) + count_pictures(message) * IMAGE_TOKENS
+        for message in messages
+    )
+    return Usage(
+        prompt_tokens=sent, completion_tokens=written, total_tokens=sent + written, estimated=True
+    )
+
+
+_MILLION = 1_000_000
+
+
+def with_cost(spent: Usage, model: str, settings: Settings) -> Usage:
+    price = settings.prices.get(model)
+    if price is None:
+        return spent
+    cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
+    known = {"cost": round(cost / _MILLION, 9), "currency": settings.currency}
+    return spent.model_copy(update=known)
+
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +73,6 @@ _LOCK_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class DayLimitReached:
-    """A limit that is used up until the day ends."""
-
     size: float
     unit: str
     resets_at: datetime
@@ -51,13 +84,12 @@ class DayLimitReached:
         )
 
     def refusal(self) -> Forbidden:
-        """What to say to whoever wants more."""
         details = {"resets_at": self.resets_at.isoformat()}
         return Forbidden(str(self), code="day_limit", details=details)
 
 
 class DayAccount:
-    """The account of the user whose process this is; several processes may share it."""
+    """The account of the user whose process this is; several processes may share the file."""
 
     def __init__(
         self,
@@ -77,8 +109,8 @@ class DayAccount:
         return bool(self._administrator.limits)
 
     def add(self, spent: Usage, model: str) -> None:
-        """Put on the account what was used. What cannot be stored now is stored with the next."""
-        cost = priced(spent, model, self._settings).cost or 0.0
+        """Charge usage. What cannot be stored now is stored with the next charge."""
+        cost = with_cost(spent, model, self._settings).cost or 0.0
         self._unstored.append((self._today, spent.total_tokens, cost))
         try:
             self._store()
@@ -86,12 +118,10 @@ class DayAccount:
             logger.warning("What was used today cannot be stored in %s: %s", self._path, error)
 
     def check(self) -> None:
-        """Refuse to begin something that would go beyond a limit."""
         if limit := self.reached():
             raise limit.refusal()
 
     def reached(self) -> DayLimitReached | None:
-        """The limit that is used up, if one is."""
         limits = self._administrator.limits
         if not limits:
             return None
@@ -120,7 +150,7 @@ class DayAccount:
             self._unstored.clear()
 
     def _spent_today(self) -> tuple[int, float]:
-        """Fails where it is not known: a limit that nobody can check is not passed over."""
+        """Raises Unavailable if it cannot be read: a limit that cannot be checked must hold."""
         waiting = [charge for charge in self._unstored if charge[0] == self._today]
         tokens, money = sum(charge[1] for charge in waiting), sum(charge[2] for charge in waiting)
         if not self._path.exists():
@@ -136,15 +166,15 @@ class DayAccount:
         return (tokens + stored[0], money + stored[1]) if stored else (tokens, money)
 
 
-async def metered(
+async def meter(
     chunks: AsyncGenerator[Chunk, None],
     request: ModelRequest,
     count: TokenCounter,
     charge: Callable[[Usage], None],
 ) -> AsyncGenerator[Chunk, None]:
-    """A reply as it comes; what it used is charged, however it ends.
+    """Pass a reply through and charge its usage, however it ends.
 
-    A reply that is cut short, as most are, does not bring the server's count: then it is estimated.
+    A reply that is cut short, as most are, lacks the server's count, so it is estimated.
     """
     reported_usage, written = Usage(), 0
     try:
@@ -159,22 +189,7 @@ async def metered(
                         written += count(arguments)
                 yield chunk
     finally:
-        spent = (
-            reported_usage if reported_usage.total_tokens else _estimate(request, written, count)
-        )
+        spent = reported_usage
+        if written and not spent.total_tokens:  # a server that is not there charges nothing
+            spent = estimate_usage(request.messages, written, count)
         await asyncio.to_thread(charge, spent)
-
-
-def _estimate(request: ModelRequest, written: int, count: TokenCounter) -> Usage:
-    if not written:  # nothing was answered: a server that is not there charges nothing
-        return Usage()
-    sent = sum(
-        count(words_of(message)) + pictures_in(message) * IMAGE_TOKENS
-        for message in request.messages
-    )
-    return Usage(
-        prompt_tokens=sent,
-        completion_tokens=written,
-        total_tokens=sent + written,
-        estimated=True,
-    )

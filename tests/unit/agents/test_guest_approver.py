@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from cowork_jupyter.agents.ask import progress as module
-from cowork_jupyter.agents.ask.guest_approver import GuestApprover
+from cowork_jupyter.agents.ask import guest_approver as module
+from cowork_jupyter.agents.ask.guest_approver import GuestApprover, reporting_progress
 from cowork_jupyter.agents.ask.inquiries import Inquiries
-from cowork_jupyter.agents.ask.progress import reporting_progress
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.mcp.server.tool_host import GuestCaller
@@ -47,7 +46,7 @@ async def test_a_quick_call_that_says_nothing_is_not_talked_about() -> None:
 
 
 async def test_silence_is_filled_with_the_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AGAIN", 0.001)
+    monkeypatch.setattr(module, "REPEAT_SECONDS", 0.001)
     guest = Guest()
     async with asyncio.timeout(60), reporting_progress("execute_command", guest.tell) as say:
         assert await guest.heard.get() == "execute_command is running"

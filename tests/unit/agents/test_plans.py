@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.plan.assumptions import Settlement
+from cowork_jupyter.agents.plan.plans import Settlement
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.store import PlanRevision
-from tests.scripted import ScriptedServer, stall
 
+from ...scripted import ScriptedServer, stall
 from .conftest import Bench
 from .helpers import eventually
 from .test_coordinator import execute, statuses

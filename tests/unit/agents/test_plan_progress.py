@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from cowork_jupyter.agents.plan.locks import FileLocks
+from cowork_jupyter.agents.plan.plan_progress import FileLocks
 
 from .helpers import PATIENCE
 

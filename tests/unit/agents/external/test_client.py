@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from acp import schema
 
-from cowork_jupyter.agents.external.mapped_call import MappedCall, permissions_for, same_as
+from cowork_jupyter.agents.external.client import equivalent_call, permissions_for
+from cowork_jupyter.domain.replies import ToolCall
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.workspace import Workspace
 
@@ -28,7 +29,7 @@ def test_calls_that_we_have_a_tool_for(tmp_path: Path) -> None:
     command = asked("execute", raw_input={"command": "ls"})
     both = {"old_text": "1", "new_text": "2"}
     assert [
-        same_as(one, workspace)
+        equivalent_call(one, workspace)
         for one in (
             command,
             asked("read", locations=at(place)),
@@ -37,11 +38,11 @@ def test_calls_that_we_have_a_tool_for(tmp_path: Path) -> None:
             asked("edit", content=[change(place, None, "2")]),
         )
     ] == [
-        MappedCall("execute_command", {"command": "ls"}),
-        MappedCall("read_file", {"path": "d/a.py"}),
-        MappedCall("delete_file", {"path": "d/a.py"}),
-        MappedCall("update_file", {"path": "d/a.py", **both}),
-        MappedCall("create_file", {"path": "d/a.py", "content": "2"}),
+        ToolCall(tool="execute_command", parameters={"command": "ls"}),
+        ToolCall(tool="read_file", parameters={"path": "d/a.py"}),
+        ToolCall(tool="delete_file", parameters={"path": "d/a.py"}),
+        ToolCall(tool="update_file", parameters={"path": "d/a.py", **both}),
+        ToolCall(tool="create_file", parameters={"path": "d/a.py", "content": "2"}),
     ]
 
 
@@ -56,7 +57,7 @@ def test_what_does_not_fit_one_call_of_ours_is_for_the_user(tmp_path: Path) -> N
         asked("fetch", locations=at(place)),
         asked(None, locations=at(place)),
     ):
-        assert same_as(one, workspace) is None
+        assert equivalent_call(one, workspace) is None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.run.budget import JobBudget
-from cowork_jupyter.agents.run.day_account import DayAccount, metered
+from cowork_jupyter.agents.run.usage import DayAccount, meter
 from cowork_jupyter.domain.contexts import Job, Usage
 from cowork_jupyter.domain.errors import Forbidden
 from cowork_jupyter.domain.roles import AgentRole
@@ -103,7 +103,7 @@ async def test_a_reply_that_is_cut_short_is_charged_too(told: int, least: int, m
 
     charged: list[Usage] = []
     request = ModelRequest([{"role": "user", "content": "A question"}])
-    chunks = metered(reply(), request, TokenCounter(), charged.append)
+    chunks = meter(reply(), request, TokenCounter(), charged.append)
     await anext(chunks)
     await anext(chunks)
     await chunks.aclose()
