@@ -7,15 +7,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from cowork_jupyter.checkpoints import database as checkpoints_database
-from cowork_jupyter.checkpoints.database import CheckpointDatabase
+from cowork_jupyter.checkpoints import store as checkpoint_store
+from cowork_jupyter.checkpoints.store import CheckpointDatabase
 from cowork_jupyter.store import Store
 from cowork_jupyter.store import store as record
 from cowork_jupyter.store.connection import Database, create_private
@@ -76,9 +75,12 @@ def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             connection.execute("PRAGMA synchronous=OFF")
         return made
 
+    def checkpoint_database(path: Path) -> CheckpointDatabase:
+        copied(empty_records / "checkpoints", path)
+        return CheckpointDatabase(path)
+
     monkeypatch.setattr(record, "Database", database)
-    create = partial(copied, empty_records / "checkpoints")
-    monkeypatch.setattr(checkpoints_database, "create_private", create)
+    monkeypatch.setattr(checkpoint_store, "CheckpointDatabase", checkpoint_database)
 
 
 def copied(empty: Path, path: Path) -> None:

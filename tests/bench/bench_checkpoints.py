@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cowork_jupyter.checkpoints.entries import Change
-from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.restore import carry_out
-from cowork_jupyter.checkpoints.rollback import planned
-from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
+from cowork_jupyter.checkpoints.rollback import carry_out, plan_rollback
+from cowork_jupyter.checkpoints.scan import Exclusions
+from cowork_jupyter.checkpoints.store import CheckpointStore
+from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 
 from .rows import Row
 
@@ -134,7 +134,7 @@ def rollback(sides: Sides) -> Row:
 
     def take_back() -> None:
         chosen = [sides.store.checkpoint("spoilt")]
-        plan = planned(sides.state, chosen, sides.store.checkpoints(sides.state.root))
+        plan = plan_rollback(sides.state, chosen, sides.store.checkpoints(sides.state.root))
         sides.store.record("back", "ctx", sides.tree, plan.changes)
         carry_out(sides.state, plan.changes, plan)
         assert len(plan.restored) == len(changes) == 1000
