@@ -8,7 +8,7 @@ from ..domain.operations import Observe, unobserved
 from ..domain.settings import Settings
 from ..store import CheckpointRecord
 from ..workspace import Workspace
-from .entries import Change, FileEntry, Uncovered
+from .entries import Change, FileEntry
 from .housekeeping import LazyCheckpointStore, Report, checkpoint_folder, verify
 from .recorder import Recorder, ToolUse
 from .rollback import Scope
@@ -34,20 +34,16 @@ __all__ = [
     "CheckpointDiff",
     "CheckpointUse",
     "Checkpoints",
-    "Compare",
     "DocumentChanged",
     "FileDiff",
     "FileEntry",
     "LazyCheckpointStore",
     "OpenDocuments",
     "Recorder",
-    "Report",
     "RollbackResult",
     "Scope",
     "Side",
     "ToolUse",
-    "Uncovered",
-    "Undo",
     "checkpoint_folder",
     "checkpoints_of",
     "verified",

@@ -38,18 +38,6 @@ class FileEntry:
     why_not_kept: str = ""
     attributes: Attributes = ()
 
-    def same(self, other: FileEntry | None) -> bool:
-        """Whether content, kind and permissions are the same."""
-        if other is None or self.kind != other.kind:
-            return False
-        if self.kind == "link":
-            return self.target == other.target
-        if self.mode != other.mode or self.kind == "folder":
-            return self.mode == other.mode
-        if self.digest and other.digest:
-            return self.digest == other.digest
-        return (self.size, self.modified) == (other.size, other.modified)
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -80,7 +68,18 @@ class Uncovered:
 
 
 def same(entry: FileEntry | None, other: FileEntry | None) -> bool:
-    return other is None if entry is None else entry.same(other)
+    """Whether content, kind and permissions are the same."""
+    if entry is None or other is None:
+        return entry is other
+    if entry.kind != other.kind:
+        return False
+    if entry.kind == "link":
+        return entry.target == other.target
+    if entry.mode != other.mode or entry.kind == "folder":
+        return entry.mode == other.mode
+    if entry.digest and other.digest:
+        return entry.digest == other.digest
+    return (entry.size, entry.modified) == (other.size, other.modified)
 
 
 def merge_changes(changes: Iterable[Change]) -> list[Change]:
@@ -284,21 +283,6 @@ class Snapshot:
 
     def changes_until(self, after: Snapshot) -> list[Change]:
         """What is different in a later snapshot, sorted by path."""
-        found: dict[str, Change] = {}
-        for path, before_entry, after_entry in self._differences(after):
-            # A folder that became a file is met twice: in its own place, and in the one above.
-            other = found.get(path)
-            if other:
-                before_entry, after_entry = (
-                    before_entry or other.before,
-                    after_entry or other.after,
-                )
-            found[path] = Change(path, before_entry, after_entry)
-        return [found[path] for path in sorted(found)]
-
-    def _differences(
-        self, after: Snapshot
-    ) -> Iterator[tuple[str, FileEntry | None, FileEntry | None]]:
         # What could not be read on one side is not gone on the other.
         closed = tuple(
             f"{path}/"
@@ -306,15 +290,21 @@ class Snapshot:
             for path, folder in folders.items()
             if WHOLE in folder.not_kept
         )
-        for path in self.folders.keys() | after.folders.keys():
-            old, new = self.folders.get(path), after.folders.get(path)
-            if old is new or (closed and f"{path}/".startswith(closed)):
+        found: dict[str, Change] = {}
+        for folder_path in self.folders.keys() | after.folders.keys():
+            old, new = self.folders.get(folder_path), after.folders.get(folder_path)
+            if old is new or (closed and f"{folder_path}/".startswith(closed)):
                 continue
-            old_entries, new_entries = _entries(path, old), _entries(path, new)
-            for name in old_entries.keys() | new_entries.keys():
-                before_entry, after_entry = old_entries.get(name), new_entries.get(name)
-                if not same(before_entry, after_entry):
-                    yield name, before_entry, after_entry
+            old_entries, new_entries = _entries(folder_path, old), _entries(folder_path, new)
+            for path in old_entries.keys() | new_entries.keys():
+                change = Change(path, old_entries.get(path), new_entries.get(path))
+                if not same(change.before, change.after):
+                    # A folder that became a file is met twice: here, and in the folder above.
+                    other = found.get(path, change)
+                    found[path] = Change(
+                        path, change.before or other.before, change.after or other.after
+                    )
+        return [found[path] for path in sorted(found)]
 
 
 def join_path(folder: str, name: str) -> str:

@@ -328,7 +328,8 @@ _COLUMNS = "position, id, context_id, job_id, task_id, changes, doubted"
 
 
 def _stored(row: sqlite3.Row) -> StoredCheckpoint:
-    *place, changes, doubted = row[:7]
+    position, checkpoint_id, context_id, job_id, task_id, changes, doubted = row[:7]
+    place = (position, checkpoint_id, context_id, job_id, task_id)
     return StoredCheckpoint(*place, changes_from_bytes(changes), frozenset(json.loads(doubted)))
 
 

@@ -141,14 +141,23 @@ class CheckpointWriter:
         uncovered: Sequence[Uncovered] = (),
         doubted: Iterable[str] = (),
     ) -> None:
-        facts = {"step_id": origin.step_id, "tool": origin.tool, "label": origin.label}
-        facts |= {"uncovered": [[entry.path, entry.why] for entry in uncovered]}
+        facts: Facts = {
+            "step_id": origin.step_id,
+            "tool": origin.tool,
+            "label": origin.label,
+            "uncovered": [[entry.path, entry.why] for entry in uncovered],
+        }
 
         def write(state: WorkspaceState) -> None:
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
             workspace = state.id if phase == "scan" else None
-            unfinished: Facts = {"phase": phase, "facts": facts, "workspace": workspace}
-            state.store.record(checkpoint_id, *place, doubted=doubted, **unfinished)
+            state.store.record(
+                *(checkpoint_id, *place),
+                doubted=doubted,
+                phase=phase,
+                facts=facts,
+                workspace=workspace,
+            )
 
         await self.lazy_store.run(write)
 
