@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,9 @@ def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             connection.execute("PRAGMA synchronous=OFF")
         return made
 
-    def checkpoint_database(path: Path) -> CheckpointDatabase:
-        copied(empty_records / "checkpoints", path)
-        return CheckpointDatabase(path)
-
     monkeypatch.setattr(record, "Database", database)
-    monkeypatch.setattr(checkpoint_store, "CheckpointDatabase", checkpoint_database)
+    create = partial(copied, empty_records / "checkpoints")
+    monkeypatch.setattr(checkpoint_store, "create_private", create)
 
 
 def copied(empty: Path, path: Path) -> None:

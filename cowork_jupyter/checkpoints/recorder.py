@@ -29,6 +29,7 @@ from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.roles import Permission
 from ..domain.surrogates import without_surrogates
+from ..store import StoreError
 from ..workspace import Workspace
 from .entries import Change, FileEntry, Uncovered, same
 from .scan import inside_git
@@ -237,7 +238,7 @@ class Recorder:
         """The same in words, for the card that asks about a command."""
         try:
             found = await self.preview()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, StoreError) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
         missed = [entry for entry in found if PurePosixPath(entry.path).name not in CACHES]
         lines = [

@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from ..domain.errors import NotFound, Unavailable
 from ..domain.moves import is_at, moved_path
-from ..store.connection import Database
+from ..store.connection import Database, create_private
 from ..store.owner import Owner
 from .entries import Change, changes_from_bytes, changes_to_bytes, merge_changes
 from .objects import Damaged, Objects
@@ -98,6 +98,7 @@ VERSION = len(_MIGRATIONS)
 
 class CheckpointDatabase(Database):
     def __init__(self, path: Path) -> None:
+        create_private(path)  # here an `OSError`, not one of the errors about the record
         super().__init__(path)
         try:
             # A first scan writes much: every few megabytes would be too often to wait for.

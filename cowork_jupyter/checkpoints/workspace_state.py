@@ -41,8 +41,10 @@ class WorkspaceState:
         return self.fs.root
 
     def close(self) -> None:
-        """A scan that still runs fails."""
+        """A scan that still runs fails; wait until it has."""
         self.store.close()
+        with self._lock:
+            pass
 
     def scan(self, *, reload: bool = False) -> Snapshot:
         """Scan the whole workspace, store what is new, and remember the state.
@@ -135,18 +137,22 @@ class WorkspaceState:
         folders = self._last.folders if self._last else {}
 
         @cache
-        def scanned(path: str) -> dict[str, tuple[bytes, bytes]]:
-            return folders[path].known() if path in folders else {}
+        def index(folder: str) -> dict[str, int]:
+            names = folders[folder].names if folder in folders else ()
+            return {name: at for at, name in enumerate(names)}
 
-        def known_file(path: str) -> _KnownFile | None:
+        def scanned(path: str) -> _KnownFile | None:
             folder, _, name = path.rpartition("/")
-            found = scanned(folder).get(name)
-            return found and _KnownFile(*found, folders[folder].attributes.get(name, ()))
+            at = index(folder).get(name)
+            if at is None:
+                return None
+            attributes = folders[folder].attributes.get(name, ())
+            return _KnownFile(*folders[folder].known_at(at), attributes)
 
         with self.store.objects.batch() as batch:
             found = {}
             for path in sorted(wanted):
-                known = [self._read_files.get(path), known_file(path)]
+                known = [self._read_files.get(path), scanned(path)]
                 found[path] = self._capture(path, known, batch)
         return {folder: self._folder(folder) for folder in _above(wanted) - wanted} | found
 
