@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from cowork_jupyter.checkpoints import database as checkpoints_database
-from cowork_jupyter.checkpoints.database import CheckpointDatabase
+from cowork_jupyter.checkpoints import store as checkpoint_store
+from cowork_jupyter.checkpoints.store import CheckpointDatabase
 from cowork_jupyter.store import Store
 from cowork_jupyter.store import store as record
 from cowork_jupyter.store.connection import Database, create_private
@@ -78,7 +78,7 @@ def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(record, "Database", database)
     create = partial(copied, empty_records / "checkpoints")
-    monkeypatch.setattr(checkpoints_database, "create_private", create)
+    monkeypatch.setattr(checkpoint_store, "create_private", create)
 
 
 def copied(empty: Path, path: Path) -> None:

@@ -1,27 +1,31 @@
-"""Every change can be seen and taken back, data files included.
-
-`Recorder` takes a checkpoint around each tool call, `Undo` shows and takes back what they
-recorded, `LazyCheckpointStore` keeps the store. Others use what is named here.
-"""
+"""Records every change of the workspace, data files included, and rolls it back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..domain.operations import Observe, unobserved
 from ..domain.settings import Settings
 from ..store import CheckpointRecord
 from ..workspace import Workspace
-from .documents import DocumentChanged, NoDocuments, OpenDocuments
-from .entries import Change, FileEntry, Uncovered
-from .housekeeping import Report, verify
-from .lazy_store import FOLDER, LazyCheckpointStore
+from .entries import Change, FileEntry
+from .housekeeping import LazyCheckpointStore, Report, checkpoint_folder, verify
 from .recorder import Recorder, ToolUse
 from .rollback import Scope
 from .store import CheckpointStore
 from .undo import Undo
-from .views import CellDiff, CheckpointDiff, CheckpointUse, Compare, FileDiff, RollbackResult, Side
+from .views import (
+    CellDiff,
+    CheckpointDiff,
+    CheckpointUse,
+    Compare,
+    DocumentChanged,
+    FileDiff,
+    NoDocuments,
+    OpenDocuments,
+    RollbackResult,
+    Side,
+)
 from .writer import CheckpointJournal, CheckpointWriter
 
 __all__ = [
@@ -30,20 +34,16 @@ __all__ = [
     "CheckpointDiff",
     "CheckpointUse",
     "Checkpoints",
-    "Compare",
     "DocumentChanged",
     "FileDiff",
     "FileEntry",
     "LazyCheckpointStore",
     "OpenDocuments",
     "Recorder",
-    "Report",
     "RollbackResult",
     "Scope",
     "Side",
     "ToolUse",
-    "Uncovered",
-    "Undo",
     "checkpoint_folder",
     "checkpoints_of",
     "verified",
@@ -52,7 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """All that has to do with checkpoints, for one workspace."""
+    """Of one workspace."""
 
     lazy_store: LazyCheckpointStore
     recorder: Recorder
@@ -60,18 +60,18 @@ class Checkpoints:
     journal: CheckpointJournal
 
     async def finish_interrupted(self) -> Undo:
-        """What can be seen and taken back, once all that was cut off is recorded too."""
+        """Record first what was cut off, so that it can be seen and rolled back, too."""
         await self.recorder.finish_interrupted()
         return self.undo
 
     async def listing(self, context_id: str) -> list[CheckpointRecord]:
-        """States of the workspace that one can go back to, oldest first."""
+        """Oldest first."""
         self.journal.store.context(context_id)
         await self.finish_interrupted()
         return self.journal.store.checkpoints(context_id)
 
     async def close(self) -> None:
-        """Finish what is being recorded, and let go of the store."""
+        """Finishes what is being recorded."""
         await self.recorder.close()
 
 
@@ -82,23 +82,17 @@ def checkpoints_of(
     documents: OpenDocuments | None = None,
     observe: Observe = unobserved,
 ) -> Checkpoints:
-    """Put the parts together. Nothing is opened before it is needed."""
-    documents = documents or NoDocuments()
+    """Nothing is opened before it is needed."""
     lazy_store = LazyCheckpointStore(settings)
-    writer = CheckpointWriter(lazy_store, journal, compare, observe)
-    recorder = Recorder(writer, Workspace(settings.workspace), documents)
-    return Checkpoints(lazy_store, recorder, Undo(writer, documents), journal)
+    writer = CheckpointWriter(lazy_store, journal, compare, documents or NoDocuments(), observe)
+    recorder = Recorder(writer, Workspace(settings.workspace))
+    return Checkpoints(lazy_store, recorder, Undo(writer), journal)
 
 
 def verified(settings: Settings) -> Report:
-    """Whether all that is kept is whole; reads everything, and blocks while it does."""
+    """Check all stored contents; blocks while it reads everything."""
     store = CheckpointStore(checkpoint_folder(settings))
     try:
         return verify(store)
     finally:
         store.close()
-
-
-def checkpoint_folder(settings: Settings) -> Path:
-    """Where the store is."""
-    return settings.data_dir / FOLDER

@@ -1,93 +1,47 @@
-"""What was at a path, and how that changed: the words that all of this package shares."""
+"""What was at a path, or in the whole workspace, at one moment, and how that changed."""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import zlib
-from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+from struct import Struct
 from typing import Any, Literal
 
 Attributes = tuple[tuple[str, bytes], ...]
 """Names and values, sorted, of the extended attributes that people and programs give to files
-(`user.…`). To change nothing but them is no change: programs that sync folders set theirs long
+(`user.…`). A difference in them alone is not a change: programs that sync folders set theirs long
 after a file was written, and a rollback would take that for the user's work."""
-
-MAX_ATTRIBUTES_SIZE = 64 * 1024
-"""Bytes of all values of one file; where there are more, none is kept."""
-_USERS = "user."
-
-
-def attributes_of(file: int) -> Attributes:
-    """Those of an open file; none where the system knows of none."""
-    if not hasattr(os, "listxattr"):
-        return ()
-    try:
-        names = os.listxattr(file)
-        if not names:  # as nearly always
-            return ()
-        found = sorted((name, os.getxattr(file, name)) for name in names if name.startswith(_USERS))
-    except OSError:
-        return ()
-    return tuple(found) if sum(len(value) for _, value in found) <= MAX_ATTRIBUTES_SIZE else ()
-
-
-def attributes_to_list(attributes: Attributes) -> list[list[str]]:
-    """For the database, in what JSON can say."""
-    return [[name, value.hex()] for name, value in attributes]
-
-
-def attributes_from_list(rows: Iterable[list[str]] = ()) -> Attributes:
-    """Back from the database."""
-    return tuple((name, bytes.fromhex(value)) for name, value in rows)
-
-
-def give_back(file: int, attributes: Attributes) -> None:
-    """Set them, as far as the filesystem takes them: the content matters more."""
-    for name, value in attributes:
-        with suppress(OSError):
-            os.setxattr(file, name, value)
-
 
 Kind = Literal["file", "link", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One thing in the workspace, as it was at one moment."""
+    """A file, symlink or folder as it was at one moment."""
 
     kind: Kind
     mode: int
     """Permission bits."""
     size: int = 0
     modified: int = 0
-    """Nanoseconds; how a file that is not kept is known again."""
+    """In nanoseconds; with the size, it identifies a file whose content is not kept. 0 if the
+    content is that of a document open in a browser."""
     digest: bytes | None = None
-    """Of the content that is kept; None for links, folders and what is not kept."""
+    """Of the stored content; None for links, folders and what is not kept."""
     target: str | None = None
-    """Where a link leads."""
     why_not_kept: str = ""
     attributes: Attributes = ()
-    """Come back with the content, but make no difference by themselves."""
-
-    def same(self, other: FileEntry | None) -> bool:
-        """Whether the two stand for the same thing with the same content."""
-        if other is None or self.kind != other.kind:
-            return False
-        if self.kind == "link":
-            return self.target == other.target
-        if self.mode != other.mode or self.kind == "folder":
-            return self.mode == other.mode
-        if self.digest and other.digest:
-            return self.digest == other.digest
-        return (self.size, self.modified) == (other.size, other.modified)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to one path; None is "nothing there"."""
+    """What happened to one path; None means that nothing was there."""
 
     path: str
     before: FileEntry | None
@@ -99,33 +53,60 @@ class Change:
             return "added"
         return "removed" if self.after is None else "changed"
 
+    @property
+    def depth(self) -> tuple[int, str]:
+        """A sort key that puts folders before what is in them."""
+        return self.path.count("/"), self.path
+
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """Something that a checkpoint does not keep."""
+    """A path that a checkpoint does not keep."""
 
     path: str
     why: str
 
 
 def same(entry: FileEntry | None, other: FileEntry | None) -> bool:
-    """Whether two states of a path are the same, "nothing there" included."""
-    return other is None if entry is None else entry.same(other)
+    """Whether content, kind and permissions are the same."""
+    if entry is None or other is None:
+        return entry is other
+    if entry.kind != other.kind:
+        return False
+    if entry.kind == "link":
+        return entry.target == other.target
+    if entry.mode != other.mode or entry.kind == "folder":
+        return entry.mode == other.mode
+    if entry.digest and other.digest:
+        return entry.digest == other.digest
+    return (entry.size, entry.modified) == (other.size, other.modified)
 
 
-def depth(change: Change) -> tuple[int, str]:
-    """To sort by: folders before what is in them."""
-    return change.path.count("/"), change.path
+def merge_changes(changes: Iterable[Change]) -> list[Change]:
+    """Combine consecutive changes: the first state before, the last state after."""
+    found: dict[str, Change] = {}
+    for change in changes:
+        first = found.get(change.path, change)
+        found[change.path] = Change(change.path, first.before, change.after)
+    different = (change for change in found.values() if not same(change.before, change.after))
+    return sorted(different, key=lambda change: change.path)
+
+
+def attributes_to_list(attributes: Attributes) -> list[list[str]]:
+    return [[name, value.hex()] for name, value in attributes]
+
+
+def attributes_from_list(rows: Iterable[list[str]] = ()) -> Attributes:
+    return tuple((name, bytes.fromhex(value)) for name, value in rows)
 
 
 def changes_to_bytes(changes: Iterable[Change]) -> bytes:
-    """For the database. JSON escapes what is no UTF-8 in names, so they come back the same."""
+    """JSON escapes what is not UTF-8 in names, so they round-trip."""
     rows = [[change.path, _to_list(change.before), _to_list(change.after)] for change in changes]
     return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
 
 
 def changes_from_bytes(data: bytes) -> list[Change]:
-    """Back from the database."""
     rows = json.loads(zlib.decompress(data))
     return [Change(path, _from_list(before), _from_list(after)) for path, before, after in rows]
 
@@ -149,3 +130,190 @@ def _from_list(row: list[Any] | None) -> FileEntry | None:
         *(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why),
         attributes=attributes_from_list(*attributes),
     )
+
+
+# --- the state of a workspace
+
+stat_key = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
+"""A file with the same key as in the last snapshot is not read again."""
+folder_key = attrgetter("st_dev", "st_ino", "st_mode", "st_mtime_ns", "st_ctime_ns")
+"""A folder with the same key is not listed again."""
+
+_ROW = Struct("=QQqqqq")  # device and inode are unsigned
+ROW_SIZE = _ROW.size
+DIGEST_SIZE = 32
+NO_CONTENT = bytes(DIGEST_SIZE)
+"""The digest of what has no stored content."""
+WHOLE = ""
+"""The key in `Folder.not_kept` for the folder itself, if nothing in it is kept."""
+_NO_TIME = array("q", [-1]).tobytes()
+
+
+def stat_row(facts: os.stat_result) -> bytes:
+    key = stat_key(facts)
+    try:
+        return array("q", key).tobytes()
+    except OverflowError:  # some filesystems use inode numbers beyond the signed range
+        return array("q", [(number + 2**63) % 2**64 - 2**63 for number in key]).tobytes()
+
+
+def untrusted_row(row: bytes) -> bytes:
+    """A row that matches no file, because of its change time: the file will be read again."""
+    return row[: -len(_NO_TIME)] + _NO_TIME
+
+
+@dataclass(slots=True, eq=False)
+class Folder:
+    """The contents of one folder. Never modified once a snapshot has it, and kept by the next
+    snapshots as the same object as long as nothing changes.
+    """
+
+    own: tuple[int, ...] | None
+    """Its `folder_key`; None if it must be listed again."""
+    mode: int
+    names: list[str]
+    """Everything but subfolders and what is excluded."""
+    rows: bytes
+    """The `stat_row` of each name."""
+    digests: bytes
+    folders: list[str]
+    targets: dict[str, str] = field(default_factory=dict)
+    """Of symlinks."""
+    not_kept: dict[str, str] = field(default_factory=dict)
+    """Why, for files and folders that are excluded or could not be stored."""
+    attributes: dict[str, Attributes] = field(default_factory=dict)
+    _hash: int | None = None
+
+    @classmethod
+    def closed(cls, why: str, mode: int = 0) -> Folder:
+        """A folder of which nothing is kept."""
+        return cls(None, mode, [], b"", b"", [], {}, {WHOLE: why})
+
+    def is_unchanged(self, descriptor: int) -> bool:
+        """Whether all files have the same stat values. An idle scan spends its time here.
+
+        Comparing hashes of the values is a tenth faster than packing them to compare rows.
+        """
+        if self._hash is None:
+            self._hash = hash(tuple(_ROW.iter_unpack(self.rows)))
+        look = os.stat
+        try:
+            found = [
+                stat_key(look(name, dir_fd=descriptor, follow_symlinks=False))
+                for name in self.names
+            ]
+        except OSError:
+            return False
+        return hash(tuple(found)) == self._hash
+
+    def known(self) -> dict[str, tuple[bytes, bytes]]:
+        """Row and digest by name."""
+        return {name: self.known_at(at) for at, name in enumerate(self.names)}
+
+    def known_at(self, at: int) -> tuple[bytes, bytes]:
+        row, digest = at * ROW_SIZE, at * DIGEST_SIZE
+        return self.rows[row : row + ROW_SIZE], self.digests[digest : digest + DIGEST_SIZE]
+
+    def put_content(self, at: int, row: bytes, digest: bytes) -> None:
+        """Fill in what was read after the folder was listed."""
+        start, end = at * ROW_SIZE, (at + 1) * ROW_SIZE
+        self.rows = self.rows[:start] + row + self.rows[end:]
+        start, end = at * DIGEST_SIZE, (at + 1) * DIGEST_SIZE
+        self.digests = self.digests[:start] + digest + self.digests[end:]
+
+    def entries(self) -> dict[str, FileEntry]:
+        """By name, without subfolders."""
+        return {
+            name: self._entry(name, row, digest) for name, (row, digest) in self.known().items()
+        }
+
+    def _entry(self, name: str, row: bytes, digest: bytes) -> FileEntry:
+        if name in self.targets:
+            return FileEntry("link", 0o777, target=self.targets[name])
+        _, _, mode, size, modified, _ = array("q", row)
+        return FileEntry(
+            *("file", stat.S_IMODE(mode), size, modified),
+            digest=None if digest == NO_CONTENT else digest,
+            why_not_kept=self.not_kept.get(name, ""),
+            attributes=self.attributes.get(name, ()),
+        )
+
+    def contents(self) -> Iterator[bytes]:
+        """The digests of all stored contents."""
+        for at in range(0, len(self.digests), DIGEST_SIZE):
+            digest = self.digests[at : at + DIGEST_SIZE]
+            if digest != NO_CONTENT:
+                yield digest
+
+    def to_bytes(self) -> bytes:
+        attributes = {name: attributes_to_list(found) for name, found in self.attributes.items()}
+        facts = (
+            *(self.own, self.mode, self.names, self.folders, self.targets, self.not_kept),
+            attributes,
+        )
+        head = json.dumps(facts, separators=(",", ":")).encode()
+        return zlib.compress(len(head).to_bytes(4, "big") + head + self.rows + self.digests, 1)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Folder:
+        raw = zlib.decompress(data)
+        body = 4 + int.from_bytes(raw[:4], "big")
+        own, mode, names, folders, targets, not_kept, *more = json.loads(raw[4:body])
+        rows_end = body + ROW_SIZE * len(names)
+        attributes = more[0] if more else {}  # earlier versions stored none
+        return cls(
+            *(tuple(own) if own else None, mode, names, raw[body:rows_end], raw[rows_end:]),
+            *(folders, targets, not_kept),
+            {name: attributes_from_list(found) for name, found in attributes.items()},
+        )
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """All folders by path; the workspace itself is the empty path."""
+
+    folders: dict[str, Folder]
+
+    def uncovered(self) -> list[Uncovered]:
+        return [
+            Uncovered(join_path(path, name), why)
+            for path, folder in sorted(self.folders.items())
+            for name, why in sorted(folder.not_kept.items())
+        ]
+
+    def changes_until(self, after: Snapshot) -> list[Change]:
+        """What is different in a later snapshot, sorted by path."""
+        # What could not be read on one side is not gone on the other.
+        closed = tuple(
+            f"{path}/"
+            for folders in (self.folders, after.folders)
+            for path, folder in folders.items()
+            if WHOLE in folder.not_kept
+        )
+        found: dict[str, Change] = {}
+        for folder_path in self.folders.keys() | after.folders.keys():
+            old, new = self.folders.get(folder_path), after.folders.get(folder_path)
+            if old is new or (closed and f"{folder_path}/".startswith(closed)):
+                continue
+            old_entries, new_entries = _entries(folder_path, old), _entries(folder_path, new)
+            for path in old_entries.keys() | new_entries.keys():
+                change = Change(path, old_entries.get(path), new_entries.get(path))
+                if not same(change.before, change.after):
+                    # A folder that became a file is met twice: here, and in the folder above.
+                    other = found.get(path, change)
+                    found[path] = Change(
+                        path, change.before or other.before, change.after or other.after
+                    )
+        return [found[path] for path in sorted(found)]
+
+
+def join_path(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _entries(path: str, folder: Folder | None) -> dict[str, FileEntry]:
+    """By path, the folder itself included, unless it is the workspace."""
+    if folder is None:
+        return {}
+    own = {path: FileEntry("folder", folder.mode)} if path else {}
+    return own | {join_path(path, name): entry for name, entry in folder.entries().items()}

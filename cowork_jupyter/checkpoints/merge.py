@@ -1,10 +1,10 @@
-"""An agent's changes taken out of a notebook, cell by cell, while everybody else's stay. Pure.
+"""Reverts an agent's changes to a notebook cell by cell, while everybody else's stay.
 
 What the agent did is a series of steps, each with the notebook before and after; what lies
-between two steps, and after the last one, is somebody else's work. A cell goes back through the
+between two steps, and after the last one, is somebody else's work. A cell is reverted through the
 steps that changed it as long as each finds it as it left it, or as it found it. If one does
-not, both have changed the cell, and the user decides. Outputs come and go by running, which is
-nobody's change: a cell whose text stays keeps what it shows.
+not, both have changed the cell: a conflict, and the user decides. Outputs are nobody's change: a
+cell whose text stays keeps its outputs.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from .entries import Change, FileEntry
-from .store import WorkspaceState
+from .workspace_state import WorkspaceState
 
 Document = dict[str, Any]
-"""A notebook as JSON, format 4.5 or later: its cells have ids."""
+"""A notebook as JSON, in format 4.5 or later, where cells have ids."""
 
 T = TypeVar("T")
 
+MAX_SIZE = 64 * 1024 * 1024
 KEPT_METADATA = frozenset({"language_info", "widgets"})
-"""Written by kernels and by what cells show."""
+"""Written by kernels and outputs."""
+Order = Sequence[str]
+"""The ids of a notebook's cells, from top to bottom."""
 
 
 class NotByCell(ValueError):
-    """The cells of a notebook cannot be told apart: it is old, broken, or none."""
+    """The notebook is old or broken: its cells have no unique ids."""
 
 
 @dataclass(frozen=True)
@@ -46,22 +49,19 @@ class CellConflict:
 
 @dataclass(frozen=True)
 class Merge:
-    """A notebook without the agent's changes."""
-
     document: Document
     conflicts: tuple[CellConflict, ...]
-    """Cells that stay as they are unless they are chosen."""
+    """Cells that stay as they are unless the user chooses to revert them."""
     cells: tuple[tuple[str, str | None], ...]
-    """Each cell that goes back, by its id, and the text it gets; None if it goes away."""
+    """The id of each cell that changes, and its new text; None if it is removed."""
     is_change: bool
-    """Whether anything is not as it is now."""
     others_stay: bool
-    """Whether there are cells that only somebody else changed."""
+    """Whether somebody else changed cells that the agent did not."""
 
 
 @dataclass(frozen=True)
 class _Version:
-    """One cell at one time; two are the same if their text is."""
+    """Equal if type and text are."""
 
     cell_type: str
     source: str
@@ -78,20 +78,20 @@ class _Notebook:
         return dict(self.document.get("metadata") or {})
 
 
-def take_back(
+def revert_steps(
     steps: Sequence[tuple[Document, Document]], now: Document, chosen: Collection[str] = ()
 ) -> Merge:
-    """The notebook as it is now without the agent's steps, oldest first.
+    """The present notebook without the agent's steps, given oldest first.
 
-    `chosen` are ids of cells that go back although somebody else changed them, too. Raises
+    `chosen` are ids of cells to revert although somebody else changed them, too. Raises
     `NotByCell`.
     """
-    story = [(_notebook(before), _notebook(after)) for before, after in steps]
+    history = [(_notebook(before), _notebook(after)) for before, after in steps]
     present = _notebook(now)
-    ids = dict.fromkeys(name for notebook in _all(story, present) for name in notebook.cells)
+    ids = dict.fromkeys(name for notebook in _all(history, present) for name in notebook.cells)
     outcomes = {
         name: _without_agent(
-            [(before.cells.get(name), after.cells.get(name)) for before, after in story],
+            [(before.cells.get(name), after.cells.get(name)) for before, after in history],
             present.cells.get(name),
         )
         for name in ids
@@ -101,16 +101,16 @@ def take_back(
         name: outcome.before if outcome.conflict and name in chosen else outcome.value
         for name, outcome in outcomes.items()
     }
-    orders = [(list(before.cells), list(after.cells)) for before, after in story]
+    orders = [(list(before.cells), list(after.cells)) for before, after in history]
     there = {name for name in ids if target[name] is not None}
     cells = []
-    for name in arranged(orders, list(present.cells), there):
+    for name in _arrange(orders, list(present.cells), there):
         version, current_cell = target[name], present.cells.get(name)
         assert version  # it is there
         cells.append(
             current_cell.cell if current_cell and current_cell == version else version.cell
         )
-    document = {**now, "cells": cells, "metadata": _metadata(story, present)}
+    document = {**now, "cells": cells, "metadata": _metadata(history, present)}
     return Merge(
         document,
         tuple(_conflict(name, outcomes[name], present) for name in conflicts),
@@ -126,8 +126,8 @@ def take_back(
     )
 
 
-def _all(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> Iterable[_Notebook]:
-    return [present, *(notebook for step in story for notebook in step)]
+def _all(history: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> Iterable[_Notebook]:
+    return [present, *(notebook for step in history for notebook in step)]
 
 
 def _notebook(document: Document) -> _Notebook:
@@ -155,33 +155,32 @@ def _conflict(name: str, outcome: _Outcome[_Version], present: _Notebook) -> Cel
     )
 
 
-# One thing that both can change: a cell, or a key of the metadata
-
-
 @dataclass(frozen=True)
 class _Outcome(Generic[T]):
+    """Of a cell, or a key of the metadata."""
+
     value: T | None
-    """What it is without the agent's steps; with a conflict, what it is now."""
+    """Without the agent's steps; with a conflict, as it is now."""
     before: T | None
-    """What it was before the first step that changed it."""
+    """Before the first step that changed it."""
     touched: bool
-    """Whether something of the agent's was in it."""
+    """Whether the agent changed it."""
     conflict: bool = False
 
 
 def _without_agent(steps: Sequence[tuple[T | None, T | None]], now: T | None) -> _Outcome[T]:
-    joined = _joined(steps)
-    first = (joined or steps)[0][0]
+    changing = _join(steps)
+    first = (changing or steps)[0][0]
     value = now
-    for before, after in reversed(joined):
+    for before, after in reversed(changing):
         if value not in (before, after):
             return _Outcome(now, first, touched=True, conflict=now != first)
         value = before
-    return _Outcome(value, first, touched=bool(joined))
+    return _Outcome(value, first, touched=bool(changing))
 
 
-def _joined(steps: Iterable[tuple[T | None, T | None]]) -> list[tuple[T | None, T | None]]:
-    """Steps with nobody in between count as one; those that come to nothing as none."""
+def _join(steps: Iterable[tuple[T | None, T | None]]) -> list[tuple[T | None, T | None]]:
+    """Join steps without a change of others in between; drop those without effect."""
     found: list[tuple[T | None, T | None]] = []
     for before, after in steps:
         if found and found[-1][1] == before:
@@ -191,14 +190,14 @@ def _joined(steps: Iterable[tuple[T | None, T | None]]) -> list[tuple[T | None, 
     return [(before, after) for before, after in found if before != after]
 
 
-def _metadata(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> dict[str, Any]:
-    """That of the notebook, where what others changed stays without a question."""
+def _metadata(history: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> dict[str, Any]:
+    """Of the notebook. There are no conflicts: what others changed stays."""
     now = present.metadata
-    keys = dict.fromkeys(key for notebook in _all(story, present) for key in notebook.metadata)
+    keys = dict.fromkeys(key for notebook in _all(history, present) for key in notebook.metadata)
     found = {}
     for key in keys:
         steps = [
-            (_boxed(before.metadata, key), _boxed(after.metadata, key)) for before, after in story
+            (_boxed(before.metadata, key), _boxed(after.metadata, key)) for before, after in history
         ]
         outcome = _without_agent(steps, _boxed(now, key))
         boxed = _boxed(now, key) if key in KEPT_METADATA else outcome.value
@@ -208,19 +207,15 @@ def _metadata(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> d
 
 
 def _boxed(metadata: dict[str, Any], key: str) -> tuple[Any] | None:
-    """A value, told apart from none."""
+    """Distinguishes null from a missing key."""
     return (metadata[key],) if key in metadata else None
 
 
-Order = Sequence[str]
-"""The ids of a notebook's cells, from top to bottom."""
+def _arrange(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection[str]) -> list[str]:
+    """Order the cells that are `there` as now, but those that the agent placed as before.
 
-
-def arranged(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection[str]) -> list[str]:
-    """The cells that are `there` as they stand now, but those that the agent placed as before.
-
-    `steps` are the orders before and after each of the agent's steps, oldest first. Where
-    somebody else has put a cell, it stays.
+    `steps` are the orders before and after each of the agent's steps. Where somebody else has
+    put a cell, it stays.
     """
     original = steps[0][0]
     later = [*(before for before, _ in steps[1:]), now]
@@ -243,7 +238,7 @@ def arranged(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection
 
 
 def _bring_back(found: list[str], order: Order, there: Collection[str]) -> None:
-    """Cells that came between two steps, and that the agent deleted, come back at their place."""
+    """Insert cells that others added between two steps and the agent deleted."""
     above: str | None = None
     for name in order:
         if name in there and name not in found:
@@ -252,7 +247,7 @@ def _bring_back(found: list[str], order: Order, there: Collection[str]) -> None:
 
 
 def _put_between(found: list[str], name: str, above: str | None, below: str | None) -> None:
-    """Right behind `above`, unless it stands somewhere between the two already."""
+    """Put the cell right behind `above`, unless it is between the two already."""
     places = {cell_id: place for place, cell_id in enumerate(found)}
     start = -1 if above is None else places[above]
     end = len(found) if below is None else places[below]
@@ -264,7 +259,6 @@ def _put_between(found: list[str], name: str, above: str | None, below: str | No
 
 
 def _placed(steps: Iterable[tuple[Order, Order]]) -> set[str]:
-    """Cells that were inserted or moved."""
     found: set[str] = set()
     for before, after in steps:
         found |= set(after) - set(before)
@@ -273,10 +267,10 @@ def _placed(steps: Iterable[tuple[Order, Order]]) -> set[str]:
 
 
 def _moved(before: Order, after: Order) -> set[str]:
-    """The fewest cells that must have been moved: all but a longest run that kept its order."""
+    """The fewest cells that must have moved: all but a longest increasing subsequence."""
     places = {name: place for place, name in enumerate(before)}
     common = [name for name in after if name in places]
-    ends: list[str] = []  # for each length, the run whose end stood highest before
+    ends: list[str] = []  # for each length, the subsequence whose end stood highest before
     previous: dict[str, str | None] = {}
     for name in common:
         length = bisect_left(ends, places[name], key=places.__getitem__)
@@ -290,39 +284,35 @@ def _moved(before: Order, after: Order) -> set[str]:
     return moved
 
 
-MAX_SIZE = 64 * 1024 * 1024
-
-
 def is_notebook(path: str) -> bool:
-    """Whether the name is that of a notebook."""
     return path.lower().endswith(".ipynb")
 
 
-def merged_notebook(
+def merge_notebook(
     state: WorkspaceState,
     steps: Sequence[Change],
     present: FileEntry | None,
     chosen: Collection[str],
 ) -> Merge | None:
-    """What is there now without these changes; None where that cannot be told cell by cell."""
+    """The present notebook without these changes; None if it cannot be merged by cell."""
     found = [_document(state, entry) for step in steps for entry in (step.before, step.after)]
     now = _document(state, present)
     documents = [document for document in found if document is not None]
     if now is None or len(documents) < len(found):
         return None
     try:
-        return take_back(list(zip(documents[::2], documents[1::2], strict=True)), now, chosen)
+        return revert_steps(list(zip(documents[::2], documents[1::2], strict=True)), now, chosen)
     except NotByCell:
         return None
 
 
-def kept_notebook(
+def store_notebook(
     state: WorkspaceState, document: Document, present: FileEntry | None
 ) -> FileEntry:
-    """The document as a file, written as Jupyter writes it."""
+    """Store the document as Jupyter writes it."""
     text = json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True)
-    # Half a character, which JSON can have and UTF-8 cannot, is written as JSON's escape of it.
-    return state.keep(f"{text}\n".encode("utf-8", "backslashreplace"), present)
+    # Lone surrogates, which JSON can have and UTF-8 cannot, are written as JSON escapes.
+    return state.store_content(f"{text}\n".encode("utf-8", "backslashreplace"), present)
 
 
 def _document(state: WorkspaceState, entry: FileEntry | None) -> Document | None:

@@ -1,17 +1,16 @@
-"""The workspace as checkpoints touch it: by held folders, and through no symlink at all.
+"""The workspace's files as checkpoints access them: without following any symlink.
 
-Tools may go through symlinks that stay inside. Here none is followed, because a folder may
-have been swapped for a symlink between a checkpoint and its rollback, and what is written
-back must land where it came from or nowhere.
+Tools may follow symlinks that stay inside the workspace. Checkpoints follow none, because a
+folder may have been swapped for a symlink between a checkpoint and its rollback, and what is
+written back must land where it came from or nowhere.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..workspace.no_follow import (
@@ -25,18 +24,18 @@ from ..workspace.no_follow import (
     temporary_name,
     write_all,
 )
-from .entries import Attributes, give_back
+from .entries import Attributes
+
+MAX_ATTRIBUTES_SIZE = 64 * 1024
+"""Of all values of one file together; beyond it, none is kept."""
 
 
 class NoFollowFs:
-    """One workspace."""
-
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
 
     @contextmanager
     def top(self) -> Iterator[int]:
-        """The workspace's own folder."""
         descriptor = hold(self.root)
         try:
             yield descriptor
@@ -44,12 +43,12 @@ class NoFollowFs:
             os.close(descriptor)
 
     def parent(self, path: str, *, make: bool = False) -> AbstractContextManager[tuple[int, str]]:
-        """The folder that a path is in, held, and the name in it; missing ones can be made."""
+        """The open folder that a path is in, and the name in it."""
         return parent_of(self.root, path, may_make=lambda _: make)
 
     @contextmanager
     def opened(self, path: str) -> Iterator[int]:
-        """A regular file, open for reading; `OSError` if it is none."""
+        """A file open for reading; `OSError` if it is not a regular file."""
         with self.parent(path) as (folder, name):
             file = os.open(name, OPEN_FILE, dir_fd=folder)
             try:
@@ -60,18 +59,25 @@ class NoFollowFs:
                 os.close(file)
 
     def stat(self, path: str) -> os.stat_result | None:
-        """What is at the path itself; None if nothing is, or not under exactly this name."""
+        """None if nothing is there, or not under exactly this name."""
         try:
             with self.parent(path) as (folder, name):
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                return found if _has_exact_name(folder, name) else None
-        except (FileNotFoundError, NotADirectoryError, OSError):
+                return found if _has_exact_name(folder, name, found) else None
+        except OSError:
             return None
 
+    def read_link(self, path: str) -> str:
+        with self.parent(path) as (folder, name):
+            return os.readlink(name, dir_fd=folder)
+
     def names_in(self, path: str, *, leftovers: bool = False) -> list[str]:
-        """What is in a folder, or else only what a process of ours that died left there."""
+        """The names in a folder without our temporary files, or only those."""
         try:
-            with self.parent(_inside(path, "x")) as (folder, _), os.scandir(folder) as listing:
+            with (
+                self.parent(f"{path}/x" if path else "x") as (folder, _),
+                os.scandir(folder) as listing,
+            ):
                 names = [entry.name for entry in listing]
         except OSError:
             return []
@@ -80,17 +86,19 @@ class NoFollowFs:
     def write(
         self, path: str, mode: int, chunks: Iterable[bytes], attributes: Attributes = ()
     ) -> None:
-        """Put a file there in one step, with missing folders above it."""
+        """Put a file there atomically, with missing folders above it."""
         with self.parent(path, make=True) as (folder, name), replacing(folder, name) as file:
             for chunk in chunks:
                 write_all(file, chunk)
-            with contextlib.suppress(FileNotFoundError):
+            with suppress(FileNotFoundError):
                 keep_owner(file, os.stat(name, dir_fd=folder, follow_symlinks=False))
-            give_back(file, attributes)
+            for attribute, value in attributes:
+                with suppress(OSError):  # not every filesystem takes them
+                    os.setxattr(file, attribute, value)
             os.fchmod(file, mode)
 
     def link(self, path: str, target: str) -> None:
-        """Put a symlink there in one step."""
+        """Put a symlink there atomically."""
         with self.parent(path, make=True) as (folder, name):
             temporary = temporary_name()
             os.symlink(target, temporary, dir_fd=folder)
@@ -101,7 +109,7 @@ class NoFollowFs:
                 raise
 
     def make_folder(self, path: str, mode: int) -> None:
-        """See to it that a folder is there, with these rights."""
+        """Create the folder if it is missing, and set its mode."""
         with self.parent(path, make=True) as (parent, name):
             folder = open_below(parent, name, make=True)
             try:
@@ -110,7 +118,7 @@ class NoFollowFs:
                 os.close(folder)
 
     def remove(self, path: str) -> None:
-        """Take away a file, a symlink or an empty folder."""
+        """Remove a file, a symlink or an empty folder."""
         with self.parent(path) as (folder, name):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISDIR(found.st_mode):
@@ -120,39 +128,44 @@ class NoFollowFs:
                 os.unlink(name, dir_fd=folder)
 
     def remove_leftovers(self, path: str, before: int | None = None) -> None:
-        """Take away what a process of ours that died left in a folder.
+        """Remove the temporary files that a dead process of ours left in a folder.
 
-        Where others may be at work, only what is from before that time: the rest may be theirs.
+        Where others may be at work, only those from before that time: the rest may be theirs.
         """
         for name in self.names_in(path, leftovers=True):
-            with (
-                contextlib.suppress(OSError),
-                self.parent(_inside(path, name)) as (folder, _),
-            ):
+            place = f"{path}/{name}" if path else name
+            with suppress(OSError), self.parent(place) as (folder, _):
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if before is None or found.st_ctime_ns < before:
                     os.unlink(name, dir_fd=folder)
 
 
-def _inside(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
+def attributes_of(file: int) -> Attributes:
+    """Empty where the system has no extended attributes, as on macOS."""
+    if not hasattr(os, "listxattr"):
+        return ()
+    try:
+        names = os.listxattr(file)
+        if not names:  # as nearly always
+            return ()
+        found = sorted(
+            (name, os.getxattr(file, name)) for name in names if name.startswith("user.")
+        )
+    except OSError:
+        return ()
+    return tuple(found) if sum(len(value) for _, value in found) <= MAX_ATTRIBUTES_SIZE else ()
 
 
-def _has_exact_name(folder: int, name: str) -> bool:
+def _has_exact_name(folder: int, name: str, found: os.stat_result) -> bool:
     """Whether the entry is spelled like this; some filesystems find `A.txt` as `a.txt` too."""
     other = name.swapcase()
     if other == name:
         return True
     try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        other_status = os.stat(other, dir_fd=folder, follow_symlinks=False)
+        other_found = os.stat(other, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return True  # only this spelling leads there, as on most systems
-    return (status.st_dev, status.st_ino) != (other_status.st_dev, other_status.st_ino) or _listed(
-        folder, name
-    )
-
-
-def _listed(folder: int, name: str) -> bool:
+    if not os.path.samestat(found, other_found):
+        return True
     with os.scandir(folder) as listing:
         return any(entry.name == name for entry in listing)

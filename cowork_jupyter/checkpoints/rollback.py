@@ -1,16 +1,19 @@
-"""What taking changes back means: only ours, only where nothing of the user's would be lost."""
+"""Plans and carries out rollbacks: only of our changes, only where no work of users is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..domain.redaction import without_surrogates
-from .entries import Change, FileEntry, Uncovered, depth, same
-from .merge import CellConflict, Merge, is_notebook, kept_notebook, merged_notebook
-from .store import Stored, WorkspaceState
-from .unfinished import merged
+from ..domain.surrogates import without_surrogates
+from .entries import Change, FileEntry, Uncovered, merge_changes, same
+from .merge import CellConflict, Merge, is_notebook, merge_notebook, store_notebook
+from .objects import Damaged
+from .store import StoredCheckpoint
+from .workspace_state import WorkspaceState
 
 BY_USER = "you have changed it since"
 IN_BETWEEN = "you changed it in the meantime"
@@ -19,30 +22,47 @@ CUT_OFF = "its tool was interrupted, so this may be someone else's change"
 NOT_OURS = "this did not change it"
 NOT_EMPTY = "the folder contains other files"
 
+MAX_PARALLEL_WRITES = 16
+
+Scope = Literal["this", "step", "job", "card", "since"]
+"""One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
+same card; it and all that came after it."""
+PathHistory = list[tuple[StoredCheckpoint, Change]]
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedPath(Uncovered):
     """A path that a rollback leaves as it is."""
 
     can_overwrite: bool = False
-    """Whether it goes back all the same if the user says so; what is there is kept then, too."""
+    """Whether the user may choose to restore it all the same; what is there is then stored too."""
     cells: tuple[CellConflict, ...] = ()
-    """Of a notebook the rest of which goes back: only these stay."""
+    """Of a notebook that is restored otherwise: only these stay."""
+
+
+@dataclass(frozen=True)
+class RollbackChoice:
+    """What the user chose; paths as they were shown to them."""
+
+    paths: Collection[str] | None = None
+    """Only these, and what is in these folders."""
+    overwrite: Collection[str] = ()
+    """Restored although somebody else changed them, too."""
+    overwrite_cells: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The same for cells, by the paths of their notebooks."""
 
 
 @dataclass
 class RollbackPlan:
-    """What a rollback would do."""
-
     changes: list[Change] = field(default_factory=list)
     """From what is there now to what was there before."""
     skipped: list[SkippedPath] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
-    """Paths that later steps changed too, which goes with it."""
+    """Paths that later steps changed too; those changes are undone as well."""
     parted: list[str] = field(default_factory=list)
     """Files with other names (hard links), which keep what is there now."""
     merges: dict[str, Merge] = field(default_factory=dict)
-    """Notebooks that go back by their cells."""
+    """Notebooks that are restored cell by cell."""
 
     def skip(
         self,
@@ -52,154 +72,185 @@ class RollbackPlan:
         can_overwrite: bool = False,
         cells: tuple[CellConflict, ...] = (),
     ) -> None:
-        """Leave a path as it is, or some cells of it."""
         self.skipped.append(SkippedPath(path, why, can_overwrite, cells))
 
-    def adopt(self, path: str, anew: RollbackPlan) -> None:
+    def adopt(self, path: str, other: RollbackPlan) -> None:
         """Do with one path what another plan says."""
         self.changes = [change for change in self.changes if change.path != path]
-        self.changes += [change for change in anew.changes if change.path == path]
+        self.changes += [change for change in other.changes if change.path == path]
         self.skipped = [entry for entry in self.skipped if entry.path != path]
-        self.skipped += [entry for entry in anew.skipped if entry.path == path]
+        self.skipped += [entry for entry in other.skipped if entry.path == path]
         self.merges.pop(path, None)
-        self.merges |= {path: anew.merges[path]} if path in anew.merges else {}
+        self.merges |= {path: other.merges[path]} if path in other.merges else {}
 
     def change_of(self, path: str) -> Change | None:
-        """What happens to a path; None if it stays as it is."""
         return next((change for change in self.changes if change.path == path), None)
 
     @property
     def restored(self) -> list[str]:
-        """What is brought back."""
         return sorted(change.path for change in self.changes if change.after is not None)
 
     @property
     def removed(self) -> list[str]:
-        """What is taken away."""
         return sorted(change.path for change in self.changes if change.after is None)
 
 
-@dataclass(frozen=True)
-class RollbackChoice:
-    """What the user says about a rollback; paths as they were shown to them."""
+def select_checkpoints(
+    history: list[StoredCheckpoint],
+    first: StoredCheckpoint,
+    scope: Scope,
+    card_jobs: Collection[str] = (),
+) -> list[StoredCheckpoint]:
+    """The checkpoints of one conversation within a scope, oldest first."""
+    own = [checkpoint for checkpoint in history if checkpoint.context_id == first.context_id]
+    after = [checkpoint for checkpoint in own if checkpoint.position >= first.position]
+    if scope == "card":
+        return [
+            checkpoint
+            for checkpoint in after
+            if checkpoint.id == first.id or checkpoint.job_id in card_jobs
+        ]
+    if scope == "since" or (scope == "this" and not first.changes):
+        # The mark before a job has no changes of its own: it stands for all that follows.
+        return after
+    if scope == "step" and first.task_id is not None:
+        return [checkpoint for checkpoint in own if checkpoint.task_id == first.task_id]
+    if scope in ("job", "step") and first.job_id:
+        return [checkpoint for checkpoint in own if checkpoint.job_id == first.job_id]
+    return [first]
 
-    paths: Collection[str] | None = None
-    """Only these, and what is in these folders."""
-    overwrite: Collection[str] = ()
-    """What goes back although somebody else changed it, too."""
-    overwrite_cells: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """The same for cells, by the paths of their notebooks."""
+
+def changes_of(checkpoints: Iterable[StoredCheckpoint]) -> list[Change]:
+    return merge_changes(change for checkpoint in checkpoints for change in checkpoint.changes)
 
 
-def planned(
+def plan_rollback(
     state: WorkspaceState,
-    chosen: list[Stored],
-    history: list[Stored],
-    wanted: RollbackChoice | None = None,
+    chosen: list[StoredCheckpoint],
+    history: list[StoredCheckpoint],
+    choice: RollbackChoice | None = None,
     documents: Mapping[str, bytes | None] | None = None,
 ) -> RollbackPlan:
-    """What taking back the chosen checkpoints means for the workspace as it is now.
+    """What rolling back the chosen checkpoints means for the workspace as it is now.
 
-    `history` is every checkpoint of the workspace from the first chosen one on; `documents`
-    those open in a browser, each with what it holds if that is not saved.
+    `history` is every checkpoint of the workspace from the first chosen one on; `documents` are
+    those open in a browser, each with its content if that is not saved.
     """
-    wanted, documents = wanted or RollbackChoice(), documents or {}
-    stories = _stories(chosen, history, wanted.paths)
-    now = state.capture(stories)
-    for path, content in documents.items():
-        if path in stories and content is not None:
-            now[path] = state.keep(content, now.get(path))
-    plan = RollbackPlan()
+    choice, documents = choice or RollbackChoice(), documents or {}
     own = {checkpoint.position for checkpoint in chosen}
-    for path, story in sorted(stories.items()):
-        target, present = story[0][1].before, now[path]
-        if same(present, target):
-            continue
-        never = _not_kept(target) or _lost_for_good(present)
-        unless_chosen = _somebody_elses(story, present, target)
-        later = [checkpoint for checkpoint, _ in story if checkpoint.position not in own]
-        merge = None
-        is_shared = bool(unless_chosen or later or path in documents)
-        if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
-            steps = [change for checkpoint, change in story if checkpoint.position in own]
-            merge = _by_cell(state, steps, present, wanted)
-        if merge:
-            if merge.conflicts:
-                why = _also_changed(story[0][0].context_id, later, merge.conflicts)
-                plan.skip(path, why, can_overwrite=True, cells=merge.conflicts)
-            if not merge.is_change:
-                continue
-            target, plan.merges[path] = kept_notebook(state, merge.document, present), merge
-        elif never or (unless_chosen and without_surrogates(path) not in wanted.overwrite):
-            plan.skip(path, never or unless_chosen, can_overwrite=not never)
-            continue
-        if later and not merge:
-            plan.also_later.append(path)
-        plan.changes.append(Change(path, present, target))
-        if _has_other_names(state, plan.changes[-1]):
-            plan.parted.append(path)
-    _leave_full_folders(state, plan)
-    known = {without_surrogates(path) for path in stories}
-    named = {*(wanted.paths or ()), *wanted.overwrite, *wanted.overwrite_cells}
+    histories = _path_histories(own, history, choice.paths)
+    now = state.capture(histories)
+    for path, content in documents.items():
+        if path in histories and content is not None:
+            now[path] = state.store_content(content, now.get(path))
+    plan = RollbackPlan()
+    for path, events in sorted(histories.items()):
+        _plan_path(state, plan, events, own, now[path], choice, is_open=path in documents)
+    _keep_full_folders(state, plan)
+    known = {without_surrogates(path) for path in histories}
+    named = {*(choice.paths or ()), *choice.overwrite, *choice.overwrite_cells}
     for path in sorted(named - known):
         if not any(other.startswith(f"{path}/") for other in known):
             plan.skip(path, NOT_OURS)
     return plan
 
 
-def _stories(
-    chosen: list[Stored], history: list[Stored], paths: Collection[str] | None
-) -> dict[str, list[tuple[Stored, Change]]]:
-    """For each path to take back: what happened to it, from the first chosen change on."""
-    own = {checkpoint.position for checkpoint in chosen}
-    found: dict[str, list[tuple[Stored, Change]]] = {}
+def _path_histories(
+    own: set[int], history: list[StoredCheckpoint], paths: Collection[str] | None
+) -> dict[str, PathHistory]:
+    """For each path to restore: what happened to it, from the first chosen change on."""
+    found: dict[str, PathHistory] = {}
     for checkpoint in history:
         for change in checkpoint.changes:
-            if change.path in found or (checkpoint.position in own and _wanted(change.path, paths)):
+            is_first = checkpoint.position in own and _is_within(change.path, paths)
+            if change.path in found or is_first:
                 found.setdefault(change.path, []).append((checkpoint, change))
     return found
 
 
-def _wanted(path: str, paths: Collection[str] | None) -> bool:
-    """Whether a path, or a folder that it is in, was asked for, as it was shown to the user."""
+def _is_within(path: str, paths: Collection[str] | None) -> bool:
     path = without_surrogates(path)
-    return paths is None or any(
-        path == chosen_path or path.startswith(f"{chosen_path}/") for chosen_path in paths
-    )
+    return paths is None or any(path == each or path.startswith(f"{each}/") for each in paths)
 
 
-def _somebody_elses(
-    story: list[tuple[Stored, Change]], present: FileEntry | None, target: FileEntry | None
-) -> str:
-    """Why what is there now may not be ours alone to take back; empty if it is."""
-    context = story[0][0].context_id
-    if any(checkpoint.context_id != context for checkpoint, _ in story):
+def _plan_path(
+    state: WorkspaceState,
+    plan: RollbackPlan,
+    events: PathHistory,
+    own: set[int],
+    present: FileEntry | None,
+    choice: RollbackChoice,
+    *,
+    is_open: bool,
+) -> None:
+    first, change = events[0]
+    path, target = change.path, change.before
+    if same(present, target):
+        return
+    never = _why_never(present, target)
+    unless_chosen = _why_not_ours(events, present, target)
+    later = [checkpoint for checkpoint, _ in events if checkpoint.position not in own]
+    merge = None
+    is_shared = bool(unless_chosen or later or is_open)
+    if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
+        steps = [change for checkpoint, change in events if checkpoint.position in own]
+        merge = _merge_cells(state, steps, present, choice)
+    if merge:
+        if merge.conflicts:
+            why = _who_changed_cells(first.context_id, later, merge.conflicts)
+            plan.skip(path, why, can_overwrite=True, cells=merge.conflicts)
+        if not merge.is_change:
+            return
+        target, plan.merges[path] = store_notebook(state, merge.document, present), merge
+    elif never or (unless_chosen and without_surrogates(path) not in choice.overwrite):
+        plan.skip(path, never or unless_chosen, can_overwrite=not never)
+        return
+    if later and not merge:
+        plan.also_later.append(path)
+    plan.changes.append(Change(path, present, target))
+    if _has_hard_links(state, plan.changes[-1]):
+        plan.parted.append(path)
+
+
+def _why_never(present: FileEntry | None, target: FileEntry | None) -> str:
+    """Why it cannot be restored, or what is there now could not be afterwards."""
+    if target and target.kind == "file" and target.digest is None:
+        return f"its content was not kept: {target.why_not_kept or 'unknown'}"
+    if present and present.kind == "file" and present.digest is None:
+        return f"its current content cannot be kept: {present.why_not_kept}"
+    return ""
+
+
+def _why_not_ours(events: PathHistory, present: FileEntry | None, target: FileEntry | None) -> str:
+    """Why what is there now may be somebody else's work, too; empty if it is ours alone."""
+    context = events[0][0].context_id
+    if any(checkpoint.context_id != context for checkpoint, _ in events):
         return ELSEWHERE
-    if any(change.path in checkpoint.doubted for checkpoint, change in story):
+    if any(change.path in checkpoint.doubted for checkpoint, change in events):
         return CUT_OFF
     ours = [target]
-    for _, change in story:
+    for _, change in events:
         if not any(same(change.before, entry) for entry in ours):
             return IN_BETWEEN
         ours.append(change.after)
     return "" if any(same(present, entry) for entry in ours) else BY_USER
 
 
-def _by_cell(
-    state: WorkspaceState, steps: list[Change], present: FileEntry | None, wanted: RollbackChoice
+def _merge_cells(
+    state: WorkspaceState, steps: list[Change], present: FileEntry | None, choice: RollbackChoice
 ) -> Merge | None:
-    """A notebook without these changes; None if that cannot be told by cell."""
+    """The notebook without these changes; None if it cannot be merged by cell."""
     path = without_surrogates(steps[0].path)
-    merge = merged_notebook(state, steps, present, wanted.overwrite_cells.get(path, ()))
-    if merge and path in wanted.overwrite:
-        merge = merged_notebook(
-            state, steps, present, {conflict.cell_id for conflict in merge.conflicts}
-        )
+    merge = merge_notebook(state, steps, present, choice.overwrite_cells.get(path, ()))
+    if merge and path in choice.overwrite:
+        conflicts = {conflict.cell_id for conflict in merge.conflicts}
+        merge = merge_notebook(state, steps, present, conflicts)
     return merge
 
 
-def _also_changed(context_id: str, later: list[Stored], conflicts: tuple[CellConflict, ...]) -> str:
-    """Why some cells stay as they are."""
+def _who_changed_cells(
+    context_id: str, later: list[StoredCheckpoint], conflicts: tuple[CellConflict, ...]
+) -> str:
     elsewhere = any(checkpoint.context_id != context_id for checkpoint in later)
     who = "somebody else" if elsewhere else "a later run" if later else "you"
     cells = [
@@ -208,33 +259,20 @@ def _also_changed(context_id: str, later: list[Stored], conflicts: tuple[CellCon
     return f"{who} also changed {', '.join(cells)}"
 
 
-def _not_kept(target: FileEntry | None) -> str:
-    """Why what was there before cannot be brought back; empty if it can."""
-    if target and target.kind == "file" and target.digest is None:
-        return f"its content was not kept: {target.why_not_kept or 'unknown'}"
-    return ""
-
-
-def _lost_for_good(present: FileEntry | None) -> str:
-    """Why what is there now could not be brought back again; empty if it could."""
-    if present and present.kind == "file" and present.digest is None:
-        return f"its current content cannot be kept: {present.why_not_kept}"
-    return ""
-
-
-def _has_other_names(state: WorkspaceState, change: Change) -> bool:
-    """Whether a file is written anew that other names (hard links) lead to as well."""
+def _has_hard_links(state: WorkspaceState, change: Change) -> bool:
+    """Whether a file is rewritten that other names lead to as well."""
     if not (change.before and change.after and change.before.kind == change.after.kind == "file"):
         return False
     facts = state.fs.stat(change.path)
     return facts is not None and facts.st_nlink > 1
 
 
-def _leave_full_folders(state: WorkspaceState, plan: RollbackPlan) -> None:
-    """Folders that hold what we did not record stay."""
+def _keep_full_folders(state: WorkspaceState, plan: RollbackPlan) -> None:
+    """Do not remove folders that hold what we did not record."""
     going = {change.path for change in plan.changes if change.after is None}
-    for change in sorted(plan.changes, key=depth, reverse=True):
-        if not _loses_folder(change):
+    for change in sorted(plan.changes, key=lambda change: change.depth, reverse=True):
+        was_folder = change.before is not None and change.before.kind == "folder"
+        if not was_folder or (change.after and change.after.kind == "folder"):
             continue
         inside = {f"{change.path}/{name}" for name in state.fs.names_in(change.path)}
         if inside - going:
@@ -243,51 +281,63 @@ def _leave_full_folders(state: WorkspaceState, plan: RollbackPlan) -> None:
             going.discard(change.path)
 
 
-def _loses_folder(change: Change) -> bool:
-    was_folder = change.before is not None and change.before.kind == "folder"
-    return was_folder and (change.after is None or change.after.kind != "folder")
+# --- carrying it out
 
 
-Scope = Literal["this", "step", "job", "card", "since"]
-"""One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
-same card; it and all that came after it."""
+def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: RollbackPlan) -> None:
+    """Restore path by path; moves to `plan.skipped` what the system refuses."""
+    failed: dict[str, str] = {}
+
+    def attempt(change: Change) -> None:
+        try:
+            _restore(state, change)
+        except OSError as error:
+            failed[change.path] = f"the system refuses: {error.strerror or error}"
+        except Damaged as error:
+            failed[change.path] = str(error)
+
+    ordered = sorted(changes, key=lambda change: change.depth)
+    # Deepest first, which frees the names, also for other spellings of them.
+    gone = [change for change in reversed(ordered) if change.after is None]
+    folders = [change for change in ordered if change.after and change.after.kind == "folder"]
+    files = [change for change in ordered if change.after and change.after.kind != "folder"]
+    for change in (*gone, *folders):
+        attempt(change)
+    # Each file waits for the disk; together they wait once.
+    with ThreadPoolExecutor(MAX_PARALLEL_WRITES) as pool:
+        list(pool.map(attempt, files))
+    for path, why in sorted(failed.items()):
+        plan.skip(path, why)
+    plan.changes = [change for change in plan.changes if change.path not in failed]
+    for change in reversed(folders):
+        if change.after and change.path not in failed:
+            with suppress(OSError):
+                state.fs.make_folder(change.path, change.after.mode)
 
 
-def selected(
-    history: list[Stored], first: Stored, scope: Scope, card: Collection[str] = ()
-) -> list[Stored]:
-    """The checkpoints of one conversation that a word stands for, oldest first.
-
-    `card` are the jobs on the card that shows the first one's.
-    """
-    own = [checkpoint for checkpoint in history if checkpoint.context_id == first.context_id]
-    if scope == "card":
-        after = [checkpoint for checkpoint in own if checkpoint.position >= first.position]
-        return [
-            checkpoint
-            for checkpoint in after
-            if checkpoint.id == first.id or checkpoint.job_id in card
-        ]
-    if scope == "since" or (scope == "this" and not first.changes):
-        # What was noted before a job has no changes of its own: it stands for all that follows.
-        return [checkpoint for checkpoint in own if checkpoint.position >= first.position]
-    if scope == "job" or (scope == "step" and first.task_id is None):
-        return (
-            [checkpoint for checkpoint in own if checkpoint.job_id == first.job_id]
-            if first.job_id
-            else [first]
-        )
-    if scope == "step":
-        return [checkpoint for checkpoint in own if checkpoint.task_id == first.task_id]
-    return [first]
+def _restore(state: WorkspaceState, change: Change) -> None:
+    fs, path, before, after = state.fs, change.path, change.before, change.after
+    _check_still_there(state, change)
+    if after is None:
+        fs.remove(path)
+        return
+    if before and before.kind != after.kind and "folder" in (before.kind, after.kind):
+        fs.remove(path)
+    if after.kind == "folder":
+        fs.make_folder(path, after.mode | 0o700)  # the final mode is set when it is filled
+    elif after.kind == "link":
+        fs.link(path, after.target or "")
+    else:
+        assert after.digest  # the plan has no others
+        fs.write(path, after.mode, state.store.objects.chunks(after.digest), after.attributes)
 
 
-def between(history: list[Stored], checkpoint: Stored, other: Stored) -> list[Stored]:
-    """The checkpoints after the older of the two, up to and with the newer."""
-    low, high = sorted((checkpoint.position, other.position))
-    return [each for each in history if low < each.position <= high]
-
-
-def composed(checkpoints: Iterable[Stored]) -> list[Change]:
-    """All changes as one: what was there at first, what is there in the end."""
-    return merged(change for checkpoint in checkpoints for change in checkpoint.changes)
+def _check_still_there(state: WorkspaceState, change: Change) -> None:
+    """The user may have saved since the plan was made, a moment ago."""
+    facts, before = state.fs.stat(change.path), change.before
+    if before is None and facts is not None:
+        raise OSError(0, "something else is there now")
+    if before and before.kind == "file" and before.modified:
+        known = (before.size, before.modified)
+        if facts is None or (facts.st_size, facts.st_mtime_ns) != known:
+            raise OSError(0, "it changed just now")

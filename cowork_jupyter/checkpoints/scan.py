@@ -1,8 +1,8 @@
-"""Looking at every file of the workspace and keeping the content of each that changed.
+"""Scans the workspace, and stores the content of each file that changed.
 
-A file whose device, inode, mode, size and times are those of the last snapshot is not
-read again; a folder whose own times are the same is not even listed. Times that are so
-young that another change could hide in them are not believed (git calls it racy).
+A file with the stat values of the last snapshot is not read again; a folder with the same
+times is not even listed. Times so recent that another change could hide in them are not
+trusted (git calls such files racy).
 """
 
 from __future__ import annotations
@@ -10,152 +10,156 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
-from ..workspace.no_follow import OPEN_FILE, open_below
-from .entries import Attributes, attributes_of
-from .exclude import Exclusions
-from .look import doubted, own_numbers_of, row_of, unchanged
-from .looker import ITS_SHARE, WORTHWHILE, Looker
-from .no_follow_fs import NoFollowFs
+from ..domain.settings import CHECKPOINT_EXCLUDE
+from ..workspace import Glob
+from ..workspace.no_follow import LEFTOVER, OPEN_FILE, open_below
+from .entries import (
+    NO_CONTENT,
+    Folder,
+    Snapshot,
+    folder_key,
+    join_path,
+    stat_row,
+    untrusted_row,
+)
+from .no_follow_fs import NoFollowFs, attributes_of
 from .objects import LARGE, Batch, Objects
-from .snapshot import DIGEST, NOTHING, ROW, WHOLE, Folder, Snapshot, joined
+
+RACY_NS = 2_000_000_000
+"""The coarsest clock of a filesystem (FAT) ticks every two seconds."""
+MAX_DEPTH = 400
+"""Each level of folders is held open during the scan."""
+
+_GIT = ".git"
+_ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+_PSEUDO_FILESYSTEMS = frozenset(
+    {"proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs"}
+)
+_MOUNTS = Path("/proc/self/mountinfo")
 
 
 @dataclass(frozen=True)
 class CheckpointLimits:
-    """How much may be kept."""
+    """In bytes."""
 
     file: int = 2 * 1024**3
     total: int = 20 * 1024**3
     reserve: int = 512 * 1024**2
-    """Bytes that the disk keeps for others."""
+    """What the disk keeps free for others."""
 
 
-@dataclass(frozen=True, slots=True)
-class LargeFile:
-    """A large file, and its place in the folder that waits for its content."""
+class Exclusions:
+    """What a scan leaves out: environments, caches and the like, by a list that users can edit."""
 
+    def __init__(
+        self, patterns: Iterable[str] = CHECKPOINT_EXCLUDE, private: Iterable[Path] = ()
+    ) -> None:
+        self._patterns = tuple(patterns)
+        self._private = tuple(private)
+        self._names: set[str] = set()
+        self._globs: list[Glob] = []
+        for pattern in self._patterns:
+            plain = pattern.rstrip("/")
+            if not set("*?[]{}/\\") & set(plain):
+                self._names.add(plain)
+                continue
+            with suppress(ValueError):  # a broken pattern excludes nothing
+                self._globs.append(Glob(plain))
+
+    @property
+    def rules(self) -> str:
+        """Identifies the rules: other rules, another stored state."""
+        return repr((self._patterns, tuple(map(str, self._private))))
+
+    def places(self, root: Path) -> dict[str, str]:
+        """Why, for each path that is excluded because of where it is."""
+        found = {
+            path.relative_to(root).as_posix(): "where Cowork keeps its own records"
+            for path in self._private
+            if path != root and path.is_relative_to(root)
+        }
+        return found | dict.fromkeys(_pseudo_mounts(root), "not a real folder of files")
+
+    def why(self, path: str, name: str) -> str:
+        """Why this file or folder is excluded; empty if it is not."""
+        if name == _GIT:  # whatever the list says
+            return "git's own data is never touched"
+        if name in self._names or (self._globs and any(glob.matches(path) for glob in self._globs)):
+            return "excluded by checkpoint_exclude"
+        if name.startswith(".") and LEFTOVER.fullmatch(name):
+            return "a temporary file of ours"
+        return ""
+
+
+def inside_git(path: str) -> bool:
+    return _GIT in path.split("/")
+
+
+def _pseudo_mounts(root: Path) -> list[str]:
+    """Mount points of filesystems such as /proc below the root."""
+    try:
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) > 4 and after.split(" ")[0] in _PSEUDO_FILESYSTEMS:
+            point = Path(fields[4].replace("\\040", " "))
+            if point != root and point.is_relative_to(root):
+                found.append(point.relative_to(root).as_posix())
+    return found
+
+
+class _LargeFile(NamedTuple):
     size: int
     path: str
     folder: Folder
     at: int
-
-
-@dataclass
-class LargeFiles:
-    """Those that one scan has met."""
-
-    fs: NoFollowFs
-    objects: Objects
-    limits: CheckpointLimits
-    wanted: list[LargeFile] = field(default_factory=list)
-
-    def keep(self, believed: int) -> None:
-        """Keep what there is room for, now that it is known how much; times before this count."""
-        if not self.wanted:
-            return
-        limits, objects = self.limits, self.objects
-        room = min(limits.total - objects.used(), objects.free() - limits.reserve)
-        for wanted in sorted(self.wanted, key=lambda file: file.size):
-            why = ""
-            if wanted.size > limits.file:
-                why = f"larger than checkpoint_file_limit ({_size(limits.file)})"
-            elif wanted.size > room:
-                why = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
-            if why:
-                wanted.folder.not_kept[wanted.folder.names[wanted.at]] = why
-                continue
-            room -= self._keep_one(wanted, believed)
-
-    def _keep_one(self, wanted: LargeFile, believed: int) -> int:
-        folder, at = wanted.folder, wanted.at
-        try:
-            with self.fs.opened(wanted.path) as file:
-                facts = os.fstat(file)
-                digest, size = self.objects.add_file(file)
-                row = row_of(facts)
-                is_old = max(facts.st_mtime_ns, facts.st_ctime_ns) < believed
-                if not is_old or row_of(os.fstat(file)) != row:
-                    row = doubted(row)
-        except OSError as error:
-            folder.not_kept[folder.names[at]] = f"cannot be kept: {error.strerror}"
-            return 0
-        folder.rows = _with(folder.rows, at * ROW, row)
-        folder.digests = _with(folder.digests, at * DIGEST, digest)
-        return size
-
-
-def _with(whole: bytes, start: int, part: bytes) -> bytes:
-    return whole[:start] + part + whole[start + len(part) :]
-
-
-def _size(number: int) -> str:
-    return f"{number / 1024**3:.3g} GiB"
-
-
-YOUNG = 2_000_000_000
-"""Nanoseconds; the coarsest clock of a filesystem (FAT) ticks every two seconds."""
-DEEPEST = 400
-"""Folders within folders that are held open at once."""
-
-
-@dataclass(slots=True)
-class _Found:
-    """A folder that is being looked at, what was known of it, and where its contents go."""
-
-    folder: Folder
-    known: dict[str, tuple[bytes, bytes]]
-    attributes: dict[str, Attributes]
-    batch: Batch
+    """Its index in the folder, which has no content of it yet."""
 
 
 @dataclass
 class Scan:
-    """One look at the workspace."""
-
     fs: NoFollowFs
     objects: Objects
     exclusions: Exclusions
     limits: CheckpointLimits
     previous: Snapshot
-    looker: Looker
     folders: dict[str, Folder] = field(default_factory=dict)
-    _places: dict[str, str] = field(default_factory=dict)
-    _believed: int = 0
-    """Times before this are."""
-
-    def __post_init__(self) -> None:
-        self._large = LargeFiles(self.fs, self.objects, self.limits)
+    _large: list[_LargeFile] = field(default_factory=list)
 
     def run(self) -> Snapshot:
-        """Look, and keep what is new."""
-        self._believed = time.time_ns() - YOUNG
+        self._trusted_before = time.time_ns() - RACY_NS
         self._places = self.exclusions.places(self.fs.root)
-        self._ask_for_help()
-        try:
-            with self.objects.batch() as batch, self.fs.top() as top:
-                self._walk(os.dup(top), batch)
-        finally:
-            self.looker.forget()
-        self._large.keep(self._believed)
+        with self.objects.batch() as batch, self.fs.top() as top:
+            self._walk(os.dup(top), batch)
+        self._store_large_files()
         return Snapshot(self.folders)
 
+    def _is_trusted(self, facts: os.stat_result) -> bool:
+        return max(facts.st_mtime_ns, facts.st_ctime_ns) < self._trusted_before
+
     def _walk(self, top: int, batch: Batch) -> None:
-        """Depth first, through held folders, and without calls in calls."""
+        """Depth first through open folders, without recursion."""
         held: list[tuple[int, str, Iterator[str]]] = []
         try:
-            held.append((top, "", iter(self._enter(top, "", batch))))
+            held.append((top, "", iter(())))
+            held[-1] = (top, "", iter(self._enter(top, "", batch)))
             while held:
                 descriptor, path, names = held[-1]
                 name = next(names, None)
                 if name is None:
                     os.close(held.pop()[0])
                     continue
-                below = joined(path, name)
-                if self._is_told_same(below):
-                    continue
+                below = join_path(path, name)
                 opened = self._open(descriptor, name, below, len(held))
                 if opened is not None:
                     held.append((opened, below, iter(())))
@@ -165,160 +169,151 @@ class Scan:
                 os.close(descriptor)
 
     def _open(self, parent: int, name: str, path: str, depth: int) -> int | None:
-        if depth > DEEPEST:
-            self.folders[path] = _closed("nested too deeply")
+        if depth > MAX_DEPTH:
+            self.folders[path] = Folder.closed("nested too deeply")
             return None
         try:
             return open_below(parent, name)
         except PermissionError:
-            self.folders[path] = _closed("cannot be read")
+            self.folders[path] = Folder.closed("cannot be read")
         except OSError:  # gone, or something else by now; the next scan will see
-            parent_path = path.rpartition("/")[0]
-            self.folders[parent_path].own = None
+            self.folders[path.rpartition("/")[0]].own = None
         return None
 
     def _enter(self, descriptor: int, path: str, batch: Batch) -> list[str]:
-        """Look at one folder; gives the folders in it."""
-        own = os.fstat(descriptor)
-        before = self.previous.folders.get(path)
-        if before is not None and self._is_same(descriptor, path, own, before):
-            self.folders[path] = before
-        else:
-            self.folders[path] = self._listed(descriptor, path, own, before, batch)
-        return self.folders[path].folders
+        """Scan one folder; returns its subfolders."""
+        facts = os.fstat(descriptor)
+        folder = self.previous.folders.get(path)
+        if not folder or folder.own != folder_key(facts) or not folder.is_unchanged(descriptor):
+            folder = self._scan_folder(descriptor, path, facts, batch)
+        self.folders[path] = folder
+        return folder.folders
 
-    def _is_told_same(self, path: str) -> bool:
-        """Whether a folder without folders in it need not be opened: the looker has been there."""
-        before = self.previous.folders.get(path)
-        if before is None or before.folders or not self.looker.found_same(path):
-            return False
-        self.folders[path] = before
-        return True
-
-    def _is_same(self, descriptor: int, path: str, own: os.stat_result, before: Folder) -> bool:
-        if before.own != own_numbers_of(own):
-            return False
-        if self.looker.found_same(path):
-            return True
-        return unchanged(descriptor, before.names, before.mark)
-
-    def _ask_for_help(self) -> None:
-        """Let somebody else look at the last part of a large workspace meanwhile."""
-        known = self.previous.folders
-        total = sum(len(folder.names) for folder in known.values())
-        if total < WORTHWHILE:
-            return
-        asked: dict[str, Folder] = {}
-        room = int(total * ITS_SHARE)
-        for path in reversed(known):  # the last folder first
-            folder = known[path]
-            if room <= 0:
-                break
-            if folder.own is not None:
-                asked[path] = folder
-                room -= len(folder.names)
-        self.looker.ask(asked)
-
-    def _listed(
-        self,
-        descriptor: int,
-        path: str,
-        own: os.stat_result,
-        before: Folder | None,
-        batch: Batch,
+    def _scan_folder(
+        self, descriptor: int, path: str, facts: os.stat_result, batch: Batch
     ) -> Folder:
-        young = max(own.st_mtime_ns, own.st_ctime_ns) >= self._believed
-        folder = Folder(
-            None if young else own_numbers_of(own), stat.S_IMODE(own.st_mode), [], b"", b"", []
-        )
+        own = folder_key(facts) if self._is_trusted(facts) else None
+        folder = Folder(own, stat.S_IMODE(facts.st_mode), [], b"", b"", [])
         try:
-            others = self._sorted_out(descriptor, path, folder)
+            files = self._list(descriptor, path, folder)
         except PermissionError:
-            return _closed("cannot be read", folder.mode)
-        if path and self.exclusions.is_environment((*others, *folder.folders)):
-            return _closed("an environment, which can be recreated", folder.mode)
-        known, attributes = (before.known(), before.attributes) if before else ({}, {})
-        found = _Found(folder, known, attributes, batch)
+            return Folder.closed("cannot be read", folder.mode)
+        if path and not _ENVIRONMENT_MARKS.isdisjoint((*files, *folder.folders)):
+            return Folder.closed("an environment, which can be recreated", folder.mode)
+        before = self.previous.folders.get(path)
+        known = before.known() if before else {}
         rows, digests = bytearray(), bytearray()
-        for name, is_file in others.items():
+        for name, is_file in files.items():
+            previous = known.get(name)
             try:
-                kept = self._kept(descriptor, path, name, is_file, found)
-            except OSError:  # it vanished, or became something else, while we look
+                if is_file and previous is None:
+                    found = self._read(descriptor, path, name, folder, batch)
+                else:
+                    found = self._scan_file(descriptor, path, name, previous, folder, batch)
+            except OSError:  # it vanished, or became something else, meanwhile
                 folder.own = None
                 continue
-            if kept:
-                folder.names.append(name)
-                rows += kept[0]
-                digests += kept[1]
+            if found is None:
+                continue
+            if before and found is previous and name in before.attributes:
+                folder.attributes[name] = before.attributes[name]
+            folder.names.append(name)
+            rows += found[0]
+            digests += found[1]
         folder.rows, folder.digests = bytes(rows), bytes(digests)
         return folder
 
-    def _sorted_out(self, descriptor: int, path: str, found: Folder) -> dict[str, bool]:
-        """All that is no folder, and whether it is a file; the rest goes where it belongs."""
-        others = {}
+    def _list(self, descriptor: int, path: str, folder: Folder) -> dict[str, bool]:
+        """All that is not a folder, and whether it is a regular file; notes the rest."""
+        files = {}
         with os.scandir(descriptor) as listing:
             for entry in listing:
                 name = entry.name
-                below = joined(path, name)
+                below = join_path(path, name)
                 why = self._places.get(below) or self.exclusions.why(below, name)
                 if why:
-                    found.not_kept[name] = why
+                    folder.not_kept[name] = why
                 elif entry.is_dir(follow_symlinks=False):
-                    found.folders.append(name)
+                    folder.folders.append(name)
                 else:
-                    others[name] = entry.is_file(follow_symlinks=False)
-        return others
+                    files[name] = entry.is_file(follow_symlinks=False)
+        return files
 
-    def _kept(
-        self, descriptor: int, path: str, name: str, is_file: bool, found: _Found
+    def _scan_file(
+        self,
+        descriptor: int,
+        path: str,
+        name: str,
+        previous: tuple[bytes, bytes] | None,
+        folder: Folder,
+        batch: Batch,
     ) -> tuple[bytes, bytes] | None:
-        """Numbers and digest of one file or symlink; None if it is not there, or neither."""
-        before = found.known.get(name)
-        if is_file and before is None:
-            return self._read(descriptor, path, name, found)
+        """Row and digest of a file or symlink; None if it is neither."""
         facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         if stat.S_ISLNK(facts.st_mode):
-            found.folder.targets[name] = os.readlink(name, dir_fd=descriptor)
-            return row_of(facts), NOTHING
+            folder.targets[name] = os.readlink(name, dir_fd=descriptor)
+            return stat_row(facts), NO_CONTENT
         if not stat.S_ISREG(facts.st_mode):
-            found.folder.not_kept[name] = "a pipe, socket or device"
+            folder.not_kept[name] = "a pipe, socket or device"
             return None
-        if before and before[0] == row_of(facts) and before[1] != NOTHING:
-            if name in found.attributes:
-                found.folder.attributes[name] = found.attributes[name]
-            return before
-        return self._read(descriptor, path, name, found)
+        if previous and previous[0] == stat_row(facts) and previous[1] != NO_CONTENT:
+            return previous
+        return self._read(descriptor, path, name, folder, batch)
 
     def _read(
-        self, descriptor: int, path: str, name: str, found: _Found
+        self, descriptor: int, path: str, name: str, folder: Folder, batch: Batch
     ) -> tuple[bytes, bytes] | None:
         try:
             file = os.open(name, OPEN_FILE, dir_fd=descriptor)
         except PermissionError:
-            found.folder.not_kept[name] = "cannot be read"
-            return row_of(os.stat(name, dir_fd=descriptor, follow_symlinks=False)), NOTHING
+            folder.not_kept[name] = "cannot be read"
+            return stat_row(os.stat(name, dir_fd=descriptor, follow_symlinks=False)), NO_CONTENT
         try:
             facts = os.fstat(file)
             size = facts.st_size
             if not stat.S_ISREG(facts.st_mode):
                 return None  # it was swapped just now
-            row = row_of(facts)
-            attributes = attributes_of(file)
-            if attributes:
-                found.folder.attributes[name] = attributes
+            row = stat_row(facts)
+            if attributes := attributes_of(file):
+                folder.attributes[name] = attributes
             if size >= LARGE:
-                at = len(found.folder.names)
-                self._large.wanted.append(LargeFile(size, joined(path, name), found.folder, at))
-                return doubted(row), NOTHING
+                place = join_path(path, name)
+                self._large.append(_LargeFile(size, place, folder, len(folder.names)))
+                return untrusted_row(row), NO_CONTENT
             content = os.read(file, size + 1)
-            # A change from now on will show in the times, if those we have are not too young.
-            believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
-            if not believed or len(content) != size:
-                row = doubted(row)
-            return row, found.batch.add(content)
+            # A later change will show in the times, unless those we have are too recent.
+            if not self._is_trusted(facts) or len(content) != size:
+                row = untrusted_row(row)
+            return row, batch.add(content)
         finally:
             os.close(file)
 
+    def _store_large_files(self) -> None:
+        """The smallest first, as long as there is room, now that it is known how much."""
+        if not self._large:
+            return
+        limits, objects = self.limits, self.objects
+        room = min(limits.total - objects.used(), objects.free() - limits.reserve)
+        for large in sorted(self._large, key=lambda file: file.size):
+            why = ""
+            if large.size > limits.file:
+                why = f"larger than checkpoint_file_limit ({limits.file / 1024**3:.3g} GiB)"
+            elif large.size > room:
+                why = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
+            else:
+                try:
+                    room -= self._store_large_file(large)
+                except OSError as error:
+                    why = f"cannot be kept: {error.strerror}"
+            if why:
+                large.folder.not_kept[large.folder.names[large.at]] = why
 
-def _closed(why: str, mode: int = 0) -> Folder:
-    return Folder(None, mode, [], b"", b"", [], {}, {WHOLE: why})
+    def _store_large_file(self, large: _LargeFile) -> int:
+        with self.fs.opened(large.path) as file:
+            facts = os.fstat(file)
+            digest, size = self.objects.add_file(file)
+            row = stat_row(facts)
+            if not self._is_trusted(facts) or stat_row(os.fstat(file)) != row:
+                row = untrusted_row(row)
+        large.folder.put_content(large.at, row, digest)
+        return size

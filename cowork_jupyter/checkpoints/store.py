@@ -1,7 +1,15 @@
-"""The checkpoint store: contents, the last known state of each workspace, what tools changed.
+"""The checkpoint database: what tools changed, and which of them are not finished yet.
 
-Plain functions that block, meant for worker threads. Threads may share a store, and
-processes may share its folder.
+Blocking functions, meant for worker threads. Threads may share a store, and processes may
+share its folder.
+
+A checkpoint is written before its tool runs, so that none is lost. Until it is finished, it
+has a row in `unfinished`, in one of three phases. `paths`: the tool may change what it named,
+whose state before is stored. `scan`: it may change anything; every scan of the workspace,
+whoever makes it, adds what it finds different. `untold`: all is stored, only the record and
+the event are missing. Each row names the process that owns it, by a lock that ends with the
+process; then others finish it. The owner updates `alive` again and again: what was changed
+after the last time may be somebody else's doing.
 """
 
 from __future__ import annotations
@@ -9,33 +17,121 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
-from ..domain.errors import NotFound
-from ..domain.events import is_at, moved_path
-from .capture import Capture
-from .database import CheckpointDatabase
-from .entries import Change, FileEntry, changes_from_bytes, changes_to_bytes
-from .exclude import Exclusions
-from .looker import Looker
-from .no_follow_fs import NoFollowFs
+from ..domain.errors import NotFound, Unavailable
+from ..domain.moves import is_at, moved_path
+from ..store.connection import Database, create_private
+from ..store.owner import Owner
+from .entries import Change, changes_from_bytes, changes_to_bytes, merge_changes
 from .objects import Damaged, Objects
-from .scan import CheckpointLimits, Scan
-from .snapshot import Folder, Snapshot
-from .unfinished import Unfinished, UnfinishedNote, merged
+from .scan import CheckpointLimits
 
-SETTLE = 4 * 1024**2
-"""A write-ahead log larger than this is brought into the file at the end of a scan."""
+WAL_PAGES = 16_384
+Phase = Literal["paths", "scan", "untold"]
+NOBODY = ""
+"""The owner of what its process could not finish, and anybody may."""
+
+_TABLES = """
+CREATE TABLE packs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    content BLOB NOT NULL -- small contents, one behind the other
+);
+CREATE TABLE objects (
+    digest BLOB NOT NULL PRIMARY KEY,
+    size INTEGER NOT NULL,
+    pack INTEGER, -- NULL: a file of its own
+    start INTEGER NOT NULL,
+    seen INTEGER NOT NULL -- when it was last of use, in seconds
+) WITHOUT ROWID;
+CREATE INDEX objects_by_pack ON objects (pack) WHERE pack IS NULL;
+CREATE TABLE workspaces (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    root BLOB NOT NULL,
+    rules TEXT NOT NULL, -- what scans leave out: another list, another state
+    scanned INTEGER NOT NULL,
+    UNIQUE (root, rules)
+);
+CREATE TABLE folders (
+    workspace INTEGER NOT NULL REFERENCES workspaces(id) ON DELETE CASCADE,
+    path BLOB NOT NULL,
+    data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX folders_by_path ON folders (workspace, path);
+CREATE TABLE checkpoints (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    context_id TEXT NOT NULL,
+    job_id TEXT,
+    task_id TEXT,
+    root BLOB NOT NULL,
+    changes BLOB NOT NULL,
+    created INTEGER NOT NULL
+);
+CREATE INDEX checkpoints_by_context ON checkpoints (context_id);
+CREATE TABLE needs (
+    checkpoint INTEGER NOT NULL REFERENCES checkpoints(position) ON DELETE CASCADE,
+    digest BLOB NOT NULL REFERENCES objects(digest),
+    PRIMARY KEY (checkpoint, digest)
+) WITHOUT ROWID;
+CREATE INDEX needs_by_digest ON needs (digest);
+"""
+_UNFINISHED = """
+ALTER TABLE checkpoints ADD COLUMN doubted TEXT NOT NULL DEFAULT '[]'; -- paths
+CREATE TABLE unfinished (
+    id TEXT NOT NULL PRIMARY KEY REFERENCES checkpoints(id) ON DELETE CASCADE,
+    owner TEXT NOT NULL, -- whose process it is: when that is gone, others finish it
+    alive INTEGER NOT NULL, -- when that process last said so, in nanoseconds
+    phase TEXT NOT NULL,
+    workspace INTEGER, -- in the phase 'scan': whose state tells what changes
+    facts TEXT NOT NULL -- what will be said about it
+) WITHOUT ROWID;
+"""
+_MIGRATIONS = (_TABLES, _UNFINISHED)
+VERSION = len(_MIGRATIONS)
+
+
+class CheckpointDatabase(Database):
+    def __init__(self, path: Path) -> None:
+        create_private(path)  # here an `OSError`, not one of the errors about the record
+        super().__init__(path)
+        try:
+            # A first scan writes much: every few megabytes would be too often to wait for.
+            self._connection.execute(f"PRAGMA wal_autocheckpoint={WAL_PAGES}")
+            with self.transaction() as connection:
+                _migrate(connection, path)
+        except BaseException:
+            self.close()
+            raise
+
+    def truncate_log(self) -> None:
+        """Move the write-ahead log into the file, so that it does not take the space twice."""
+        with self.alone() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise Unavailable(
+            f"The checkpoints at {path} were written by a newer cowork_jupyter. "
+            "Upgrade with `pip install -U cowork-jupyter`.",
+            code="store_newer",
+            retryable=False,
+        )
+    for migration in _MIGRATIONS[version:]:
+        for statement in migration.split(";"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={VERSION}")
 
 
 @dataclass(frozen=True)
-class Stored:
-    """One checkpoint, as the store knows it."""
-
+class StoredCheckpoint:
     position: int
     id: str
     context_id: str
@@ -43,23 +139,36 @@ class Stored:
     task_id: str | None
     changes: list[Change]
     doubted: frozenset[str] = frozenset()
-    """Paths that others may have changed, because the tool was cut off."""
+    """Paths that others may have changed, because the tool was interrupted."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """What a dead process left unfinished."""
+
+    checkpoint: StoredCheckpoint
+    """In the phase `paths`, before and after of its changes are the same."""
+    alive: int
+    phase: Phase
+    workspace: int | None
+    facts: dict[str, Any]
 
 
 class CheckpointStore:
-    """One folder with all checkpoints."""
-
     def __init__(self, folder: Path, limits: CheckpointLimits | None = None) -> None:
-        self.folder = folder
         self.limits = limits or CheckpointLimits()
-        path = folder / "checkpoints.sqlite"
-        self.database = CheckpointDatabase(path)
+        self.database = CheckpointDatabase(folder / "checkpoints.sqlite")
         self.objects = Objects(folder, self.database)
-        self.unfinished = Unfinished(self.database, path)
+
+    @cached_property
+    def _owner(self) -> Owner:
+        """Created when first needed: readers leave no lock file."""
+        return Owner(self.database.path)
 
     def close(self) -> None:
-        """Let go of the files."""
-        self.unfinished.close()
+        """What is unfinished now is left to others."""
+        if "_owner" in self.__dict__:
+            self._owner.close()
         self.database.close()
 
     def record(
@@ -72,18 +181,20 @@ class CheckpointStore:
         task_id: str | None = None,
         *,
         doubted: Iterable[str] = (),
-        note: UnfinishedNote | None = None,
+        phase: Phase | None = None,
+        facts: dict[str, Any] | None = None,
+        workspace: int | None = None,
     ) -> None:
-        """Store what a tool changed, or change that; the contents must be kept already.
+        """Store a checkpoint, or update it; its contents must be stored already.
 
-        One that is only to be told any more gets a new place: after all that were stored before.
+        Without a phase it is finished. In the phase `untold` it moves to the end of the history.
         """
         values = (
             *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
             *(changes_to_bytes(changes), int(time.time()), json.dumps(sorted(doubted))),
         )
         with self.database.transaction() as connection:
-            if note and note.phase == "untold":
+            if phase == "untold":
                 connection.execute("DELETE FROM checkpoints WHERE id=?", (checkpoint_id,))
             position = connection.execute(
                 "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes, created,"
@@ -91,22 +202,24 @@ class CheckpointStore:
                 " changes=excluded.changes RETURNING position",
                 values,
             ).fetchone()[0]
-            _hold(connection, position, changes)
-            if note:
-                self.unfinished.note(connection, checkpoint_id, note)
+            _hold_contents(connection, position, changes)
+            if phase:
+                mark = (checkpoint_id, self._owner.name, time.time_ns(), phase, workspace)
+                sql = "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?, ?)"
+                connection.execute(sql, (*mark, json.dumps(facts)))
 
-    def add(
+    def add_changes(
         self, connection: sqlite3.Connection, checkpoint_id: str, found: Iterable[Change]
     ) -> None:
-        """What a scan found different, added to what an open checkpoint knows so far."""
+        """Add what a scan found different to an unfinished checkpoint."""
         known = self.checkpoint(checkpoint_id)
-        changes = merged((*known.changes, *found))
+        changes = merge_changes((*known.changes, *found))
         values = (changes_to_bytes(changes), known.position)
         connection.execute("UPDATE checkpoints SET changes=? WHERE position=?", values)
-        _hold(connection, known.position, changes)
+        _hold_contents(connection, known.position, changes)
 
     def move_file(self, root: Path, old: str, new: str) -> None:
-        """A file, or a folder, has another path: its changes are those of that path."""
+        """A file or folder was renamed: its changes are those of the new path."""
         with self.database.transaction() as connection:
             for checkpoint in self._select("root=?", os.fsencode(root)):
                 if any(is_at(change.path, old) for change in checkpoint.changes):
@@ -120,13 +233,8 @@ class CheckpointStore:
                         (changes_to_bytes(changes), json.dumps(doubted), checkpoint.position),
                     )
 
-    def drop(self, checkpoint_id: str) -> None:
-        """Forget a checkpoint, if there is one of this name."""
-        with self.database.transaction() as connection:
-            connection.execute("DELETE FROM checkpoints WHERE id=?", (checkpoint_id,))
-
-    def checkpoint(self, checkpoint_id: str) -> Stored:
-        """One checkpoint, finished or not."""
+    def checkpoint(self, checkpoint_id: str) -> StoredCheckpoint:
+        """Finished or not."""
         for found in self._select("id=?", checkpoint_id):
             return found
         raise NotFound(
@@ -134,32 +242,102 @@ class CheckpointStore:
             details={"id": checkpoint_id},
         )
 
-    def checkpoints(self, root: Path, since: int = 0) -> list[Stored]:
+    def checkpoints(self, root: Path, since: int = 0) -> list[StoredCheckpoint]:
         """All finished checkpoints of a workspace from a position on, oldest first."""
         finished = "id NOT IN (SELECT id FROM unfinished WHERE phase<>'untold')"
         return self._select(f"root=? AND position>=? AND {finished}", os.fsencode(root), since)
 
+    def _select(self, where: str, *values: object) -> list[StoredCheckpoint]:
+        sql = f"SELECT {_COLUMNS} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608
+        with self.database.reading() as connection:
+            return [_stored(row) for row in connection.execute(sql, values)]
+
     def has_job(self, job_id: str) -> bool:
-        """Whether there is a checkpoint of this job."""
+        """Whether the job has a checkpoint."""
         with self.database.reading() as connection:
             sql = "SELECT 1 FROM checkpoints WHERE job_id=?"
             return connection.execute(sql, (job_id,)).fetchone() is not None
 
-    def _select(self, where: str, *values: object) -> list[Stored]:
-        columns = "position, id, context_id, job_id, task_id, changes, doubted"
-        sql = f"SELECT {columns} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608
-        with self.database.reading() as connection:
-            rows = connection.execute(sql, values).fetchall()
-        return [_stored(*row) for row in rows]
+    def drop(self, checkpoint_id: str) -> None:
+        self._execute("DELETE FROM checkpoints WHERE id=?", checkpoint_id)
 
     def forget_context(self, context_id: str) -> None:
-        """Drop the checkpoints of a conversation; contents go when nobody needs them."""
+        """Drop the checkpoints of a conversation; a sweep removes their contents."""
+        self._execute("DELETE FROM checkpoints WHERE context_id=?", context_id)
+
+    def say_alive(self, checkpoint_id: str) -> None:
+        self._execute("UPDATE unfinished SET alive=? WHERE id=?", time.time_ns(), checkpoint_id)
+
+    def mark_finished(self, checkpoint_id: str) -> None:
+        self._execute("DELETE FROM unfinished WHERE id=?", checkpoint_id)
+
+    def release(self, checkpoint_id: str) -> None:
+        """We could not finish it: whoever can may do it later."""
+        self._execute("UPDATE unfinished SET owner=? WHERE id=?", NOBODY, checkpoint_id)
+
+    def _execute(self, sql: str, *values: object) -> None:
         with self.database.transaction() as connection:
-            connection.execute("DELETE FROM checkpoints WHERE context_id=?", (context_id,))
+            connection.execute(sql, values)
+
+    def waiting_for_scan(self, workspace: int) -> list[str]:
+        """The unfinished checkpoints to which scans of a workspace add what they find."""
+        with self.database.reading() as connection:
+            sql = "SELECT id FROM unfinished WHERE phase='scan' AND workspace=?"
+            return [row[0] for row in connection.execute(sql, (workspace,))]
+
+    def claim_unfinished(self, root: Path) -> list[Unfinished]:
+        """Take over what dead processes left in a workspace, oldest first."""
+        with self.database.reading() as connection:
+            if not self._dead_owners(connection):
+                return []  # as nearly always
+        sql = (
+            f"SELECT {_COLUMNS}, alive, phase, workspace, facts"  # noqa: S608
+            " FROM unfinished JOIN checkpoints USING (id) WHERE root=? AND owner=?"
+            " ORDER BY position"
+        )
+        with self.database.transaction() as connection:
+            # Asked again, because others may have claimed something just now.
+            rows = [
+                row
+                for owner in self._dead_owners(connection)
+                for row in connection.execute(sql, (os.fsencode(root), owner))
+            ]
+            connection.executemany(
+                "UPDATE unfinished SET owner=? WHERE id=?",
+                [(self._owner.name, row["id"]) for row in rows],
+            )
+        self._owner.sweep()
+        return [
+            Unfinished(
+                *(_stored(row), row["alive"], row["phase"], row["workspace"]),
+                json.loads(row["facts"]),
+            )
+            for row in rows
+        ]
+
+    def _dead_owners(self, connection: sqlite3.Connection) -> list[str]:
+        # We know that we live ourselves, also where files cannot be locked.
+        owners = [row[0] for row in connection.execute("SELECT DISTINCT owner FROM unfinished")]
+        return [
+            owner
+            for owner in owners
+            if owner != self._owner.name and not self._owner.is_alive(owner)
+        ]
 
 
-def _hold(connection: sqlite3.Connection, position: int, changes: Iterable[Change]) -> None:
-    """See to it that the contents of a checkpoint stay."""
+_COLUMNS = "position, id, context_id, job_id, task_id, changes, doubted"
+
+
+def _stored(row: sqlite3.Row) -> StoredCheckpoint:
+    position, checkpoint_id, context_id, job_id, task_id, changes, doubted = row[:7]
+    place = (position, checkpoint_id, context_id, job_id, task_id)
+    return StoredCheckpoint(*place, changes_from_bytes(changes), frozenset(json.loads(doubted)))
+
+
+def _hold_contents(
+    connection: sqlite3.Connection, position: int, changes: Iterable[Change]
+) -> None:
+    """Protect the contents of a checkpoint from sweeps."""
     needed = {
         entry.digest
         for change in changes
@@ -173,139 +351,3 @@ def _hold(connection: sqlite3.Connection, position: int, changes: Iterable[Chang
         )
     except sqlite3.IntegrityError as error:
         raise Damaged("A file content of this checkpoint is missing from the store.") from error
-
-
-def _stored(
-    position: int,
-    checkpoint_id: str,
-    context_id: str,
-    job_id: str | None,
-    task_id: str | None,
-    changes: bytes,
-    doubted: str,
-) -> Stored:
-    place = (position, checkpoint_id, context_id, job_id, task_id)
-    return Stored(*place, changes_from_bytes(changes), frozenset(json.loads(doubted)))
-
-
-class WorkspaceState:
-    """One workspace in the store: what it looked like when it was last looked at."""
-
-    def __init__(self, store: CheckpointStore, root: Path, exclusions: Exclusions) -> None:
-        self.store = store
-        self.fs = NoFollowFs(root)
-        self._exclusions = exclusions
-        self._lock = threading.Lock()
-        self._last: Snapshot | None = None
-        self._id = 0
-        self._capture = Capture(self.fs, store.objects, store.limits)
-        self._looker = Looker(str(self.fs.root))
-
-    @property
-    def root(self) -> Path:
-        return self.fs.root
-
-    @property
-    def number(self) -> int:
-        """By which the store knows its state; 0 before that was first asked for."""
-        return self._id
-
-    def close(self) -> None:
-        """Let go of the store, and of whoever helps to look. A scan that still runs fails."""
-        self.store.close()
-        with self._lock:
-            self._looker.close()
-
-    def scan(self, *, afresh: bool = False) -> Snapshot:
-        """Look at the whole workspace, keep what is new, and remember the state.
-
-        `afresh` begins with the state that is stored, which another process may have changed.
-        """
-        with self._lock:
-            before = self._load() if afresh or self._last is None else self._last
-            scan = Scan(
-                *(self.fs, self.store.objects, self._exclusions, self.store.limits, before),
-                looker=self._looker,
-            )
-            after = scan.run()
-            self._save(before, after)
-            self._last = after
-            return after
-
-    def capture(self, paths: Iterable[str]) -> dict[str, FileEntry | None]:
-        """Keep what is at these paths."""
-        return self._capture.entries(paths, self._last)
-
-    def keep(self, content: bytes, like: FileEntry | None) -> FileEntry:
-        """Keep what a file would hold if the document open in a browser were saved now."""
-        with self.store.objects.batch() as batch:
-            digest = batch.add(content)
-        mode, attributes = (like.mode, like.attributes) if like else (0o644, ())
-        return FileEntry("file", mode, len(content), 0, digest, attributes=attributes)
-
-    def _load(self) -> Snapshot:
-        root, rules = os.fsencode(self.root), self._exclusions.rules
-        with self.store.database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO workspaces (root, rules, scanned) VALUES (?, ?, ?)"
-                " ON CONFLICT(root, rules) DO UPDATE SET scanned=excluded.scanned",
-                (root, rules, int(time.time())),
-            )
-            sql = "SELECT id FROM workspaces WHERE root=? AND rules=?"
-            self._id = connection.execute(sql, (root, rules)).fetchone()[0]
-            sql = "SELECT path, data FROM folders WHERE workspace=?"
-            rows = connection.execute(sql, (self._id,)).fetchall()
-        return Snapshot({os.fsdecode(path): Folder.from_bytes(data) for path, data in rows})
-
-    def _save(self, before: Snapshot, after: Snapshot) -> None:
-        """Store what is different; contents that the state no longer has are of use till now."""
-        gone = before.folders.keys() - after.folders.keys()
-        new = {
-            path: folder
-            for path, folder in after.folders.items()
-            if before.folders.get(path) is not folder
-        }
-        if not gone and not new:
-            return
-        replaced = [before.folders[path] for path in (*gone, *new) if path in before.folders]
-        remaining = {d for folder in replaced for d in folder.contents()}
-        remaining -= {d for folder in new.values() for d in folder.contents()}
-        now = int(time.time())
-        with self.store.database.transaction() as connection:
-            self._tell_unfinished(connection, new, gone)
-            connection.executemany(
-                "UPDATE objects SET seen=? WHERE digest=?", [(now, digest) for digest in remaining]
-            )
-            connection.executemany(
-                "DELETE FROM folders WHERE workspace=? AND path=?",
-                [(self._id, os.fsencode(path)) for path in gone],
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO folders (workspace, path, data) VALUES (?, ?, ?)",
-                ((self._id, os.fsencode(path), folder.to_bytes()) for path, folder in new.items()),
-            )
-            connection.execute("UPDATE workspaces SET scanned=? WHERE id=?", (now, self._id))
-        if sum(len(folder.digests) for folder in new.values()) * 4 > SETTLE:
-            self.store.database.settle()
-
-    def _tell_unfinished(
-        self, connection: sqlite3.Connection, new: dict[str, Folder], gone: Iterable[str]
-    ) -> None:
-        """What differs from the stored state is what tools that run, or were cut off, changed."""
-        waiting = self.store.unfinished.scanning(self._id)
-        if not waiting:
-            return
-        stored = Snapshot(self._stored((*new, *gone)))
-        found = stored.changes_until(Snapshot(new))
-        for checkpoint_id in waiting:
-            self.store.add(connection, checkpoint_id, found)
-
-    def _stored(self, paths: Iterable[str]) -> dict[str, Folder]:
-        found = {}
-        sql = "SELECT data FROM folders WHERE workspace=? AND path=?"
-        with self.store.database.reading() as connection:
-            for path in paths:
-                row = connection.execute(sql, (self._id, os.fsencode(path))).fetchone()
-                if row:
-                    found[path] = Folder.from_bytes(row[0])
-        return found

@@ -1,11 +1,11 @@
-"""What the user can do with checkpoints: look at what changed, and take it back."""
+"""Diffs and rollbacks, as users ask for them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -18,66 +18,86 @@ from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
 from ..store.errors import explained
-from .documents import DocumentChanged, OpenDocuments
 from .entries import Change, FileEntry
-from .merge import CellConflict
-from .restore import carry_out
 from .rollback import (
     RollbackChoice,
     RollbackPlan,
     Scope,
     SkippedPath,
-    between,
-    composed,
-    planned,
-    selected,
+    carry_out,
+    changes_of,
+    plan_rollback,
+    select_checkpoints,
 )
-from .store import Stored, WorkspaceState
-from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
+from .store import StoredCheckpoint
+from .views import CheckpointDiff, DocumentChanged, RollbackResult, Skipped, SkippedCell
+from .workspace_state import WorkspaceState
 from .writer import CheckpointJournal, CheckpointWriter, Origin
 
 MAX_SHOWN = 200
 """Files that one diff shows."""
-ATTEMPTS = 5
-"""How often a document is planned anew that changes while it is to go back."""
+MAX_NAMED = 10
+"""Files that a sentence names."""
+MAX_ATTEMPTS = 5
+"""To roll back a document that changes meanwhile."""
 BUSY = "its tab shows something else now; save or reload it, then roll back again"
 OPEN_ELSEWHERE = "another program has it open; close it there first"
 KERNELS = (
     "Variables in running kernels are not restored: restart the kernel and run the notebook "
     "up to the point you want."
 )
-PlanAnew = Callable[[str], Awaitable[None]]
 
 
-@dataclass(frozen=True)
-class _Order:
-    """What is to be taken back."""
+@dataclass
+class _Rollback:
+    """A rollback that is being carried out."""
 
-    chosen: list[Stored]
-    history: list[Stored]
+    chosen: list[StoredCheckpoint]
+    history: list[StoredCheckpoint]
     """Every checkpoint of the workspace since the first chosen one."""
-    wanted: RollbackChoice
+    choice: RollbackChoice
+    plan: RollbackPlan
+
+    def reverted_jobs(self) -> tuple[str, ...]:
+        """Those of the chosen checkpoints, and of later ones of the same files."""
+        changed = {change.path for change in self.plan.changes}
+        later = set(self.plan.also_later)
+        chosen = {checkpoint.id for checkpoint in self.chosen}
+        jobs = (
+            checkpoint.job_id
+            for checkpoint in self.history
+            if any(
+                change.path in (changed if checkpoint.id in chosen else later)
+                for change in checkpoint.changes
+            )
+        )
+        return tuple(dict.fromkeys(job_id for job_id in jobs if job_id))
 
 
 class Undo:
-    """Diffs and rollbacks."""
-
-    def __init__(self, writer: CheckpointWriter, documents: OpenDocuments) -> None:
+    def __init__(self, writer: CheckpointWriter) -> None:
         self._writer = writer
         self._lazy_store = writer.lazy_store
-        self._documents = documents
+        self._documents = writer.documents
 
     async def diff(
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
-        """What a checkpoint changed, or its step, its job, or all up to another checkpoint."""
-        card = self._card(self._writer.journal.store.checkpoint(checkpoint_id))
+        """What the checkpoints of a scope changed, or all up to another checkpoint."""
+        card_jobs = self._card_jobs(self._writer.journal.store.checkpoint(checkpoint_id))
 
         def compare(state: WorkspaceState) -> CheckpointDiff:
-            changes = _changes(state, checkpoint_id, scope, until, card)
-            first_changes = changes[:MAX_SHOWN]
+            first = state.store.checkpoint(checkpoint_id)
+            history = state.store.checkpoints(state.root)
+            if until is None:
+                chosen = select_checkpoints(history, first, scope, card_jobs)
+            else:
+                low, high = sorted((first.position, state.store.checkpoint(until).position))
+                chosen = [each for each in history if low < each.position <= high]
+            changes = changes_of(chosen)
             items = [
-                self._writer.compare(change, self._lazy_store.read) for change in first_changes
+                self._writer.compare(change, self._lazy_store.read)
+                for change in changes[:MAX_SHOWN]
             ]
             for item in items:
                 item.path = without_surrogates(item.path)
@@ -85,12 +105,12 @@ class Undo:
                 items=items,
                 added=sum(item.added or 0 for item in items),
                 removed=sum(item.removed or 0 for item in items),
-                left_out=len(changes) - len(first_changes),
+                left_out=len(changes) - len(items),
             )
 
-        return await self._lazy_store.ask(compare)
+        return await self._lazy_store.run(compare)
 
-    def _card(self, record: CheckpointRecord) -> frozenset[str]:
+    def _card_jobs(self, record: CheckpointRecord) -> frozenset[str]:
         """The jobs on the card that shows the checkpoint's job."""
         store = self._writer.journal.store
         if record.job_id is None:
@@ -108,52 +128,44 @@ class Undo:
         preview: str | None = None,
         dry_run: bool = False,
     ) -> RollbackResult:
-        """Put things back as they were before, where nothing of the user's is lost by it.
+        """Restore what was there before, where no work of the user is lost by it.
 
-        `preview` is what a dry run has answered: if something else would happen by now,
-        nothing does, and the refusal has the new preview.
+        `preview` is from the result of a dry run: if something else would happen by now, nothing
+        does, and the `Conflict` has the new preview.
         """
         began = time.monotonic()
         record = self._writer.journal.store.checkpoint(checkpoint_id)
         self._refuse_while_busy(record.context_id)
-        wanted = RollbackChoice(
+        choice = RollbackChoice(
             None if paths is None else {_plain(path) for path in paths},
             {_plain(path) for path in overwrite},
             {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
         )
-        card = self._card(record)
-        selection = await self._lazy_store.ask(
-            lambda state: _selected(state, checkpoint_id, scope, card)
-        )
-        order = _Order(*selection, wanted)
-        plan = await self._planned(order)
+        rollback = await self._begin(record, scope, choice)
+        plan = rollback.plan
         _check_preview(plan, preview)
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
-        label = f"Rolled back: {record.data.get('label') or checkpoint_id}"
         earlier = tuple(record.data.get("reverts", ()))
-        jobs = earlier or _taken_back(order, plan)
-        is_undo = bool(earlier) and not record.data.get("is_undo")
-        origin = Origin(record.context_id, label=label, reverts=jobs, is_undo=is_undo)
-        # Written down before the first file is touched, so that it can be undone even halfway.
+        origin = Origin(
+            record.context_id,
+            label=f"Rolled back: {record.data.get('label') or checkpoint_id}",
+            reverts=earlier or rollback.reverted_jobs(),
+            is_undo=bool(earlier) and not record.data.get("is_undo"),
+        )
+        # Written before the first file is touched, so that it can be undone even halfway.
         with explained(self._lazy_store.folder):
             made = await self._writer.store(origin, plan.changes, new_id("cp"))
-
-        async def plan_anew(path: str) -> None:
-            only = replace(order.wanted, paths={without_surrogates(path)})
-            plan.adopt(path, await self._planned(replace(order, wanted=only)))
-            await self._writer.store(origin, plan.changes, made)
-
         paths_now = [change.path for change in plan.changes]
-        done = {path for path in paths_now if await self._in_document(path, plan, plan_anew)}
+        done = {path for path in paths_now if await self._in_document(path, rollback, origin, made)}
         on_disk = [change for change in plan.changes if change.path not in done]
-        await self._lazy_store.ask(lambda state: carry_out(state, on_disk, plan))
+        await self._lazy_store.run(lambda state: carry_out(state, on_disk, plan))
         await self._writer.record(origin, plan.changes, checkpoint_id=made)
         result = _result(plan, made, dry_run)
         numbers = (len(result.restored), len(result.removed), len(result.skipped))
         spent = time.monotonic() - began
         self._writer.observe(RolledBack(made, checkpoint_id, *numbers, spent))
-        note_on_cards(self._writer.journal, jobs, result, is_undo=is_undo)
+        _note_on_cards(self._writer.journal, origin, result)
         return result
 
     def _refuse_while_busy(self, context_id: str) -> None:
@@ -165,45 +177,67 @@ class Undo:
                 details={"job_id": running.id},
             )
 
-    async def _planned(self, order: _Order) -> RollbackPlan:
+    async def _begin(
+        self, record: CheckpointRecord, scope: Scope, choice: RollbackChoice
+    ) -> _Rollback:
+        card_jobs = self._card_jobs(record)
+
+        def select(state: WorkspaceState) -> tuple[list[StoredCheckpoint], list[StoredCheckpoint]]:
+            first = state.store.checkpoint(record.id)
+            history = state.store.checkpoints(state.root)
+            chosen = select_checkpoints(history, first, scope, card_jobs)
+            start = min((checkpoint.position for checkpoint in chosen), default=first.position)
+            return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
+
+        selection = await self._lazy_store.run(select)
+        return _Rollback(*selection, choice, await self._plan(*selection, choice))
+
+    async def _plan(
+        self,
+        chosen: list[StoredCheckpoint],
+        history: list[StoredCheckpoint],
+        choice: RollbackChoice,
+    ) -> RollbackPlan:
         documents: dict[str, bytes | None] = {}
-        for path in {change.path for checkpoint in order.chosen for change in checkpoint.changes}:
+        for path in {change.path for checkpoint in chosen for change in checkpoint.changes}:
             if self._documents.is_open(path):
                 documents[path] = await self._documents.read_unsaved(path)
-        plan = await self._lazy_store.ask(
-            lambda state: planned(state, order.chosen, order.history, order.wanted, documents)
+        plan = await self._lazy_store.run(
+            lambda state: plan_rollback(state, chosen, history, choice, documents)
         )
-        await self._leave_open(plan, order.wanted.overwrite)
-        return plan
-
-    async def _leave_open(self, plan: RollbackPlan, overwrite: Collection[str]) -> None:
-        """What another program has open is written only if the user says so."""
+        # What another program has open is written only if the user says so.
         for change in list(plan.changes):
-            chosen = without_surrogates(change.path) in overwrite
-            if not chosen and await self._documents.is_open_elsewhere(change.path):
+            is_chosen = without_surrogates(change.path) in choice.overwrite
+            if not is_chosen and await self._documents.is_open_elsewhere(change.path):
                 cells = next(
                     (entry.cells for entry in plan.skipped if entry.path == change.path), ()
                 )
                 skipped = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
                 plan.adopt(change.path, RollbackPlan(skipped=[skipped]))
+        return plan
 
-    async def _in_document(self, path: str, plan: RollbackPlan, plan_anew: PlanAnew) -> bool:
+    async def _in_document(
+        self, path: str, rollback: _Rollback, origin: Origin, checkpoint_id: str
+    ) -> bool:
         """Change a document where it is open; False if it is not.
 
-        Typing may come in between: then it is told anew what goes back, and nothing is lost.
+        If the user types meanwhile, the path is planned again, so that nothing is lost.
         """
-        for _ in range(ATTEMPTS):
+        plan = rollback.plan
+        for _ in range(MAX_ATTEMPTS):
             change = plan.change_of(path)
             if change is None:
                 return True
             try:
-                return await self._written(change)
+                return await self._write_document(change)
             except DocumentChanged:
-                await plan_anew(path)
+                only = replace(rollback.choice, paths={without_surrogates(path)})
+                plan.adopt(path, await self._plan(rollback.chosen, rollback.history, only))
+                await self._writer.store(origin, plan.changes, checkpoint_id)
         plan.adopt(path, RollbackPlan(skipped=[SkippedPath(path, BUSY)]))
         return True
 
-    async def _written(self, change: Change) -> bool:
+    async def _write_document(self, change: Change) -> bool:
         content = await self._content(change.after)
         if content is None:
             return False
@@ -213,139 +247,101 @@ class Undo:
         if entry is None or entry.digest is None:
             return None
         digest = entry.digest
-        return await self._lazy_store.ask(lambda state: state.store.objects.read(digest))
+        return await self._lazy_store.run(lambda state: state.store.objects.read(digest))
 
 
 def _plain(path: str) -> str:
-    """A path as we write it, however the user does."""
     return path.removeprefix("./").rstrip("/")
-
-
-def _selected(
-    state: WorkspaceState, checkpoint_id: str, scope: Scope, card: Collection[str]
-) -> tuple[list[Stored], list[Stored]]:
-    """The checkpoints to take back, and every checkpoint of the workspace since the first."""
-    first = state.store.checkpoint(checkpoint_id)
-    history = state.store.checkpoints(state.root)
-    chosen = selected(history, first, scope, card)
-    start = min((checkpoint.position for checkpoint in chosen), default=first.position)
-    return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
-
-
-def _changes(
-    state: WorkspaceState,
-    checkpoint_id: str,
-    scope: Scope,
-    until: str | None,
-    card: Collection[str],
-) -> list[Change]:
-    first = state.store.checkpoint(checkpoint_id)
-    history = state.store.checkpoints(state.root)
-    if until is not None:
-        return composed(between(history, first, state.store.checkpoint(until)))
-    return composed(selected(history, first, scope, card))
-
-
-def _taken_back(order: _Order, plan: RollbackPlan) -> tuple[str, ...]:
-    """The jobs whose changes go: of the chosen checkpoints, and later ones of the same files."""
-    changed, later = {change.path for change in plan.changes}, set(plan.also_later)
-    chosen = {checkpoint.id for checkpoint in order.chosen}
-    concerned = (
-        checkpoint.job_id
-        for checkpoint in order.history
-        if any(
-            each.path in (changed if checkpoint.id in chosen else later)
-            for each in checkpoint.changes
-        )
-    )
-    return tuple(dict.fromkeys(job_id for job_id in concerned if job_id))
 
 
 def _check_preview(plan: RollbackPlan, preview: str | None) -> None:
     if preview is None or preview == _preview(plan):
         return
-    anew = _result(plan, None, dry_run=True)
+    now = _result(plan, None, dry_run=True)
     raise Conflict(
         "Something has changed since the preview. Nothing was rolled back: check the new "
         "preview, then roll back.",
         code="preview_changed",
-        details={"preview": anew.model_dump(mode="json")},
+        details={"preview": now.model_dump(mode="json")},
     )
 
 
 def _preview(plan: RollbackPlan) -> str:
-    """What a plan does, told apart from what it leaves alone: running or editing other cells of
-    a notebook makes no difference.
+    """A hash of what a plan does. Running or editing cells that it leaves alone does not change
+    it.
     """
-    effects = [
-        (
-            change.path,
-            plan.merges[change.path].cells if change.path in plan.merges else _kind(change.after),
-        )
-        for change in plan.changes
-    ]
+    effects: list[tuple[str, object]] = []
+    for change in plan.changes:
+        if merge := plan.merges.get(change.path):
+            effects.append((change.path, merge.cells))
+        elif after := change.after:
+            digest = (after.digest or b"").hex()
+            effects.append((change.path, [after.kind, after.target or "", digest]))
+        else:
+            effects.append((change.path, []))
     skipped = [
         (entry.path, entry.why, [asdict(cell) for cell in entry.cells]) for entry in plan.skipped
     ]
     return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()
 
 
-def _kind(entry: FileEntry | None) -> list[str]:
-    return [] if entry is None else [entry.kind, entry.target or "", (entry.digest or b"").hex()]
-
-
-def _skipped_cell(cell: CellConflict) -> SkippedCell:
-    return SkippedCell(
-        cell_id=without_surrogates(cell.cell_id),
-        number=cell.number,
-        before=None if cell.before is None else without_surrogates(cell.before),
-        now=None if cell.now is None else without_surrogates(cell.now),
-    )
-
-
 def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResult:
-    notes = [KERNELS] if plan.changes else []
-    if plan.also_later:
-        paths = ", ".join(without_surrogates(path) for path in plan.also_later[:10])
-        notes.insert(
-            0, f"Later steps had changed these too; those changes are undone as well: {paths}."
-        )
-    if plan.parted:
-        paths = ", ".join(without_surrogates(path) for path in plan.parted[:10])
-        notes.insert(
-            0, f"These have other names (hard links), which keep the current content: {paths}."
-        )
-    by_cell = [path for path, merge in sorted(plan.merges.items()) if merge.others_stay]
-    if by_cell:
-        paths = ", ".join(without_surrogates(path) for path in by_cell[:10])
-        notes.insert(0, f"Cells that only you changed stay as they are: {paths}.")
+    merged = [path for path, merge in sorted(plan.merges.items()) if merge.others_stay]
+    notes = [
+        _sentence("Cells that only you changed stay as they are", merged),
+        _sentence(
+            "These have other names (hard links), which keep the current content", plan.parted
+        ),
+        _sentence(
+            "Later steps had changed these too; those changes are undone as well", plan.also_later
+        ),
+        KERNELS if plan.changes else "",
+    ]
     return RollbackResult(
         restored=[without_surrogates(path) for path in plan.restored],
         removed=[without_surrogates(path) for path in plan.removed],
-        skipped=[
-            Skipped(
-                path=without_surrogates(entry.path),
-                why=entry.why,
-                can_overwrite=entry.can_overwrite,
-                cells=[_skipped_cell(cell) for cell in entry.cells],
-            )
-            for entry in plan.skipped
-        ],
+        skipped=[_skipped(entry) for entry in plan.skipped],
         checkpoint_id=made,
         dry_run=dry_run,
-        notes=notes,
+        notes=[note for note in notes if note],
         preview=_preview(plan),
     )
 
 
-MAX_NAMED = 10
+def _sentence(text: str, paths: list[str], *, count_more: bool = False) -> str:
+    """Empty without paths."""
+    if not paths:
+        return ""
+    more = len(paths) - MAX_NAMED
+    named = ", ".join(without_surrogates(path) for path in paths[:MAX_NAMED])
+    return f"{text}: {named}{f' and {more} more' if count_more and more > 0 else ''}."
 
 
-def note_on_cards(
-    journal: CheckpointJournal, job_ids: Iterable[str], result: RollbackResult, *, is_undo: bool
-) -> None:
-    """Store it once for each card, as a message of its newest job that is concerned."""
-    jobs, text = _newest_by_card(journal, job_ids), _text(result, is_undo)
+def _skipped(entry: SkippedPath) -> Skipped:
+    cells = [
+        SkippedCell(
+            cell_id=without_surrogates(cell.cell_id),
+            number=cell.number,
+            before=None if cell.before is None else without_surrogates(cell.before),
+            now=None if cell.now is None else without_surrogates(cell.now),
+        )
+        for cell in entry.cells
+    ]
+    path = without_surrogates(entry.path)
+    return Skipped(path=path, why=entry.why, can_overwrite=entry.can_overwrite, cells=cells)
+
+
+def _note_on_cards(journal: CheckpointJournal, origin: Origin, result: RollbackResult) -> None:
+    """Add a message to each card, in its newest job that was reverted."""
+    skipped = [entry.path for entry in result.skipped]
+    parts = [
+        "The rollback is undone." if origin.is_undo else "Rolled back.",
+        _sentence("Brought back", result.restored, count_more=True),
+        _sentence("Removed", result.removed, count_more=True),
+        _sentence("Left as they are", skipped, count_more=True),
+    ]
+    text = " ".join(part for part in parts if part)
+    jobs = _newest_by_card(journal, origin.reverts)
     with journal.transaction() as tx:
         for job in jobs:
             note = Message(
@@ -366,20 +362,3 @@ def _newest_by_card(journal: CheckpointJournal, job_ids: Iterable[str]) -> Itera
             job = journal.store.job(job_id)
             jobs[job.card_id] = job
     return jobs.values()
-
-
-def _text(result: RollbackResult, is_undo: bool) -> str:
-    skipped = [entry.path for entry in result.skipped]
-    parts = [
-        "The rollback is undone." if is_undo else "Rolled back.",
-        _listed("Brought back", result.restored),
-        _listed("Removed", result.removed),
-        _listed("Left as they are", skipped),
-    ]
-    return " ".join(part for part in parts if part)
-
-
-def _listed(what: str, paths: list[str]) -> str:
-    more = len(paths) - MAX_NAMED
-    named = ", ".join(paths[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{what}: {named}." if paths else ""

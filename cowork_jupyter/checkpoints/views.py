@@ -1,21 +1,22 @@
-"""What hosts get to see of checkpoints."""
+"""What hosts see of checkpoints, and what they provide: open documents."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from ..domain.errors import Conflict
 from .entries import Change
 
 Read = Callable[[bytes, int], bytes | None]
-"""The content with a digest; None if it is larger than so many bytes."""
-
-
+"""Takes a digest and a maximal size; None if the content is larger."""
 DiffKind = Literal["text", "notebook", "table", "binary", "link", "folder"]
 Status = Literal["added", "changed", "removed"]
 CellStatus = Literal["added", "changed", "removed", "moved"]
+Facts = dict[str, Any]
+"""What is stored and announced."""
 
 
 class Side(BaseModel):
@@ -126,5 +127,40 @@ class CheckpointUse(BaseModel):
     """When the oldest that is kept was taken."""
 
 
-Facts = dict[str, Any]
-"""What is stored and announced."""
+class DocumentChanged(Conflict):
+    """An open document does not hold what it was expected to; nothing was written."""
+
+    code = "document_changed"
+    retryable = True
+
+
+class OpenDocuments(Protocol):
+    """Documents that are open in a browser."""
+
+    def is_open(self, path: str) -> bool: ...
+
+    async def read_unsaved(self, path: str) -> bytes | None:
+        """What the file would hold if it were saved now; None if it is not open, or is saved."""
+
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
+        """Change the open document to this content, without touching what stays the same.
+
+        Returns False if it is not open. Raises `DocumentChanged` if it does not hold `present`.
+        """
+
+    async def is_open_elsewhere(self, path: str) -> bool:
+        """Whether a program that cannot be notified of a change has it open."""
+
+
+class NoDocuments:
+    def is_open(self, path: str) -> bool:  # noqa: ARG002
+        return False
+
+    async def read_unsaved(self, path: str) -> bytes | None:  # noqa: ARG002
+        return None
+
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:  # noqa: ARG002
+        return False
+
+    async def is_open_elsewhere(self, path: str) -> bool:  # noqa: ARG002
+        return False

@@ -96,7 +96,7 @@ class ToolRegistry(Mapping[str, Tool]):
     ) -> tuple[Tool, ToolParameters]:
         """The permitted tool with its validated parameters; raises CoworkError."""
         tool = self.permitted_tool(name, role, raw_parameters)
-        return tool, validated(tool, raw_parameters)
+        return tool, validate_parameters(tool, raw_parameters)
 
     async def call(
         self, name: str, raw_parameters: dict[str, Any], context: ToolContext

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cowork_jupyter.checkpoints.recovery import CUT_OFF, TICK
+from cowork_jupyter.checkpoints.writer import CUT_OFF, TICK
 from tests.scripted import ScriptedServer, call
 
 from .live import TOKEN, LiveServer, live_server

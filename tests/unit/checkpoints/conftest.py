@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints.entries import Change, Uncovered, same
-from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.restore import carry_out
-from cowork_jupyter.checkpoints.rollback import RollbackChoice, RollbackPlan, planned
-from cowork_jupyter.checkpoints.snapshot import Snapshot
-from cowork_jupyter.checkpoints.store import CheckpointStore, Stored, WorkspaceState
+from cowork_jupyter.checkpoints.entries import Change, Snapshot, Uncovered, same
+from cowork_jupyter.checkpoints.rollback import (
+    RollbackChoice,
+    RollbackPlan,
+    carry_out,
+    plan_rollback,
+)
+from cowork_jupyter.checkpoints.scan import Exclusions
+from cowork_jupyter.checkpoints.store import CheckpointStore, StoredCheckpoint
+from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 
 
 class Site:
@@ -67,9 +71,9 @@ class Site:
     ) -> RollbackPlan:
         chosen = [self.store.checkpoint(name) for name in names]
         history = self.history(chosen[0].position)
-        return planned(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
+        return plan_rollback(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
 
-    def history(self, since: int = 0) -> list[Stored]:
+    def history(self, since: int = 0) -> list[StoredCheckpoint]:
         return self.store.checkpoints(self.root, since)
 
     def roll_back(

@@ -17,7 +17,7 @@ from typing import Any
 from cowork_jupyter.checkpoints import recorder
 from cowork_jupyter.checkpoints.housekeeping import sweep, verify
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.restore import carry_out
+from cowork_jupyter.checkpoints.rollback import carry_out
 
 from .conftest import Site
 from .test_recorder import Desk
@@ -232,7 +232,7 @@ async def check_recorded(folder: Path, context: str, was: dict[str, object], die
     changed = {path for path in was | now if was.get(path) != now.get(path)}
     await desk.parts.recorder.finish_interrupted()
     assert desk.unfinished() == []
-    assert (await desk.parts.lazy_store.verify()).problems == []
+    assert verify(desk.parts.lazy_store.state.store).problems == []
     listed = desk.listed()
     assert {file["path"] for one in listed for file in one["files"]} == changed
     assert desk.announced() == [one["id"] for one in listed]

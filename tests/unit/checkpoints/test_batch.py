@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from cowork_jupyter.checkpoints import objects
-from cowork_jupyter.checkpoints.database import CheckpointDatabase
 from cowork_jupyter.checkpoints.objects import Batch
+from cowork_jupyter.checkpoints.store import CheckpointDatabase
 
 from .conftest import Site
 
@@ -26,7 +26,7 @@ def storing(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
         found.append(threading.current_thread())
         store(self, contents)
 
-    monkeypatch.setattr(objects, "MAX_AT_ONCE", 300)
+    monkeypatch.setattr(objects, "MAX_PENDING", 300)
     monkeypatch.setattr(Batch, "_store", noted)
     return found
 

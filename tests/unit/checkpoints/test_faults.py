@@ -56,8 +56,8 @@ def test_a_full_disk_while_scanning(site: Site, monkeypatch: pytest.MonkeyPatch)
     def full(*_: object) -> tuple[bytes, int]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cowork_jupyter.checkpoints.objects._copied", full)
-    monkeypatch.setattr("cowork_jupyter.checkpoints.objects._cloned", lambda *_: None)
+    monkeypatch.setattr("cowork_jupyter.checkpoints.objects._copy", full)
+    monkeypatch.setattr("cowork_jupyter.checkpoints.objects._clone", lambda *_: None)
     found = site.scan()
     assert [one.path for one in found.uncovered()] == ["large.bin"]
     assert "No space left" in found.uncovered()[0].why
@@ -179,7 +179,7 @@ def test_room_is_given_back_to_the_disk(site: Site) -> None:
         with site.named(f"cp{number}", ["a.bin"]):
             site.write("a.bin", os.urandom(LARGE - 1))
     database = site.folder / "store/checkpoints.sqlite"
-    site.store.database.settle()
+    site.store.database.truncate_log()
     was = database.stat().st_size
     site.store.forget_context("ctx")
     sweep(site.store, grace=-1)
@@ -282,7 +282,7 @@ def test_reflinks_are_used_where_the_filesystem_can(
         raise AssertionError("it was copied")
 
     monkeypatch.setattr("fcntl.ioctl", cloning)
-    monkeypatch.setattr("cowork_jupyter.checkpoints.objects._copied", no_copy)
+    monkeypatch.setattr("cowork_jupyter.checkpoints.objects._copy", no_copy)
     content = os.urandom(LARGE)
     site.write("a.bin", content)
     assert site.content(site.scan().folders[""].entries()["a.bin"].digest) == content

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.checkpoints.merge import CellConflict, Document, NotByCell, take_back
+from cowork_jupyter.checkpoints.merge import CellConflict, Document, NotByCell, revert_steps
 
 Edit = Callable[[Document], None]
 
@@ -31,7 +31,7 @@ def seen(document: Document) -> list[str]:
 
 
 def taken(before: Document, after: Document, now: Document, *chosen: str) -> list[str]:
-    return seen(take_back([(before, after)], now, chosen).document)
+    return seen(revert_steps([(before, after)], now, chosen).document)
 
 
 # Cell by cell
@@ -41,7 +41,7 @@ def test_what_the_agent_did_goes_back_and_what_the_user_did_stays() -> None:
     before = book("a:1", "b:2", "c:3", "d:4", "e:5")
     after = book("a:1", "b:two", "new:n", "d:4", "e:5")
     now = book("a:mine", "b:two", "new:n", "own:o", "e:5")
-    merge = take_back([(before, after)], now)
+    merge = revert_steps([(before, after)], now)
     assert seen(merge.document) == ["a:mine", "b:2", "c:3", "own:o", "e:5"]
     assert merge.conflicts == ()
     assert merge.others_stay
@@ -61,7 +61,7 @@ def test_a_cell_that_both_changed_stays_unless_it_is_chosen(
     before: list[str], after: list[str], now: list[str], conflict: CellConflict, chosen: list[str]
 ) -> None:
     documents = book(*before), book(*after), book(*now)
-    merge = take_back([documents[:2]], documents[2])
+    merge = revert_steps([documents[:2]], documents[2])
     assert (seen(merge.document), merge.conflicts, merge.is_change) == (now, (conflict,), False)
     assert taken(*documents, conflict.cell_id) == chosen
 
@@ -69,11 +69,11 @@ def test_a_cell_that_both_changed_stays_unless_it_is_chosen(
 def test_another_type_is_another_text() -> None:
     before, after = book("a:1"), book("a:1")
     after["cells"][0]["cell_type"] = "markdown"
-    assert take_back([(before, after)], after).document == before
+    assert revert_steps([(before, after)], after).document == before
 
 
 def test_both_did_the_same_which_is_no_conflict() -> None:
-    merge = take_back([(book("a:1"), book("a:2"))], book("a:1"))
+    merge = revert_steps([(book("a:1"), book("a:2"))], book("a:1"))
     assert (merge.conflicts, merge.is_change) == ((), False)
 
 
@@ -88,31 +88,31 @@ def test_moved_cells_move_back_unless_the_user_has_moved_them_on() -> None:
 
 def test_a_cell_that_stands_where_it_stood_is_not_moved_around_the_users_own() -> None:
     before, after = book("a:1", "b:2"), book("b:2", "a:1")
-    back = take_back([(before, after)], after).document
+    back = revert_steps([(before, after)], after).document
     now = book("a:1", "own:o", "b:2")
-    assert seen(take_back([(before, after), (after, back)], now).document) == seen(now)
+    assert seen(revert_steps([(before, after), (after, back)], now).document) == seen(now)
 
 
 def test_a_cell_of_the_users_that_the_agent_changed_later_is_theirs_again() -> None:
     steps = [(book("a:1"), book("a:2")), (book("a:2", "u:mine"), book("a:2", "u:agents"))]
-    assert seen(take_back(steps, steps[-1][1]).document) == ["a:1", "u:mine"]
+    assert seen(revert_steps(steps, steps[-1][1]).document) == ["a:1", "u:mine"]
     deleted = [steps[0], (steps[1][0], book("a:2"))]
-    assert seen(take_back(deleted, book("a:2")).document) == ["a:1", "u:mine"]
+    assert seen(revert_steps(deleted, book("a:2")).document) == ["a:1", "u:mine"]
 
 
 def test_a_cell_that_the_user_changed_between_two_steps_is_in_conflict() -> None:
     steps = [(book("a:1"), book("a:2")), (book("a:mine"), book("a:3"))]
-    (conflict,) = take_back(steps, book("a:3")).conflicts
+    (conflict,) = revert_steps(steps, book("a:3")).conflicts
     assert (conflict.before, conflict.now) == ("1", "3")
     theirs = (book("u:1", "a:2"), book("u:2", "a:2")), (book("u:3", "a:2"), book("a:2"))
-    (conflict,) = take_back([steps[0], *theirs], book("a:2")).conflicts
+    (conflict,) = revert_steps([steps[0], *theirs], book("a:2")).conflicts
     assert (conflict.before, conflict.now) == ("1", None), "a cell of the user's from the beginning"
 
 
 def test_what_was_taken_back_before_is_the_users_alone_from_then_on() -> None:
     before, after = book("a:1", "b:1"), book("a:2", "b:2")
     steps = [(before, after), (after, before)]
-    merge = take_back(steps, book("a:mine", "b:1"))
+    merge = revert_steps(steps, book("a:mine", "b:1"))
     assert (seen(merge.document), merge.conflicts) == (["a:mine", "b:1"], ())
 
 
@@ -120,7 +120,7 @@ def test_of_the_metadata_only_what_the_agent_changed_goes_back() -> None:
     before = book(kernelspec="python", title="mine", gone=1)
     after = book(kernelspec="python", title="agent's", extra=[1], language_info="3.12")
     now = book(kernelspec="R", title="agent's", extra=[1], language_info="3.12")
-    kept = take_back([(before, after)], now).document["metadata"]
+    kept = revert_steps([(before, after)], now).document["metadata"]
     assert kept == {"kernelspec": "R", "title": "mine", "gone": 1, "language_info": "3.12"}
 
 
@@ -130,7 +130,7 @@ def test_cells_that_cannot_be_told_apart_are_said_to_be() -> None:
     del nameless["cells"][0]["id"]
     for broken in (twins, nameless, {}, {"cells": 3}, {"cells": [3]}):
         with pytest.raises(NotByCell):
-            take_back([(book("a:1"), broken)], book("a:1"))
+            revert_steps([(book("a:1"), broken)], book("a:1"))
 
 
 # Whatever they do
@@ -205,7 +205,7 @@ def test_with_nobody_else_at_work_all_is_as_it_was(
 ) -> None:
     steps = without_user(history[0])
     before, now = steps[0][0], steps[-1][1]
-    merge = take_back(steps, now)
+    merge = revert_steps(steps, now)
     assert list(texts(merge.document).items()) == list(texts(before).items())
     assert merge.document["metadata"] == before["metadata"]
     assert (merge.conflicts, merge.others_stay) == ((), False)
@@ -216,7 +216,7 @@ def test_nothing_of_the_users_is_lost(
     history: tuple[list[tuple[Document, Document]], Document],
 ) -> None:
     steps, now = history
-    merge = take_back(steps, now)
+    merge = revert_steps(steps, now)
     found, present, last = texts(merge.document), texts(now), texts(steps[-1][1])
     for name, text in present.items():
         if last.get(name) != text and text not in _of_agent(steps, name):
@@ -250,9 +250,9 @@ def test_what_is_taken_back_and_undone_is_as_if_nothing_had_been(
     history: tuple[list[tuple[Document, Document]], Document], takes_all: bool
 ) -> None:
     steps, now = history
-    chosen = {one.cell_id for one in take_back(steps, now).conflicts} if takes_all else set()
-    merge = take_back(steps, now, chosen)
-    undone = take_back([(now, merge.document)], merge.document)
+    chosen = {one.cell_id for one in revert_steps(steps, now).conflicts} if takes_all else set()
+    merge = revert_steps(steps, now, chosen)
+    undone = revert_steps([(now, merge.document)], merge.document)
     assert undone.document == now
     assert undone.conflicts == ()
 
@@ -262,8 +262,8 @@ def test_what_was_chosen_goes_back_and_nothing_is_left_to_decide(
     history: tuple[list[tuple[Document, Document]], Document],
 ) -> None:
     steps, now = history
-    conflicts = take_back(steps, now).conflicts
-    merge = take_back(steps, now, {one.cell_id for one in conflicts})
+    conflicts = revert_steps(steps, now).conflicts
+    merge = revert_steps(steps, now, {one.cell_id for one in conflicts})
     assert merge.conflicts == ()
     found = texts(merge.document)
     for one in conflicts:
@@ -275,7 +275,7 @@ def test_a_second_time_there_is_nothing_more_to_take_back(
     history: tuple[list[tuple[Document, Document]], Document],
 ) -> None:
     steps, now = history
-    merge = take_back(steps, now)
-    again = take_back([*steps, (now, merge.document)], merge.document)
+    merge = revert_steps(steps, now)
+    again = revert_steps([*steps, (now, merge.document)], merge.document)
     assert texts(again.document) == texts(merge.document)
     assert {one.cell_id for one in again.conflicts} == {one.cell_id for one in merge.conflicts}

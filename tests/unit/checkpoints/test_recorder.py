@@ -18,10 +18,12 @@ import pytest_asyncio
 from cowork_jupyter.bus import Journal
 from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
 from cowork_jupyter.checkpoints import writer as ledgers
+from cowork_jupyter.checkpoints.entries import Snapshot
+from cowork_jupyter.checkpoints.housekeeping import verify
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.snapshot import Snapshot
-from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
+from cowork_jupyter.checkpoints.store import CheckpointStore
 from cowork_jupyter.checkpoints.undo import KERNELS
+from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound, Unavailable
 from cowork_jupyter.domain.events import EventType
@@ -620,7 +622,7 @@ async def test_past_the_limit_the_oldest_go_from_the_list_too(
     assert (await desk.parts.undo.rollback(after[-1])).restored == ["a.bin"]
     use = await desk.parts.lazy_store.use()
     assert use.bytes <= store.limits.total + LARGE
-    assert (await desk.parts.lazy_store.verify()).problems == []
+    assert verify(desk.parts.lazy_store.state.store).problems == []
     await desk.close()
 
 

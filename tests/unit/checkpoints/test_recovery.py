@@ -17,13 +17,12 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.checkpoints import recorder as recorders
-from cowork_jupyter.checkpoints import recovery as recoveries
-from cowork_jupyter.checkpoints.database import VERSION
+from cowork_jupyter.checkpoints import writer as writers
 from cowork_jupyter.checkpoints.housekeeping import sweep
-from cowork_jupyter.checkpoints.recovery import CUT_OFF, OTHER_RULES, TICK
 from cowork_jupyter.checkpoints.rollback import CUT_OFF as ASKS
-from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
-from cowork_jupyter.checkpoints.writer import Origin
+from cowork_jupyter.checkpoints.store import VERSION, CheckpointStore
+from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
+from cowork_jupyter.checkpoints.writer import CUT_OFF, OTHER_RULES, TICK, Origin
 from cowork_jupyter.domain.events import EventType
 
 from .test_recorder import Desk
@@ -174,7 +173,7 @@ async def sign_of_life(desk: Desk, *changed: Path) -> None:
         (running,) = connection.execute("SELECT id FROM unfinished").fetchone()
     while last_sign_of_life(desk) < last + TICK:
         await asyncio.sleep(0.005)
-        desk.parts.lazy_store.state.store.unfinished.say_alive(running)
+        desk.parts.lazy_store.state.store.say_alive(running)
 
 
 async def test_what_was_changed_while_its_process_lived_is_taken_back_without_asking(
@@ -222,7 +221,7 @@ async def test_where_no_clock_can_be_believed_all_is_in_doubt(
     if where == "tab":
         desk.tabs.unsaved["nb.ipynb"] = b"typed, not saved"
     else:
-        monkeypatch.setattr(recoveries, "on_network", lambda _: True)
+        monkeypatch.setattr(writers, "on_network", lambda _: True)
     await office.begin(desk, path="nb.ipynb")
     (office.root / "nb.ipynb").write_text("after")
     await sign_of_life(desk, office.root / "nb.ipynb")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints import restore
+from cowork_jupyter.checkpoints import rollback
 from cowork_jupyter.checkpoints.entries import Attributes, Change
 from cowork_jupyter.checkpoints.no_follow_fs import NoFollowFs
 from cowork_jupyter.checkpoints.objects import LARGE
@@ -229,8 +229,7 @@ def test_what_could_not_be_brought_back_is_not_taken_away(site: Site) -> None:
     before = site.scan()
     site.write("large.bin", os.urandom(LARGE + 1))
     site.record("cp", before)
-    site.store.limits = CheckpointLimits(total=0)
-    site.state._capture.limits = site.store.limits
+    site.state.limits = CheckpointLimits(total=0)
     site.store.database._connection.execute("DELETE FROM needs")
     site.store.database._connection.execute("DELETE FROM objects")
     (skipped,) = site.roll_back("cp").skipped
@@ -298,7 +297,7 @@ def test_a_file_saved_at_the_last_moment_stays(site: Site, monkeypatch: pytest.M
     site.record("cp", before)
     plan = site.plan("cp")
     site.write("a", "saved just now")
-    restore.carry_out(site.state, plan.changes, plan)
+    rollback.carry_out(site.state, plan.changes, plan)
     assert (plan.restored, list(why(plan.skipped))) == ([], ["a"])
     assert (site.root / "a").read_text() == "saved just now"
 
@@ -340,7 +339,7 @@ def test_a_filesystem_that_does_not_tell_letters_apart(
     monkeypatch.setattr(os, "stat", either)
     plan = site.plan("cp")
     monkeypatch.undo()
-    restore.carry_out(site.state, plan.changes, plan)
+    rollback.carry_out(site.state, plan.changes, plan)
     assert tree(site.root) == {"Name.txt": (b"v1", 0o644)}
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import marshal
 import os
 import socket
-import sys
 from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints import look, looker
+from cowork_jupyter.checkpoints import entries
 from cowork_jupyter.checkpoints import scan as scanning
-from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE, Batch, Objects
-from cowork_jupyter.checkpoints.scan import CheckpointLimits
+from cowork_jupyter.checkpoints.scan import CheckpointLimits, Exclusions
 
 from .conftest import Site, run_as_nobody, why
 
@@ -22,7 +19,7 @@ from .conftest import Site, run_as_nobody, why
 @pytest.fixture
 def believing(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the files had been there for long: their times are believed at once."""
-    monkeypatch.setattr(scanning, "YOUNG", -(10**18))
+    monkeypatch.setattr(scanning, "RACY_NS", -(10**18))
 
 
 @pytest.fixture
@@ -221,7 +218,7 @@ def test_files_that_vanish_during_the_scan_do_no_harm(
     for name in ("a", "b", "c"):
         site.write(f"d/{name}", name)
         site.write(f"e/{name}", name)
-    listed = scanning.Scan._sorted_out
+    listed = scanning.Scan._list
 
     def vanishing(
         self: scanning.Scan, descriptor: int, path: str, found: object
@@ -235,7 +232,7 @@ def test_files_that_vanish_during_the_scan_do_no_harm(
             (site.root / "e").rmdir()
         return names
 
-    monkeypatch.setattr(scanning.Scan, "_sorted_out", vanishing)
+    monkeypatch.setattr(scanning.Scan, "_list", vanishing)
     found = site.scan()
     assert sorted(found.folders["d"].names) == ["a", "c"]
     assert "e" not in found.folders
@@ -247,7 +244,7 @@ def test_a_folder_swapped_for_a_symlink_is_not_entered(
     site.write("d/inside", "inside")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/secret").write_text("secret")
-    listed = scanning.Scan._sorted_out
+    listed = scanning.Scan._list
 
     def swapping(self: scanning.Scan, descriptor: int, path: str, found: object) -> dict[str, bool]:
         names = listed(self, descriptor, path, found)  # type: ignore[arg-type]
@@ -256,7 +253,7 @@ def test_a_folder_swapped_for_a_symlink_is_not_entered(
             (site.root / "d").symlink_to(tmp_path / "outside")
         return names
 
-    monkeypatch.setattr(scanning.Scan, "_sorted_out", swapping)
+    monkeypatch.setattr(scanning.Scan, "_list", swapping)
     assert set(site.scan().folders) == {""}
 
 
@@ -284,12 +281,12 @@ def test_what_may_not_be_read_is_named_and_does_not_count_as_gone(nobodys: Path)
 
 @pytest.mark.usefixtures("believing")
 def test_inodes_beyond_what_is_signed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = look.numbers_of
+    numbers = entries.stat_key
 
     def huge(facts: os.stat_result) -> tuple[int, ...]:
         return 2**64 - 1, 2**63 + 5, *numbers(facts)[2:]
 
-    monkeypatch.setattr(look, "numbers_of", huge)
+    monkeypatch.setattr(entries, "stat_key", huge)
     site.write("a.txt", "a")
     before = site.scan()
     assert site.changes(before) == {}
@@ -308,96 +305,8 @@ def test_a_file_that_grows_while_it_is_read_is_looked_at_again(
             file.write(b"more")
         return result
 
-    monkeypatch.setattr(scanning, "YOUNG", -(10**18))
+    monkeypatch.setattr(scanning, "RACY_NS", -(10**18))
     monkeypatch.setattr(Objects, "add_file", growing)
     before = site.scan()
     monkeypatch.setattr(Objects, "add_file", add)
     assert site.changes(before) == {"large.log": "changed"}
-
-
-# A second process
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every workspace counts as large; gives the folders that a second process looked at."""
-    found: list[str] = []
-    same = looker.Looker.found_same
-
-    def noted(self: looker.Looker, path: str) -> bool:
-        self._hear_all()  # or it depends on who is faster
-        is_same = same(self, path)
-        if is_same:
-            found.append(path)
-        return is_same
-
-    monkeypatch.setattr(scanning, "WORTHWHILE", 1)
-    monkeypatch.setattr(looker.Looker, "found_same", noted)
-    return found
-
-
-@pytest.mark.process
-@pytest.mark.usefixtures("believing")
-def test_half_of_a_large_workspace_is_looked_at_by_a_second_process(
-    site: Site, asked: list[str]
-) -> None:
-    for number in range(10):
-        site.write(f"{number}/a.txt", "one")
-        site.write(f"{number}/b.txt", "two")
-    before = site.scan()
-    again = site.scan()
-    assert 3 <= len(asked) <= 6
-    assert again.folders == before.folders
-    changed = asked[0]
-    site.write(f"{changed}/b.txt", "2 2 2")
-    site.write(f"{asked[1]}/c.txt", "new")
-    other = asked[1]
-    asked.clear()
-    assert site.changes(before) == {f"{changed}/b.txt": "changed", f"{other}/c.txt": "added"}
-    assert asked
-    assert not {changed, other} & set(asked)
-
-
-@pytest.mark.process
-@pytest.mark.usefixtures("believing")
-def test_the_second_process_is_told_only_what_is_new(
-    site: Site, asked: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[set[str]] = []
-    dumps = marshal.dumps
-
-    def noted(question: look.Question) -> bytes:
-        told.append(set(question[1]))
-        return dumps(question)
-
-    monkeypatch.setattr(marshal, "dumps", noted)
-    for number in range(10):
-        site.write(f"{number}/a.txt", "one")
-    site.scan()
-    site.scan()
-    first = asked[0]
-    assert first in told[-1]
-    site.scan()
-    assert told[-1] == set()
-    site.write(f"{first}/a.txt", "two!")
-    before = site.scan()
-    asked.clear()
-    again = site.scan()
-    assert told[-1] == {first}
-    assert first in asked
-    assert again.folders == before.folders
-
-
-@pytest.mark.process
-@pytest.mark.usefixtures("believing")
-@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/false", "/bin/echo"])
-def test_without_it_the_scan_does_it_all(
-    site: Site, asked: list[str], monkeypatch: pytest.MonkeyPatch, program: str
-) -> None:
-    for number in range(10):
-        site.write(f"{number}/a.txt", "one")
-    before = site.scan()
-    monkeypatch.setattr(sys, "executable", program)
-    site.write("7/a.txt", "1 1 1")
-    assert site.changes(before) == {"7/a.txt": "changed"}
-    assert asked == []

@@ -70,10 +70,10 @@ async def look_around(workspace: Path) -> dict[str, Any]:
 
 def take_back(workspace: Path) -> dict[str, Any]:
     """Change what is there, and roll that back; or what keeps us from it."""
-    from cowork_jupyter.checkpoints.exclude import Exclusions
-    from cowork_jupyter.checkpoints.restore import carry_out
-    from cowork_jupyter.checkpoints.rollback import RollbackChoice, planned
-    from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
+    from cowork_jupyter.checkpoints.rollback import RollbackChoice, carry_out, plan_rollback
+    from cowork_jupyter.checkpoints.scan import Exclusions
+    from cowork_jupyter.checkpoints.store import CheckpointStore
+    from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
     from cowork_jupyter.domain.errors import CoworkError
     from cowork_jupyter.workspace import Workspace
 
@@ -89,7 +89,7 @@ def take_back(workspace: Path) -> dict[str, Any]:
         store.record("cp", "ctx", workspace, changes)
         made = store.checkpoint("cp")
         history = store.checkpoints(workspace, made.position)
-        plan = planned(state, [made], history, RollbackChoice())
+        plan = plan_rollback(state, [made], history, RollbackChoice())
         carry_out(state, plan.changes, plan)
         return {"changed": [one.path for one in changes], "removed": plan.removed}
     except CoworkError as error:

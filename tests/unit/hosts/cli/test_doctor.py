@@ -13,9 +13,10 @@ import pytest
 from traitlets.config import Config
 
 from cowork_jupyter.checkpoints import checkpoint_folder
-from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
+from cowork_jupyter.checkpoints.scan import Exclusions
+from cowork_jupyter.checkpoints.store import CheckpointStore
+from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.doctor_checks import examine

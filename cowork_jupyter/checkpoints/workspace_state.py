@@ -1,0 +1,231 @@
+"""One workspace in the checkpoint store: its last known state, scans and single files."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .entries import NO_CONTENT, Attributes, FileEntry, Folder, Snapshot, stat_row
+from .no_follow_fs import NoFollowFs, attributes_of
+from .objects import LARGE, Batch
+from .scan import RACY_NS, Exclusions, Scan, inside_git
+from .store import CheckpointStore
+
+MAX_LOG_SIZE = 4 * 1024**2
+"""A larger write-ahead log is truncated at the end of a scan."""
+_MAX_REMEMBERED = 10_000
+
+
+class WorkspaceState:
+    def __init__(self, store: CheckpointStore, root: Path, exclusions: Exclusions) -> None:
+        self.store = store
+        self.limits = store.limits
+        self.fs = NoFollowFs(root)
+        self.id = 0
+        """Of the stored state; 0 before the first scan."""
+        self._exclusions = exclusions
+        self._lock = threading.Lock()
+        self._last: Snapshot | None = None
+        self._read_files: dict[str, _KnownFile] = {}
+
+    @property
+    def root(self) -> Path:
+        return self.fs.root
+
+    def close(self) -> None:
+        """A scan that still runs fails; wait until it has."""
+        self.store.close()
+        with self._lock:
+            pass
+
+    def scan(self, *, reload: bool = False) -> Snapshot:
+        """Scan the whole workspace, store what is new, and remember the state.
+
+        `reload` starts from the stored state, which another process may have changed.
+        """
+        with self._lock:
+            before = self._load() if reload or self._last is None else self._last
+            store = self.store
+            after = Scan(self.fs, store.objects, self._exclusions, store.limits, before).run()
+            self._save(before, after)
+            self._last = after
+            return after
+
+    def _load(self) -> Snapshot:
+        root, rules = os.fsencode(self.root), self._exclusions.rules
+        with self.store.database.transaction() as connection:
+            sql = (
+                "INSERT INTO workspaces (root, rules, scanned) VALUES (?, ?, ?)"
+                " ON CONFLICT(root, rules) DO UPDATE SET scanned=excluded.scanned RETURNING id"
+            )
+            self.id = connection.execute(sql, (root, rules, int(time.time()))).fetchone()[0]
+            sql = "SELECT path, data FROM folders WHERE workspace=?"
+            rows = connection.execute(sql, (self.id,)).fetchall()
+        return Snapshot({os.fsdecode(path): Folder.from_bytes(data) for path, data in rows})
+
+    def _save(self, before: Snapshot, after: Snapshot) -> None:
+        """Store what is different. Contents that the state no longer has were of use until now."""
+        gone = before.folders.keys() - after.folders.keys()
+        new = {
+            path: folder
+            for path, folder in after.folders.items()
+            if before.folders.get(path) is not folder
+        }
+        if not gone and not new:
+            return
+        replaced = [before.folders[path] for path in (*gone, *new) if path in before.folders]
+        dropped = {digest for folder in replaced for digest in folder.contents()}
+        dropped -= {digest for folder in new.values() for digest in folder.contents()}
+        now = int(time.time())
+        with self.store.database.transaction() as connection:
+            self._update_unfinished(connection, new, gone)
+            connection.executemany(
+                "UPDATE objects SET seen=? WHERE digest=?", [(now, digest) for digest in dropped]
+            )
+            connection.executemany(
+                "DELETE FROM folders WHERE workspace=? AND path=?",
+                [(self.id, os.fsencode(path)) for path in gone],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO folders (workspace, path, data) VALUES (?, ?, ?)",
+                ((self.id, os.fsencode(path), folder.to_bytes()) for path, folder in new.items()),
+            )
+            connection.execute("UPDATE workspaces SET scanned=? WHERE id=?", (now, self.id))
+        if sum(len(folder.digests) for folder in new.values()) * 4 > MAX_LOG_SIZE:
+            self.store.database.truncate_log()
+
+    def _update_unfinished(
+        self, connection: sqlite3.Connection, new: dict[str, Folder], gone: Iterable[str]
+    ) -> None:
+        """What differs from the stored state was changed by tools that run or were interrupted."""
+        waiting = self.store.waiting_for_scan(self.id)
+        if not waiting:
+            return
+        stored = {}
+        sql = "SELECT data FROM folders WHERE workspace=? AND path=?"
+        for path in (*new, *gone):
+            row = connection.execute(sql, (self.id, os.fsencode(path))).fetchone()
+            if row:
+                stored[path] = Folder.from_bytes(row[0])
+        found = Snapshot(stored).changes_until(Snapshot(new))
+        for checkpoint_id in waiting:
+            self.store.add_changes(connection, checkpoint_id, found)
+
+    # --- single files
+
+    def store_content(self, content: bytes, like: FileEntry | None) -> FileEntry:
+        """Store what a file would hold if the document open in a browser were saved now."""
+        with self.store.objects.batch() as batch:
+            digest = batch.add(content)
+        mode, attributes = (like.mode, like.attributes) if like else (0o644, ())
+        return FileEntry("file", mode, len(content), 0, digest, attributes=attributes)
+
+    def capture(self, paths: Iterable[str]) -> dict[str, FileEntry | None]:
+        """Store what is at these paths and at the folders above them; None where nothing is.
+
+        Files that the last scan or an earlier call has read are not read again.
+        """
+        wanted = {path for path in paths if not inside_git(path)}
+        folders = self._last.folders if self._last else {}
+
+        @cache
+        def index(folder: str) -> dict[str, int]:
+            names = folders[folder].names if folder in folders else ()
+            return {name: at for at, name in enumerate(names)}
+
+        def scanned(path: str) -> _KnownFile | None:
+            folder, _, name = path.rpartition("/")
+            at = index(folder).get(name)
+            if at is None:
+                return None
+            attributes = folders[folder].attributes.get(name, ())
+            return _KnownFile(*folders[folder].known_at(at), attributes)
+
+        with self.store.objects.batch() as batch:
+            found = {}
+            for path in sorted(wanted):
+                known = [self._read_files.get(path), scanned(path)]
+                found[path] = self._capture(path, known, batch)
+        return {folder: self._folder(folder) for folder in _above(wanted) - wanted} | found
+
+    def _folder(self, path: str) -> FileEntry | None:
+        facts = self.fs.stat(path)
+        if facts is None or not stat.S_ISDIR(facts.st_mode):
+            return None
+        return FileEntry("folder", stat.S_IMODE(facts.st_mode))
+
+    def _capture(self, path: str, known: list[_KnownFile | None], batch: Batch) -> FileEntry | None:
+        facts = self.fs.stat(path)
+        if facts is None:
+            return None
+        if stat.S_ISDIR(facts.st_mode):
+            return FileEntry("folder", stat.S_IMODE(facts.st_mode))
+        if stat.S_ISLNK(facts.st_mode):
+            return FileEntry("link", 0o777, target=self.fs.read_link(path))
+        entry = _file_entry(facts)
+        if not stat.S_ISREG(facts.st_mode):
+            return replace(entry, why_not_kept="a pipe, socket or device")
+        row = stat_row(facts)
+        for file in known:
+            if file and file.row == row and file.digest != NO_CONTENT:
+                if self.store.objects.touch(file.digest):
+                    return replace(entry, digest=file.digest, attributes=file.attributes)
+                break
+        try:
+            return self._read(path, facts.st_size, batch)
+        except OSError as error:
+            return replace(entry, why_not_kept=f"cannot be kept: {error.strerror}")
+
+    def _read(self, path: str, size: int, batch: Batch) -> FileEntry:
+        with self.fs.opened(path) as file:
+            facts = os.fstat(file)
+            entry = replace(_file_entry(facts), attributes=attributes_of(file))
+            if size >= LARGE:
+                objects = self.store.objects
+                if size > min(self.limits.total - objects.used(), objects.free()):
+                    why = "there is no room left for it (checkpoint_total_limit)"
+                    return replace(entry, why_not_kept=why)
+                digest, size = objects.add_file(file)
+            else:
+                content = b""
+                while piece := os.read(file, LARGE):
+                    content += piece
+                digest, size = batch.add(content), len(content)
+            row = stat_row(facts)
+            is_racy = max(facts.st_mtime_ns, facts.st_ctime_ns) >= time.time_ns() - RACY_NS
+            if not is_racy and row == stat_row(os.fstat(file)):
+                if len(self._read_files) >= _MAX_REMEMBERED:
+                    self._read_files.clear()
+                self._read_files[path] = _KnownFile(row, digest, entry.attributes)
+            return replace(entry, size=size, digest=digest)
+
+
+class _KnownFile(NamedTuple):
+    """What a file was when it was read."""
+
+    row: bytes
+    digest: bytes
+    attributes: Attributes
+
+
+def _file_entry(facts: os.stat_result) -> FileEntry:
+    return FileEntry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
+
+
+def _above(paths: Iterable[str]) -> set[str]:
+    """All folders above these paths; each way up ends where another one has been."""
+    found = set[str]()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
