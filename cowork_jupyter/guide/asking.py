@@ -23,28 +23,21 @@ NEITHER = "neither"
 _MAX_OFFERED = 8
 _MAX_LENGTH = 20_000
 _MAX_QUESTIONS = 3
-"""Of one request."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a text wants."""
-
     requests: tuple[Request, ...]
-    alternatives: tuple[Request, ...] = ()
-    """What it may have meant instead."""
-    notes: tuple[str, ...] = ()
-    """What was assumed or left out, in sentences."""
+    alternatives: tuple[Request, ...] = ()  # what else it may mean
+    notes: tuple[str, ...] = ()  # assumptions and ignored parts, as sentences
     tables: tuple[Table, ...] = field(default=(), repr=False)
 
 
 def requests_for(script: Script, text: str) -> list[Request]:
-    """What is wanted of which tables; asks the user where that is open."""
     return list(wish_for(script, text).requests)
 
 
 def wish_for(script: Script, text: str) -> Wish:
-    """The same, with what else could be meant and what was assumed."""
     text, *more = re.split(r"\n\s*\n", text[:_MAX_LENGTH].strip(), maxsplit=1)
     files = all_files(script)
     tables = tables_for(script, text, files)
@@ -65,7 +58,6 @@ def wish_for(script: Script, text: str) -> Wish:
 
 
 def _needs_values(found: Understanding) -> bool:
-    """Whether more must be known of the tables than their heads tell."""
     about_time = any(
         request.between or request.filters or request.period for request in found.requests
     )
@@ -75,7 +67,7 @@ def _needs_values(found: Understanding) -> bool:
 
 
 def _with_values(script: Script, table: Table) -> Table:
-    """DuckDB reads yes and no as true and false: such columns stay as the file writes them."""
+    """DuckDB reads yes and no as booleans: such columns keep the spelling of the file."""
     known = with_values(script, table)
     pairs = zip(table.columns, known.columns, strict=True)
     kept = (old if all(yes_and_no(old)) and all(yes_and_no(new)) else new for old, new in pairs)
@@ -83,7 +75,6 @@ def _with_values(script: Script, table: Table) -> Table:
 
 
 def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
-    """The tables that it is about, as far as that is known."""
     meant = [request.table.path for request in (*found.requests, *found.alternatives)]
     others = [request.other.path for request in found.requests if request.other]
     likely = [table for table in tables if table.path in (*meant, *others)]
@@ -93,7 +84,6 @@ def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
 def _settled(
     script: Script, text: str, tables: Sequence[Table], found: Understanding
 ) -> Understanding:
-    """What the user chooses where it was not clear."""
     if not found.alternatives:
         wanted = _target(script, text, tables)
         if wanted:
@@ -118,9 +108,7 @@ def _settled(
 def _of_table(
     script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
 ) -> Understanding:
-    """The same request for the table that the user means: the one that they meant before, or the
-    one beside their notebook, if it is the only one there.
-    """
+    """Prefer the table chosen before, then the only one beside the notebook; else ask."""
     folder = posixpath.dirname(script.here.notebook or "")
     beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
     remembered = answered_before(script, text, by_table)
@@ -141,7 +129,6 @@ def _of_table(
 
 
 def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:
-    """A model needs to know what it predicts."""
     if not any(word in text.lower() for word in ("model", "predict", "vorhersag")):
         return None
     table = tables[0]
@@ -158,9 +145,7 @@ def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | Non
 
 
 def _on_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
-    """What comes after cleaning works on what was cleaned, unless a file of that name is there
-    already: then it is not sure which of the two it would be.
-    """
+    """Run later requests on the cleaned file, unless a file of that name already exists."""
     cleaned: dict[str, Table] = {}
     done = []
     for request in requests:
@@ -172,7 +157,7 @@ def _on_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Reque
 
 
 def _cleaned(request: Request) -> Table:
-    """The table that cleaning writes; the original, where that cannot be told in advance."""
+    """The cleaned table; the original if its dates cannot be predicted."""
     table = request.table
     if any("%H" in column.date_format for column in table.columns):
         return table
@@ -193,7 +178,6 @@ def _cleaned(request: Request) -> Table:
 
 
 def _untidy(requests: Sequence[Request]) -> list[str]:
-    """Which values are taken for one although they are written in several ways."""
     notes = []
     for request in requests:
         names = {*request.groups, *(row_filter.column for row_filter in request.filters)}

@@ -21,40 +21,27 @@ from ..llm.chunks import Conversation
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one call."""
-
     ok: bool
-    text: str
-    """What it put out; for a call that failed, why."""
+    text: str  # output, or the error message
     facts: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
-    """The error's."""
 
 
 @dataclass
 class GuideRun:
-    """The newest request and all that has happened since."""
-
     request: str
-    is_step: bool = False
-    """Whether it is one step of an approved plan."""
-    replans: bool = False
-    """Whether the rest of the plan there is should be planned anew, after a step has failed."""
-    goal: str = ""
-    """Of the plan that the step belongs to, or else of the plan there is."""
+    is_step: bool = False  # a step of an approved plan
+    replans: bool = False  # replan the rest after a failed step
+    goal: str = ""  # of the current plan
     calls: dict[str, list[Result]] = field(default_factory=dict)
-    """Results by call, in the order in which they came."""
-    answers: dict[str, str] = field(default_factory=dict)
-    """What the user said, by question."""
+    answers: dict[str, str] = field(default_factory=dict)  # by question
 
     def made(self, tool: str) -> list[dict[str, Any]]:
-        """The parameters of the calls of a tool."""
         calls = [json.loads(key) for key in self.calls]
         return [parameters for name, parameters in calls if name == tool]
 
 
 def read_run(conversation: Conversation) -> GuideRun:
-    """The newest request of the user, or step of a plan, with what has come of it so far."""
     messages = conversation.messages
     start = max((at for at, message in enumerate(messages) if _is_request(message)), default=-1)
     run = _begun(messages[start], conversation) if start >= 0 else GuideRun("")
@@ -71,7 +58,7 @@ def read_run(conversation: Conversation) -> GuideRun:
 
 
 def key_of(tool: str, parameters: dict[str, Any]) -> str:
-    """A call as one text, by which it is found again."""
+    """Identifies a call when its result is looked up."""
     return json.dumps([tool, parameters], sort_keys=True, ensure_ascii=False)
 
 

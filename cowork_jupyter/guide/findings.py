@@ -11,12 +11,11 @@ from .request import Request
 
 _MAX_NAMED = 12
 _NUMBER = r"([-+]?[\d.]+(?:e[-+]?\d+)?)"
+# a column in the output of `inspect_variable`
 _COLUMN = re.compile(rf"^\s+'(.+?)'\s.*\bmin {_NUMBER}, mean \S+, max {_NUMBER}$", re.MULTILINE)
-"""How a look at a variable tells of a column."""
 
 
 def findings(request: Request, outputs: Sequence[OutputText], path: str = "") -> list[str]:
-    """A few lines; `path` is the file that was written, if one was."""
     if not outputs:
         return []
     first, rest = outputs[0], outputs[1:]
@@ -79,7 +78,7 @@ def _aggregate(request: Request, first: OutputText) -> list[str]:
 
 
 def _highest_cell(request: Request, first: OutputText) -> list[str]:
-    """Of a table with groups down and across, if all of it can be seen."""
+    """The maximum of a cross table, if it was shown completely."""
     if not first.is_whole:
         return []
     cells = [
@@ -97,7 +96,6 @@ def _highest_cell(request: Request, first: OutputText) -> list[str]:
 
 
 def ranges(looked: OutputText) -> list[str]:
-    """The extremes among the columns of a table, from a look at it."""
     found = _COLUMN.findall(looked.text)
     if len(found) < 2:
         return []

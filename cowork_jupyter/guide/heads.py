@@ -18,8 +18,7 @@ from .tables import LINES_READ, Table, table_from, table_of
 from .words import first_line
 
 _MORE_LINES = 5_000
-_MAX_LOOKED_UP = 40
-"""Columns whose values are looked up in the whole file."""
+_MAX_LOOKED_UP = 40  # columns whose values are looked up in the whole file
 _READERS = {
     "json": "read_json({path!r})",
     "json lines": "read_json({path!r}, lines=True)",
@@ -36,14 +35,11 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class Head:
-    """A table, or why there is none."""
-
     table: Table | None
     why: str = ""
 
 
 def head_of(script: Script, path: str) -> Head:
-    """The table in a file."""
     kind = Table(path, "", (), has_header=True, first_line=0).format
     if kind == "text":
         return _text_head(script, path)
@@ -53,9 +49,9 @@ def head_of(script: Script, path: str) -> Head:
 
 
 def query(script: Script, paths: Sequence[str], select: str) -> tuple[list[dict[str, Any]], str]:
-    """The rows that a SELECT gives, or why it gives none.
+    """The rows of a SELECT, or why there are none.
 
-    Each row comes back as JSON, which alone keeps apart what is in names and values.
+    Rows come as JSON, since a printed table cannot be split reliably.
     """
     if not script.may("query_table"):
         return [], "there is no DuckDB here"
@@ -65,7 +61,7 @@ def query(script: Script, paths: Sequence[str], select: str) -> tuple[list[dict[
 
 
 def with_values(script: Script, table: Table) -> Table:
-    """The same table with the values and the span of dates of the whole file."""
+    """Complete the known values and date ranges from the whole file."""
     if table.lines is not None and table.lines <= LINES_READ:
         return table
     textual = [column for column in table.columns if column.kind in ("text", "date")]
@@ -145,7 +141,7 @@ def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], s
 
 
 def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
-    """Records as JSON writes them: a list of objects, in an object or not, or one to a line."""
+    """A list of objects, possibly wrapped in an object, or JSON lines."""
     result = script.call("read_file", path=path)
     if not result.ok or result.facts.get("binary"):
         return []
@@ -165,7 +161,6 @@ def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """The lines that are objects of JSON."""
     found = []
     for line in text.splitlines():
         if line.startswith("{"):

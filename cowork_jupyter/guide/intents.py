@@ -24,7 +24,6 @@ _EXPLAIN = re.compile(
 
 
 def notebook_intent(text: str) -> NotebookIntent | None:
-    """What is wanted of a notebook; None if it is about something else."""
     short = text[:_MAX_LENGTH]
     words = _PATH.sub(" ", unquoted(short)).lower()
     about_notebook = ".ipynb" in short or re.search(r"\bnotebook\b", words) is not None

@@ -24,7 +24,6 @@ _SETTINGS = re.compile(
 
 
 def all_files(script: Script) -> list[str]:
-    """The files of the workspace, three folders deep."""
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
         script.fail(f"I cannot list the workspace: {words.first_line(result.text)}")
@@ -32,9 +31,9 @@ def all_files(script: Script) -> list[str]:
 
 
 def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
-    """The tables that a text names or, if it names none, those that there are.
+    """The tables that a text names, else all.
 
-    Whoever names a file does not want another one: what cannot be read is said so.
+    If a named file cannot be read, fail instead of taking another one.
     """
     named = _named(script, text, files)
     if not named:
@@ -50,7 +49,7 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
 
 
 def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
-    """The tables that are named; also such as are not in the listing, being too deep in it."""
+    """Named tables, including paths too deep to be listed."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
     known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
     known = [path for path in known if _is_whole(path, text)]
@@ -67,7 +66,7 @@ def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
 
 
 def _is_whole(path: str, text: str) -> bool:
-    """Whether a file is named as a file; the bare stem may as well be a column: `sales`."""
+    """A bare stem may also be a column: `sales`."""
     name = posixpath.basename(path)
     if len(re.findall(r"[^\W_]+", name.rpartition(".")[0])) > 1:
         return True
@@ -92,12 +91,11 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
 
 
 def _folder(script: Script) -> str:
-    """Where names are looked up first: users go by their notebook's folder, plans by the top."""
+    """Names resolve in the notebook's folder for users, in the top folder for plans."""
     return "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
 
 
 def _plain(path: str) -> str:
-    """Without the `./` and `../` that a folder's view of it begins with."""
     return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
@@ -128,7 +126,7 @@ def _no_table(files: Sequence[str], tried: Sequence[str]) -> str:
 
 
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
-    """The notebook that a text means: one that it names, this one, or the only one."""
+    """The notebook that is named, else the current, else the only one; else ask."""
     notebooks = [path for path in files if path.lower().endswith(".ipynb")]
     named = named_in(text, notebooks, _folder(script))
     if named:

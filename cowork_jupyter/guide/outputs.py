@@ -17,53 +17,45 @@ _NO_NUMBERS = ("object", "str", "string")
 
 @dataclass(frozen=True)
 class OutputText:
-    """One output, as text."""
-
     text: str
 
     @property
     def lines(self) -> list[str]:
-        """Its lines, without what tools say about the run."""
         return [line for line in self.text.splitlines() if line.strip() and not _NOTE.match(line)]
 
     @property
     def is_whole(self) -> bool:
-        """Whether all rows are there."""
         gaps = any(re.match(r"\s*(?:\.\.+|…|│ …)", line) for line in self.lines)
         return not gaps and "lines of the table left out" not in self.text
 
     @property
     def is_ruled(self) -> bool:
-        """Whether it is a table of polars, which draws rules between its cells."""
+        """Polars draws rules between cells."""
         return any("│" in line for line in self.lines)
 
     @property
     def number(self) -> float | None:
-        """The one number that it is."""
         return number_in(self.lines[-1]) if len(self.lines) == 1 else None
 
     @property
     def name(self) -> str:
-        """What a series says that it is called."""
         found = _NAME.match(self.lines[-1]) if self.lines else None
         return found[1] if found else ""
 
     @property
     def pairs(self) -> list[tuple[str, float]]:
-        """Labels with their numbers."""
         rows = [(row[0], number_in(row[-1])) for row in self.rows if len(row) > 1]
         return [(label, number) for label, number in rows if number is not None]
 
     @property
     def is_text(self) -> bool:
-        """Whether texts came out where numbers should: they were put together, not added up."""
+        """Strings were concatenated instead of summed."""
         last = self.lines[-1] if self.lines else ""
         found = _ABOUT_SERIES.match(last)
         return last.startswith(("'", '"')) or bool(found and last.endswith(_NO_NUMBERS))
 
     @property
     def rows(self) -> list[list[str]]:
-        """A label and values; a table of polars is divided by its rules."""
         if self.is_ruled:
             return self._ruled()
         rows = []
@@ -81,7 +73,6 @@ class OutputText:
 
     @property
     def index_name(self) -> str:
-        """What the labels of a table are called."""
         if self.is_ruled:
             head = next(line for line in self.lines if line.startswith("│"))
             return _RULE.split(head.strip("│ "))[0].strip()
@@ -90,7 +81,7 @@ class OutputText:
 
     @property
     def row_count(self) -> int | None:
-        """Rows of a table, also of one that a tool has cut; None where that cannot be told."""
+        """Rows including those that a tool cut; None if unknown."""
         if self.length is not None:
             return self.length
         block = self.text.split("\n\n")[0].splitlines()
@@ -102,7 +93,7 @@ class OutputText:
 
     @property
     def length(self) -> int | None:
-        """Rows of a table or a series, where it says so."""
+        """Number of rows, if the output states it."""
         for line in reversed(self.lines):
             if found := _SIZE.match(line) or _ABOUT_SERIES.match(line):
                 if found[1]:
@@ -115,11 +106,10 @@ class OutputText:
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
-        """Rows and columns, as `table.shape` tells them."""
         return [(int(rows), int(columns)) for rows, columns in _SHAPE.findall(self.text)]
 
     def columns(self) -> list[tuple[str, dict[str, str]]]:
-        """A table as labels with their values by column: the first block, if it is wide."""
+        """Labels with values by column; only the first block of a wide table."""
         if self.is_ruled:
             lines = [line.strip("│ ") for line in self.lines if line.startswith("│")]
             head = [cell.strip() for cell in _RULE.split(lines[0])][1:] if lines else []
@@ -140,24 +130,20 @@ class OutputText:
 
 
 def _without_midnight(cell: str) -> str:
-    """A day as such, where a column has moments."""
     return cell.strip().removesuffix(" 00:00:00")
 
 
 def _is_named(block: list[str]) -> bool:
-    """Whether the first line begins with the name of what stands across."""
     return not block[0].startswith(" ")
 
 
 def number_in(text: str) -> float | None:
-    """A number as code shows it."""
     plain = text.strip().replace(",", "").replace("_", "")
     found = re.fullmatch(r"(?:np\.\w+\()?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\)?", plain)
     return float(found[1]) if found else None
 
 
 def as_text(number: float) -> str:
-    """A number for a reader."""
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.2f}" if abs(number) >= 10 else f"{number:,.4g}"

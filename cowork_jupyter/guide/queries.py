@@ -19,22 +19,18 @@ _AGGREGATES: dict[Aggregate, str] = {
     "std": "stddev_samp({0})",
 }
 _MAX_COLUMNS = 60
-_MAX_PARTS = 4
-"""Columns whose groups are looked through for what changed most."""
+_MAX_PARTS = 4  # columns searched for the largest changes
 
 
 @dataclass(frozen=True)
 class Select:
-    """A query, and how its result is read."""
-
     sql: str
-    is_single: bool = False
-    """Whether it gives one row with one value."""
+    is_single: bool = False  # one row with one value
     unit: str = ""
 
 
 def select_for(request: Request, limit: int) -> Select | None:
-    """The query for a request; None where a query cannot answer it."""
+    """None if SQL cannot answer it."""
     if not _fits(request):
         return None
     table, rows = request.table, _rows(request)
@@ -61,7 +57,7 @@ def select_for(request: Request, limit: int) -> Select | None:
 
 
 def comparison(request: Request) -> tuple[str, str]:
-    """The measure of both sides; and the groups in which it changed most, if there are any."""
+    """Two queries: both totals, and the groups that changed most (may be empty)."""
     assert request.between is not None
     rows = _rows(request)
     first, second = (_side(request, side) for side in request.between)
@@ -89,7 +85,6 @@ def _parts(request: Request) -> list[ColumnFacts]:
 
 
 def _side(request: Request, side: str) -> str:
-    """Which rows are on one side of a comparison."""
     if request.time:
         return _within(_column(request.table, request.time), side)
     column = _column(request.table, request.groups[0])
@@ -125,7 +120,6 @@ def _aggregate(request: Request, limit: int) -> Select:
 
 
 def _value(request: Request, when: str = "") -> str:
-    """The measure; of the rows that a condition holds for, if there is one."""
     only = f" FILTER (WHERE {when})" if when else ""
     if not request.columns:
         return f"count(*){only}"
@@ -190,7 +184,6 @@ def _relation(request: Request) -> Select | None:
 
 
 def _rows(request: Request) -> str:
-    """The rows that count."""
     path = literal(request.table.path)
     if not request.filters:
         return path
@@ -250,12 +243,10 @@ def _within(column: ColumnFacts, value: str) -> str:
 
 
 def _present(column: ColumnFacts) -> str:
-    """The value, where there is one."""
     return f"nullif(trim(CAST({identifier(column.name)} AS VARCHAR)), '')"
 
 
 def _grouped(column: ColumnFacts, value: str) -> str:
-    """A value as `group` writes it."""
     return literal(" ".join(value.split()).lower() if column.untidy else value.strip())
 
 
@@ -268,5 +259,5 @@ def _column(table: Table, name: str) -> ColumnFacts:
 
 
 def _fits(request: Request) -> bool:
-    """Whether DuckDB finds the columns by the names that they have here."""
+    """Whether DuckDB sees the same column names."""
     return request.table.has_header and not request.table.renamed and request.table.first_line <= 1

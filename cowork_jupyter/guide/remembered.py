@@ -13,7 +13,7 @@ _GAPS: dict[str, Gaps] = {GAPS_DROPPED: "drop", GAPS_FILLED: "fill", GAPS_KEPT: 
 
 
 def answered_before(script: Script, text: str, offered: Collection[str]) -> str | None:
-    """The one of these that the user has chosen when they asked about the same."""
+    """The option that the user chose for a similar request."""
     found = []
     for note in notes_in(script.here.memory):
         named = [option for option in offered if f"`{option}`" in note.says]
@@ -24,7 +24,6 @@ def answered_before(script: Script, text: str, offered: Collection[str]) -> str 
 
 
 def gaps_before(script: Script, path: str) -> Gaps | None:
-    """What was done with missing values when this table was cleaned."""
     for note in notes_in(script.here.memory):
         if note.section == "Cleaning" and note.about == f"`{path}`":
             done = note.says.split(", ")
@@ -37,6 +36,6 @@ def _is_said(wanted: str, parts: Iterable[str]) -> bool:
 
 
 def _likeness(text: str, other: str) -> float:
-    """The share of words that both have, of those that either has."""
+    """Jaccard similarity of the words."""
     ours, theirs = words(text) - {"for"}, words(other)
     return len(ours & theirs) / max(1, len(ours | theirs))

@@ -16,15 +16,17 @@ from .conversation import GuideRun, Result, key_of
 
 
 class GuideReply(Exception):
-    """The next thing to say."""
-
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
 
 
 class Script:
-    """One run of the guide, seen from inside."""
+    """One run of the guide.
+
+    The guide is asked anew at each turn, so its functions run from the start every time: calls and
+    questions that were answered return at once, the first open one becomes the reply.
+    """
 
     def __init__(self, run: GuideRun, conversation: Conversation) -> None:
         self.run = run
@@ -32,19 +34,17 @@ class Script:
         self._used: Counter[str] = Counter()
 
     def may(self, *tools: str) -> bool:
-        """Whether all these tools can be used."""
         return self.here.tools.issuperset(tools)
 
     def done(self, summary: str) -> str:
-        """The last reply: words for the user; of a step, its result."""
         return _result("done", summary) if self.run.is_step else summary
 
     def fail(self, why: str) -> NoReturn:
-        """End here, because nothing comes of it."""
+        """End the run as failed."""
         raise GuideReply(_result("failed", why))
 
     def call(self, tool: str, **parameters: Any) -> Result:
-        """What came of a call; made now, if it has not been made."""
+        """Return the result of a call; make the call if it is new."""
         key = key_of(tool, parameters)
         results, place = self.run.calls.get(key, []), self._used[key]
         self._used[key] += 1
@@ -54,7 +54,7 @@ class Script:
         raise GuideReply(json.dumps(call, ensure_ascii=False))
 
     def ask(self, question: str, context: str, options: dict[str, str], default: str = "") -> str:
-        """What the user answers; `options` are labels by value, the first one the default."""
+        """Return the user's answer; `options` maps values to labels, the first is the default."""
         if question in self.run.answers:
             return self.run.answers[question]
         offered = [{"label": label, "value": value} for value, label in options.items()]

@@ -18,17 +18,15 @@ _PERIODS: dict[Period, str] = {
 
 
 def literal(text: str) -> str:
-    """A text."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:
-    """A name, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def number(column: ColumnFacts) -> str:
-    """A column as numbers; what is none is missing."""
+    """Unparsable values become NULL."""
     name = identifier(column.name)
     text = f"CAST({name} AS VARCHAR)"
     if column.thousands:
@@ -40,7 +38,6 @@ def number(column: ColumnFacts) -> str:
 
 
 def moment(column: ColumnFacts) -> str:
-    """A column as points in time."""
     name = identifier(column.name)
     read = f"TRY_CAST({name} AS TIMESTAMP)"
     if not column.date_format:
@@ -50,7 +47,7 @@ def moment(column: ColumnFacts) -> str:
 
 
 def as_text(column: ColumnFacts) -> str:
-    """A column as texts, as the file writes them: DuckDB reads yes and no as true and false."""
+    """The spelling of the file: DuckDB reads yes and no as booleans."""
     name = identifier(column.name)
     text = f"trim(CAST({name} AS VARCHAR))"
     yes, no = yes_and_no(column)
@@ -61,11 +58,10 @@ def as_text(column: ColumnFacts) -> str:
 
 
 def group(column: ColumnFacts) -> str:
-    """A column as groups: values that differ in blanks and capitals only are one."""
+    """Values that differ only in whitespace and case are one group."""
     text = as_text(column)
     return f"lower({text})" if column.untidy else text
 
 
 def span(column: ColumnFacts, period: Period) -> str:
-    """The span of time that each row lies in."""
     return _PERIODS[period].format(f"({moment(column)})")

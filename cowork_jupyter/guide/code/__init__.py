@@ -33,7 +33,6 @@ __all__ = [
 
 
 def cells_for(request: Request, style: Style, choices: Choices | None = None) -> list[CodeCell]:
-    """The cells that carry out a request, in order; none of them takes a name of the user's."""
     if request.verb == "model" and style.frames == "polars":  # models want tables of pandas
         style = replace(style, frames="pandas", loaded={})
     sheet = Sheet(style, choices or Choices())
@@ -95,7 +94,7 @@ _POLARS_TABLES: dict[str, Callable[[PolarsWriter], None]] = {
 
 
 def packages_for(request: Request, style: Style) -> tuple[str, ...]:
-    """What has to be there to carry out a request: the first for all, the last for the best."""
+    """Required packages, the essential ones first."""
     engines = [engine_for(table) for table in (request.table, request.other) if table]
     frames = "pandas" if request.verb == "model" else style.frames
     wanted = [frames, *engines]
@@ -107,7 +106,6 @@ def packages_for(request: Request, style: Style) -> tuple[str, ...]:
 
 
 def script_code(cells: Sequence[CodeCell], style: Style) -> str:
-    """The cells as one program: imports on top, results printed."""
     imports = list(dict.fromkeys(line for cell in cells for line in cell.imports))
     parts = ["\n".join(imports)]
     for cell in cells:
@@ -123,7 +121,7 @@ def _printed(cell: CodeCell, style: Style) -> str:
 
 
 def scratch_code(request: Request, style: Style) -> str:
-    """The same code as one text that prints what came out; charts are left to cells."""
+    """A script without charts that prints its results."""
     plain = Style(
         frames=style.frames,
         charts=style.charts,
@@ -134,6 +132,5 @@ def scratch_code(request: Request, style: Style) -> str:
 
 
 def script_name(request: Request) -> str:
-    """What a script with the code is called, without its ending."""
     plain = re.sub(r"\W+", "_", request.table.stem, flags=re.ASCII).strip("_") or "table"
     return f"{request.verb}_{plain}"

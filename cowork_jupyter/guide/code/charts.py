@@ -14,7 +14,7 @@ SHARES = '"{x:.0%}"'
 
 
 def grouped(sheet: Sheet, request: Request, name: str, *, ordered: bool, most: int = 0) -> None:
-    """A value for each group; `ordered` ones keep their order, such as months."""
+    """`ordered` groups, such as months, keep their order."""
     if not sheet.style.draws:
         return
     first = f"{name}.head({most})" if most else name
@@ -63,7 +63,6 @@ def grouped(sheet: Sheet, request: Request, name: str, *, ordered: bool, most: i
 
 
 def crossed(sheet: Sheet, request: Request, name: str) -> None:
-    """A line, or a row of bars, for each column of a table."""
     if not sheet.style.draws:
         return
     heading, label = literal(title(request)), literal(axis_label(request))
@@ -91,7 +90,6 @@ def crossed(sheet: Sheet, request: Request, name: str) -> None:
 
 
 def spread(sheet: Sheet, request: Request, rows: str, column: str = "") -> None:
-    """A histogram, or boxes."""
     column = column or request.columns[0]
     if request.chart == "box":
         boxes(sheet, request, rows, column, request.groups[0] if request.groups else "")
@@ -114,7 +112,6 @@ def spread(sheet: Sheet, request: Request, rows: str, column: str = "") -> None:
 
 
 def boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) -> None:
-    """The quartiles of a column, for each group if there is one."""
     if not sheet.style.draws:
         return
     words = f"{column} by {group}" if group else f"Distribution of {column}"
@@ -138,7 +135,6 @@ def boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) ->
 
 
 def counts(sheet: Sheet, request: Request, name: str, column: str) -> None:
-    """How often each value of a column is there."""
     chart: Chart = "pie" if request.chart == "pie" else "bar"
     asked = Request(
         "aggregate",
@@ -153,7 +149,6 @@ def counts(sheet: Sheet, request: Request, name: str, column: str) -> None:
 
 
 def scatter(sheet: Sheet, request: Request, rows: str) -> None:
-    """One column against another."""
     if not sheet.style.draws:
         return
     x, y = map(literal, request.columns[:2])
@@ -192,7 +187,6 @@ def _plotly(sheet: Sheet, request: Request, name: str, ordered: bool, heading: s
 
 
 def _rotation(request: Request) -> str:
-    """Labels lie flat unless they are long."""
     return "rot=0" if request.period in (None, "hour", "quarter", "year") else "rot=45"
 
 
@@ -203,7 +197,6 @@ def _form(request: Request) -> str:
 def _add(
     sheet: Sheet, request: Request, drawing: str, *calls: str, before: Sequence[str] = ()
 ) -> None:
-    """A cell that draws, and what is then done with the axes."""
     saved = chart_file(request) if sheet.style.saves_charts else ""
     save = [f'.figure.savefig({literal(saved)}, bbox_inches="tight")'] if saved else []
     ax = sheet.name("ax", "axes")
@@ -212,7 +205,7 @@ def _add(
 
 
 def chart_file(request: Request) -> str:
-    """Where a chart goes that nobody would see otherwise."""
+    """Where to save a chart if there is no notebook to show it."""
     words = title(request) if request.verb == "aggregate" else " ".join(request.columns)
     plain = "_".join("".join(c if c.isalnum() else " " for c in words.lower()).split())
     return f"{request.table.stem}_{plain[:40]}.png"

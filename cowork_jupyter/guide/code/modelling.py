@@ -7,7 +7,6 @@ from .with_pandas import PandasWriter
 
 
 def model(writer: PandasWriter) -> None:
-    """With scikit-learn if it is there, else the mean of a group."""
     target = writer.request.columns[0]
     facts = writer.facts(target)
     is_number = facts is not None and facts.kind == "number" and facts.distinct > 2
@@ -18,7 +17,7 @@ def model(writer: PandasWriter) -> None:
 
 
 def features(writer: PandasWriter) -> list[str]:
-    """Numbers and columns with few values: names and codes tell a linear model nothing."""
+    """Numeric and low-cardinality columns; names and codes are useless to a linear model."""
     table, (target, *wanted) = writer.request.table, writer.request.columns
     if wanted:
         return wanted
@@ -71,7 +70,7 @@ def _with_sklearn(writer: PandasWriter, target: str, is_number: bool) -> None:
 
 
 def _group_means(writer: PandasWriter, target: str, is_number: bool) -> None:
-    """What is left without scikit-learn: the mean, or the most frequent value, of a group."""
+    """Fallback without scikit-learn: predict the mean or mode of a group."""
     sheet, pd = writer.sheet, writer.sheet.module("pandas")
     known = sheet.name("known", "known_rows")
     train, test = sheet.name("train", "train_rows"), sheet.name("test", "test_rows")

@@ -9,7 +9,7 @@ from .with_pandas import PandasWriter, write_file
 
 
 def output_of(request: Request) -> str:
-    """The file that is written, seen from the workspace; empty where none is."""
+    """Path relative to the workspace; empty if nothing is written."""
     stem = request.table.path.rsplit(".", 1)[0]
     if request.verb == "clean":
         return f"{stem}_clean.csv"
@@ -17,7 +17,6 @@ def output_of(request: Request) -> str:
 
 
 def clean(writer: PandasWriter) -> None:
-    """Types, spaces, empty and double rows; then the gaps, as the user wants them."""
     sheet, table, request = writer.sheet, writer.rows, writer.request
     pd = sheet.module("pandas")
     stem = request.table.stem.lower()
@@ -52,7 +51,6 @@ def clean(writer: PandasWriter) -> None:
 
 
 def join(writer: PandasWriter) -> None:
-    """Every row of the first table with what belongs to it in the second."""
     sheet, request = writer.sheet, writer.request
     assert request.other is not None
     other = loaded(sheet, request.other)

@@ -10,7 +10,6 @@ _USUAL_ROWS = 10
 
 
 def profile(writer: PandasWriter) -> None:
-    """Size, then types, gaps and ranges."""
     pd, rows = writer.sheet.module("pandas"), writer.rows
     size = [
         f'    "rows": len({rows}),',
@@ -32,12 +31,10 @@ def profile(writer: PandasWriter) -> None:
 
 
 def columns(writer: PandasWriter) -> None:
-    """Which columns there are."""
     writer.sheet.add(result=f"{writer.rows}.dtypes", kind="series")
 
 
 def preview(writer: PandasWriter) -> None:
-    """The first rows, or those that a filter keeps."""
     request, lines = writer.request, writer.selection()
     result = writer.rows
     result += f"[{literal(request.columns)}]" if request.columns else ""
@@ -47,7 +44,6 @@ def preview(writer: PandasWriter) -> None:
 
 
 def distribution(writer: PandasWriter) -> None:
-    """How values spread: as numbers, then as a chart."""
     lines, groups = writer.selection(), writer.request.groups
     for name in writer.request.columns:
         if writer.is_number(name) and groups:
@@ -70,7 +66,6 @@ def _within_groups(writer: PandasWriter, lines: list[str], name: str, group: str
 
 
 def relate(writer: PandasWriter) -> None:
-    """How two columns go together, or all that are numbers."""
     lines, sheet = writer.selection(), writer.sheet
     if len(writer.request.columns) < 2:
         result = f"{writer.rows}.corr(numeric_only=True)"
@@ -91,7 +86,7 @@ def relate(writer: PandasWriter) -> None:
 
 
 def outliers(writer: PandasWriter) -> None:
-    """By the rule of box plots."""
+    """Tukey's rule, as in box plots."""
     sheet, lines = writer.sheet, writer.selection()
     names = [name for name in writer.request.columns if writer.is_number(name)]
     low, high = sheet.name("q1", "lower_quartile"), sheet.name("q3", "upper_quartile")
@@ -120,7 +115,6 @@ def outliers(writer: PandasWriter) -> None:
 
 
 def missing(writer: PandasWriter) -> None:
-    """Gaps, column by column; of one column, the rows that have one."""
     sheet, lines = writer.sheet, writer.selection()
     if len(writer.request.columns) == 1:
         values = writer.column(writer.request.columns[0])
@@ -134,7 +128,6 @@ def missing(writer: PandasWriter) -> None:
 
 
 def duplicates(writer: PandasWriter) -> None:
-    """Rows that are there more than once, side by side."""
     sheet, lines = writer.sheet, writer.selection()
     names = writer.request.columns
     subset = literal(names) if names else ""

@@ -11,7 +11,6 @@ from .titles import axis_label, title, where
 
 
 def grouped(sheet: Sheet, request: Request, name: str, labels: Sequence[str], value: str) -> None:
-    """A value for each group, or a line for each of several."""
     if not sheet.style.draws:
         return
     heading, axis = literal(title(request)), literal(axis_label(request))
@@ -54,7 +53,6 @@ def grouped(sheet: Sheet, request: Request, name: str, labels: Sequence[str], va
 
 
 def spread(sheet: Sheet, request: Request, rows: str, column: str) -> None:
-    """A histogram, or a box."""
     if not sheet.style.draws:
         return
     heading, label = literal(f"Distribution of {column}{where(request)}"), literal(column)
@@ -74,7 +72,6 @@ def spread(sheet: Sheet, request: Request, rows: str, column: str) -> None:
 
 
 def _boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) -> None:
-    """A box for each value of a group."""
     heading, label = literal(f"{column} by {group}{where(request)}"), literal(column)
     parts = sheet.name("parts", "groups")
     known = f"{rows}.drop_nulls({literal([group, column])})"
@@ -85,7 +82,6 @@ def _boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) -
 
 
 def scatter(sheet: Sheet, request: Request, rows: str) -> None:
-    """One column against another."""
     if not sheet.style.draws:
         return
     x, y = map(literal, request.columns[:2])
@@ -101,7 +97,6 @@ def scatter(sheet: Sheet, request: Request, rows: str) -> None:
 
 
 def _lines(sheet: Sheet, request: Request, name: str, labels: Sequence[str], value: str) -> None:
-    """A line for each value of the last group."""
     by, each, number = literal(labels[0]), literal(labels[1]), literal(value)
     heading, axis = literal(title(request)), literal(axis_label(request))
     label, part = sheet.name("label", "group_label"), sheet.name("part", "group_rows")

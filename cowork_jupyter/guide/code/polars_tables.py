@@ -12,7 +12,6 @@ _USUAL_ROWS = 10
 
 
 def profile(writer: PolarsWriter) -> None:
-    """Size, then types, gaps and ranges."""
     pl, rows = writer.pl, writer.rows
     size = {
         "rows": f"len({rows})",
@@ -27,7 +26,6 @@ def profile(writer: PolarsWriter) -> None:
 
 
 def columns(writer: PolarsWriter) -> None:
-    """Which columns there are."""
     rows = writer.rows
     found = [f'"column": {rows}.columns', f'"type": [str(kind) for kind in {rows}.dtypes]']
     result = call(f"{writer.pl}.DataFrame({{", found, "})")
@@ -35,7 +33,6 @@ def columns(writer: PolarsWriter) -> None:
 
 
 def preview(writer: PolarsWriter) -> None:
-    """The first rows, or those that a filter keeps."""
     request, lines = writer.request, writer.selection()
     result = writer.rows
     result += f".select({literal(request.columns)})" if request.columns else ""
@@ -45,7 +42,6 @@ def preview(writer: PolarsWriter) -> None:
 
 
 def distribution(writer: PolarsWriter) -> None:
-    """How values spread: as numbers, then as a chart."""
     lines = writer.selection()
     for name in writer.request.columns:
         values = f"{writer.rows}[{literal(name)}]"
@@ -68,7 +64,6 @@ def _within_groups(writer: PolarsWriter, name: str, group: str) -> str:
 
 
 def relate(writer: PolarsWriter) -> None:
-    """How two columns go together, or all that are numbers."""
     lines, names = writer.selection(), writer.request.columns
     if len(names) < 2:
         numbers = [column.name for column in writer.request.table.of_kind("number")]
@@ -92,7 +87,6 @@ def relate(writer: PolarsWriter) -> None:
 
 
 def outliers(writer: PolarsWriter) -> None:
-    """By the rule of box plots."""
     sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
     names = [name for name in writer.request.columns if writer.is_number(name)]
     names = names or [column.name for column in writer.request.table.of_kind("number")]
@@ -118,7 +112,6 @@ def outliers(writer: PolarsWriter) -> None:
 
 
 def missing(writer: PolarsWriter) -> None:
-    """Gaps, column by column; of one column, the rows that have one."""
     lines, names = writer.selection(), writer.request.columns
     if len(names) == 1:
         result = f"{writer.rows}.filter({writer.pl}.col({literal(names[0])}).is_null())"
@@ -129,7 +122,6 @@ def missing(writer: PolarsWriter) -> None:
 
 
 def duplicates(writer: PolarsWriter) -> None:
-    """Rows that are there more than once, side by side."""
     lines, names = writer.selection(), writer.request.columns
     chosen = f".select({literal(names)})" if names else ""
     rows = writer.rows
@@ -141,7 +133,6 @@ def duplicates(writer: PolarsWriter) -> None:
 
 
 def clean(writer: PolarsWriter) -> None:
-    """Spaces, empty and double rows; then the gaps, as the user wants them."""
     sheet, pl, request = writer.sheet, writer.pl, writer.request
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
@@ -169,7 +160,6 @@ def clean(writer: PolarsWriter) -> None:
 
 
 def join(writer: PolarsWriter) -> None:
-    """Every row of the first table with what belongs to it in the second."""
     sheet, request, pl = writer.sheet, writer.request, writer.pl
     assert request.other is not None
     other = loaded(sheet, request.other)

@@ -12,14 +12,14 @@ _ISO = ("%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d ")
 
 
 def engine_for(table: Table) -> str:
-    """The package that reads this kind of file for pandas; empty where none is needed."""
+    """The optional dependency that pandas needs for this file; empty if none."""
     if table.path.lower().endswith((".xlsx", ".xlsm")):
         return "openpyxl"
     return "pyarrow" if table.format == "parquet" else ""
 
 
 def loaded(sheet: Sheet, table: Table) -> TableVariable:
-    """The variable with the table; a cell that reads it comes first if nothing holds it yet."""
+    """The variable that holds the table; adds a cell that reads it if there is none."""
     if table.path not in sheet.tables:
         stem = table.stem.lower()
         name = sheet.name(stem, f"{stem}_table")
@@ -72,14 +72,14 @@ def _assigned(name: str, column: ColumnFacts, code: str) -> str:
 
 
 def tidy(column: ColumnFacts) -> str:
-    """What makes one value of those that differ only in spaces or case."""
+    """Code that unifies values differing only in whitespace or case."""
     if column.kind != "text":
         return ""
     return ".str.strip()" * column.padded + ".str.title()" * column.mixed_case
 
 
 def _form(column: ColumnFacts) -> str:
-    """Formats that pandas finds out by itself are left out."""
+    """Omitted for formats that pandas infers."""
     return "" if column.date_format.startswith(_ISO) else f", format={literal(column.date_format)}"
 
 

@@ -13,59 +13,42 @@ Charts = Literal["matplotlib", "seaborn", "plotly"]
 
 @dataclass(frozen=True)
 class TableVariable:
-    """A variable that holds a file of the workspace as it was read."""
+    """A variable that holds an unchanged file of the workspace."""
 
     name: str
-    dates: frozenset[str] = frozenset()
-    """Columns that are dates by now and no longer texts."""
-    tidied: frozenset[str] = frozenset()
-    """Columns whose values a cell has stripped of spaces already."""
+    dates: frozenset[str] = frozenset()  # columns already parsed as dates
+    tidied: frozenset[str] = frozenset()  # columns already stripped
 
 
 @dataclass(frozen=True)
 class Style:
-    """What is there already, where the code will run."""
+    """The environment that the generated code must fit into."""
 
     frames: Frames = "pandas"
     charts: Charts = "matplotlib"
-    packages: frozenset[str] = frozenset({"pandas", "matplotlib", "sklearn"})
-    """What can be imported."""
-    modules: Mapping[str, str] = field(default_factory=dict)
-    """What is imported already, by the name that code knows it by."""
-    taken: frozenset[str] = frozenset()
-    """Names that are the user's."""
-    loaded: Mapping[str, TableVariable] = field(default_factory=dict)
-    """By the path of the file in the workspace."""
-    folder: str = "."
-    """The folder that code runs in, seen from the workspace."""
-    saves_charts: bool = False
-    """Whether a chart goes into a file, as nobody would see it otherwise."""
+    packages: frozenset[str] = frozenset({"pandas", "matplotlib", "sklearn"})  # importable
+    modules: Mapping[str, str] = field(default_factory=dict)  # imported already: alias by module
+    taken: frozenset[str] = frozenset()  # names in use
+    loaded: Mapping[str, TableVariable] = field(default_factory=dict)  # by path in the workspace
+    folder: str = "."  # working directory of the code, relative to the workspace
+    saves_charts: bool = False  # write charts to files, since nobody would see them
 
     def path(self, path: str) -> str:
-        """How code reaches a file of the workspace."""
         return posixpath.relpath(path, self.folder or ".")
 
     @property
     def draws(self) -> bool:
-        """Whether there is a library for charts."""
         return self.charts in self.packages
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What was decided along the way, by the user or after an error."""
+    """Decisions made on the way, by the user or after an error."""
 
-    overwrite: bool = False
-    """Whether the file that is written may be there, as it is when the code is run again."""
-    output: str = ""
-    """Another name for the file that is written."""
-    cut_lines: bool = False
-    """Whether fields beyond the columns are ignored."""
-    coerce: bool = False
-    """Whether values that are no numbers or dates count as missing."""
-    replace_bytes: bool = False
-    """Whether bytes that do not fit the encoding are replaced."""
-    repeated_keys: bool = False
-    """Whether a join may find several rows for a key."""
-    keys_as_text: bool = False
-    """Whether a join compares its keys as texts."""
+    overwrite: bool = False  # allow overwriting the output, as when the cell runs again
+    output: str = ""  # alternative output path
+    cut_lines: bool = False  # ignore fields beyond the columns
+    coerce: bool = False  # treat unparsable numbers and dates as missing
+    replace_bytes: bool = False  # replace undecodable bytes
+    repeated_keys: bool = False  # allow a join to match several rows per key
+    keys_as_text: bool = False  # compare the keys of a join as text

@@ -28,12 +28,11 @@ _SIGNS = {"=": "", "!=": "not ", "contains": "with "}
 
 
 def measure_of(request: Request) -> str:
-    """The column that is measured; empty where rows are counted."""
+    """Empty if rows are counted."""
     return request.columns[0] if request.columns else ""
 
 
 def subject(request: Request) -> str:
-    """What is measured, in words."""
     measure = measure_of(request)
     if not measure:
         return "Share of rows" if request.aggregate == "share" else "Number of rows"
@@ -41,7 +40,7 @@ def subject(request: Request) -> str:
 
 
 def axis_label(request: Request) -> str:
-    """What an axis with the measure says: the column, which names its unit if anything does."""
+    """The column name, which usually carries the unit."""
     if request.aggregate == "share":
         return f"share of {measure_of(request) or 'rows'}"
     if request.aggregate == "distinct":
@@ -50,14 +49,12 @@ def axis_label(request: Request) -> str:
 
 
 def title(request: Request) -> str:
-    """The title of a chart."""
     by = [*([request.period] if request.period else []), *request.groups]
     words = f"{subject(request)} by {' and '.join(by)}" if by else subject(request)
     return f"{words}{where(request)}"
 
 
 def where(request: Request) -> str:
-    """Which rows count, for a title."""
     return f" ({', '.join(map(_condition, request.filters))})" if request.filters else ""
 
 
@@ -75,14 +72,13 @@ def _condition(row_filter: Filter) -> str:
 
 
 def result_names(request: Request) -> tuple[str, ...]:
-    """What a grouped result is called: `by_region`, or longer if that is taken."""
+    """`by_region`, or something longer if that is taken."""
     groups = f"by_{'_and_'.join(request.groups)}"
     short = _NAMES[request.period] if request.period else groups
     return short.lower(), f"{axis_label(request)}_{short}".lower()
 
 
 def selection_name(request: Request) -> str:
-    """What the rows are called that a filter keeps."""
     only = request.filters[0]
     alone = len(request.filters) == 1 and _names_rows(only)
     return only.values[0].lower() if alone else "selected"

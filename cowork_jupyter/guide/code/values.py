@@ -8,7 +8,7 @@ from .sheet import literal
 
 
 def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
-    """The values of a filter as code: numbers as such, texts as the tidied column has them."""
+    """Numbers unquoted, texts as the tidied column spells them."""
     if facts and facts.kind == "number":
         return [_number(value) for value in row_filter.values]
     values = [tidied_value(value, facts) for value in row_filter.values]
@@ -16,7 +16,6 @@ def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
 
 
 def sides_of(request: Request) -> tuple[str, str]:
-    """What is compared, as the tidied column has it."""
     assert request.between is not None
     column = None if request.time else request.table.column(request.groups[0])
     first, second = (tidied_value(side, column) for side in request.between)
@@ -24,7 +23,6 @@ def sides_of(request: Request) -> tuple[str, str]:
 
 
 def tidied_value(value: str, facts: ColumnFacts | None) -> str:
-    """A value as it is written once its column has been tidied."""
     return value.strip().title() if facts and facts.mixed_case else value.strip()
 
 
@@ -37,7 +35,7 @@ def _number(value: str) -> str:
 
 
 def frequency(value: str) -> str:
-    """The period that an ISO date, shortened to what is meant, stands for."""
+    """The pandas frequency of a shortened ISO date."""
     if "Q" in value:
         return "Q"
     return {4: "Y", 7: "M"}.get(len(value), "D")

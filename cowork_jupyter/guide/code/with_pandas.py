@@ -15,47 +15,38 @@ from .values import filter_values, frequency, moment, sides_of
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 PERIODS: dict[Period, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
-_MANY = 20
-"""Groups that a chart still shows."""
+_MANY = 20  # groups that a chart can show
 
 
 class PandasWriter:
-    """Writes the cells for one request."""
-
     def __init__(self, sheet: Sheet, request: Request) -> None:
         self.sheet = sheet
         self.request = request
         self.table: TableVariable = loaded(sheet, request.table)
-        self.rows = self.table.name
-        """The variable with the rows that count."""
+        self.rows = self.table.name  # the variable with the selected rows
 
     def column(self, name: str) -> str:
-        """A column as code."""
         return f"{self.rows}[{literal(name)}]"
 
     def facts(self, name: str) -> ColumnFacts | None:
-        """What is known of a column."""
         return self.request.table.column(name)
 
     def is_number(self, name: str) -> bool:
-        """Whether a column can be computed with."""
         facts = self.facts(name)
         return facts is not None and facts.kind == "number"
 
     def text(self, name: str) -> str:
-        """A column whose values may have to be tidied first, in a table that is not ours."""
+        """A text column, tidied unless the table was read by our own cell."""
         facts = self.facts(name)
         needs = tidy(facts) if facts and name not in self.table.tidied else ""
         return f"{self.column(name)}{needs}"
 
     def dates(self, name: str) -> str:
-        """A column as dates, also of a table that was read without them."""
         if name in self.table.dates:
             return self.column(name)
         return f"{self.sheet.module('pandas')}.to_datetime({self.column(name)})"
 
     def periods(self, name: str, period: Period) -> str:
-        """The period that each row belongs to."""
         if period == "weekday":
             return f"{self.dates(name)}.dt.day_name()"
         if period == "hour":
@@ -65,7 +56,6 @@ class PandasWriter:
     # Which rows count
 
     def selection(self) -> list[str]:
-        """A line that keeps the rows that count, if not all do."""
         conditions = [self.condition(row_filter) for row_filter in self.request.filters]
         if not conditions:
             return []
@@ -80,7 +70,6 @@ class PandasWriter:
         return [line]
 
     def condition(self, row_filter: Filter) -> str:
-        """A filter as code."""
         facts = self.facts(row_filter.column)
         kind = facts.kind if facts else "text"
         if row_filter.operator == "missing":
@@ -106,7 +95,7 @@ class PandasWriter:
                 return f"{subject} {sign} {values[0]}"
 
     def _in_time(self, row_filter: Filter) -> str:
-        """Dates are compared as the periods that are meant: `2024-03` is all of March."""
+        """Dates are compared as periods: `2024-03` is all of March."""
         values = [literal(moment(value)) for value in row_filter.values]
         period = literal(frequency(row_filter.values[0]))
         subject = f"{self.dates(row_filter.column)}.dt.to_period({period})"
@@ -123,7 +112,6 @@ class PandasWriter:
     # What is computed
 
     def keys(self) -> list[str]:
-        """What rows are grouped by."""
         request = self.request
         groups = []
         for name in request.groups:
@@ -134,12 +122,10 @@ class PandasWriter:
         return groups
 
     def grouped(self, keys: Sequence[str]) -> str:
-        """The aggregate for each group."""
         by = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
         return f"{self.rows}.groupby({by}){self.aggregated()}"
 
     def aggregated(self) -> str:
-        """The aggregate, after groups or a table."""
         measure, how = measure_of(self.request), self.request.aggregate
         if not measure:
             return ".size()"
@@ -148,7 +134,6 @@ class PandasWriter:
         return f"{of}.{ {'distinct': 'nunique', 'share': 'sum'}.get(how, how) }()"
 
     def aggregate(self) -> None:
-        """A measure, whole or for each group."""
         lines, keys = self.selection(), self.keys()
         if not keys:
             self._whole(lines)
@@ -207,7 +192,7 @@ class PandasWriter:
             charts.crossed(self.sheet, request, name)
 
     def _crossed(self, lines: list[str], keys: Sequence[str]) -> None:
-        """Two groups: one goes down, the other across."""
+        """Two groups: one as rows, the other as columns."""
         request = self.request
         name = self.sheet.name(*result_names(request))
         lines += _chained(name, self.grouped(keys), ".unstack()")
@@ -222,7 +207,6 @@ class PandasWriter:
         return facts is not None and facts.distinct > _MANY
 
     def compare(self) -> None:
-        """Two periods or groups, and what changed most between them."""
         request = self.request
         assert request.between is not None
         lines = self.selection()
@@ -262,7 +246,6 @@ class PandasWriter:
 
 
 def _chained(name: str, code: str, order: str) -> list[str]:
-    """An assignment on one line, or in brackets with a line for each method."""
     line = f"{name} = {code}{order}"
     if len(line) <= 88:
         return [line]
@@ -270,6 +253,6 @@ def _chained(name: str, code: str, order: str) -> list[str]:
 
 
 def write_file(sheet: Sheet, frame: str, path: str) -> str:
-    """A line that writes a table; a file that might be there is not written over."""
+    """Refuse to overwrite an existing file unless that was decided."""
     mode = "" if sheet.choices.overwrite else 'mode="x"'
     return call(f"{frame}.to_csv(", [literal(path), "index=False", mode])

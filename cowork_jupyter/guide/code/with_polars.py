@@ -15,44 +15,36 @@ from .values import filter_values, frequency, sides_of
 _EVERY: dict[Period, str] = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q",
                              "year": "1y"}  # fmt: skip
 _FORMS = {"Y": "%Y", "M": "%Y-%m", "D": "%Y-%m-%d"}
-_COUNT = "len"
-"""What polars calls a column with numbers of rows."""
+_COUNT = "len"  # polars' name for a column of counts
 
 
 class PolarsWriter:
-    """Writes the cells for one request."""
-
     def __init__(self, sheet: Sheet, request: Request) -> None:
         self.sheet = sheet
         self.request = request
         self.table: TableVariable = loaded(sheet, request.table)
-        self.rows = self.table.name
-        """The variable with the rows that count."""
+        self.rows = self.table.name  # the variable with the selected rows
 
     @property
     def pl(self) -> str:
-        """The name of the module."""
         return self.sheet.module("polars")
 
     def column(self, name: str) -> str:
-        """A column as an expression, tidied if that has not been done."""
+        """A column expression, tidied unless that has been done."""
         facts = self.request.table.column(name)
         untidy = facts is not None and bool(tidy(facts)) and name not in self.table.tidied
         strip = ".str.strip_chars()" if untidy else ""
         return f"{self.pl}.col({literal(name)}){strip}"
 
     def dates(self, name: str) -> str:
-        """A column as dates, also of a table that was read without them."""
         parsed = name in self.table.dates
         return f"{self.pl}.col({literal(name)})" + ("" if parsed else ".str.to_datetime()")
 
     def is_number(self, name: str) -> bool:
-        """Whether a column can be computed with."""
         facts = self.request.table.column(name)
         return facts is not None and facts.kind == "number"
 
     def selection(self) -> list[str]:
-        """A line that keeps the rows that count, if not all do."""
         if not self.request.filters:
             return []
         name = self.sheet.name(selection_name(self.request), "selected")
@@ -62,7 +54,6 @@ class PolarsWriter:
         return [line]
 
     def condition(self, row_filter: Filter) -> str:
-        """A filter as code."""
         facts = self.request.table.column(row_filter.column)
         subject = self.column(row_filter.column)
         if row_filter.operator in ("missing", "known"):
@@ -88,11 +79,10 @@ class PolarsWriter:
                 return f"{subject} {sign} {values[0]}"
 
     def _moment(self, row_filter: Filter) -> str:
-        """Dates as texts that are as long as what is meant: `2024-03` is all of March."""
+        """Dates as text of the same precision: `2024-03` is all of March."""
         return self.moments(row_filter.column, row_filter.values[0])
 
     def moments(self, name: str, value: str) -> str:
-        """The period of each row, written as `value` is."""
         dates, period = self.dates(name), frequency(value)
         if period == "Q":
             return f'{self.pl}.format("{{}}-Q{{}}", {dates}.dt.year(), {dates}.dt.quarter())'
@@ -101,11 +91,9 @@ class PolarsWriter:
     # What is computed
 
     def value(self) -> str:
-        """What the column with the aggregate is called."""
         return measure_of(self.request) or _COUNT
 
     def expression(self, name: str = "") -> str:
-        """The aggregate."""
         how = self.request.aggregate
         if not name:
             return f"{self.pl}.len()"
@@ -115,7 +103,6 @@ class PolarsWriter:
         return f"{column}.{'sum' if how == 'share' else how}()"
 
     def aggregate(self) -> None:
-        """A measure, whole or for each group."""
         lines, request = self.selection(), self.request
         if not request.groups and not request.period:
             self._whole(lines)
@@ -140,7 +127,7 @@ class PolarsWriter:
             polars_charts.grouped(self.sheet, request, name, labels, self.value())
 
     def _keys(self) -> tuple[list[str], list[str]]:
-        """Expressions that rows are grouped by, and what the columns with them are called."""
+        """Group expressions and the resulting column names."""
         keys = [
             literal(name) if self.column(name).endswith(")") else self.column(name)
             for name in self.request.groups
@@ -180,7 +167,6 @@ class PolarsWriter:
         self.sheet.add(*lines, result=result, kind="value")
 
     def compare(self) -> None:
-        """Two periods or groups, and what changed most between them."""
         request = self.request
         assert request.between is not None
         lines, (first, second) = self.selection(), sides_of(request)
@@ -224,7 +210,6 @@ class PolarsWriter:
 
 
 def chain(name: str, start: str, steps: Sequence[str]) -> str:
-    """An assignment on one line, or in brackets with a line for each method."""
     steps = [step for step in steps if step]
     line = f"{name} = {start}{''.join(steps)}"
     if len(line) <= 88:

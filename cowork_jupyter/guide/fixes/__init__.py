@@ -59,7 +59,7 @@ _RULES: tuple[Rule, ...] = (
 
 
 def propose(cell: FailingCell) -> Fix:
-    """The first proposal that can be run and was not tried yet; else what is known of the error."""
+    """The first new proposal that parses; else advice."""
     advice: Fix | None = None
     for rule in _RULES:
         fix = rule(cell)

@@ -74,7 +74,6 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def unexpected_argument(cell: FailingCell) -> Fix | None:
-    """A keyword that was renamed, removed, or misspelled."""
     found = _UNEXPECTED.search(cell.message)
     unknown = _UNKNOWN_PROPERTY.search(cell.message)
     if not (found or unknown) or not cell.code.parses:
@@ -109,7 +108,6 @@ def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
 
 
 def _defined(code: CellCode, function: str) -> tuple[str, ...]:
-    """The parameters of a function that the cell defines."""
     for node in code.find(ast.FunctionDef):
         if node.name == function:
             return tuple(argument.arg for argument in [*node.args.args, *node.args.kwonlyargs])
@@ -195,7 +193,6 @@ _REWRITTEN: Mapping[
 
 
 def missing_argument(cell: FailingCell) -> Fix | None:
-    """What a call needs beside what it got, or got too much."""
     if cell.error.name != "TypeError" or not cell.code.parses:
         return None
     if found := _TOO_MANY.search(cell.message):

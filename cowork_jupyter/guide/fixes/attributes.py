@@ -84,7 +84,7 @@ _METHODS = {
 
 
 def nothing_returned(cell: FailingCell) -> Fix | None:
-    """`None` where an object was expected: mostly what a method in place has returned."""
+    """`None` where an object was expected, usually returned by an in-place method."""
     if cell.error.name not in ("AttributeError", "TypeError") or "'NoneType'" not in cell.message:
         return None
     code = cell.code
@@ -126,7 +126,6 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
 
 
 def misspelled_attribute(cell: FailingCell) -> Fix | None:
-    """The nearest method, or the one of the column's text or dates."""
     found = _NO_ATTRIBUTE.search(cell.message)
     if cell.error.name != "AttributeError" or not found or not cell.code.parses:
         return None

@@ -40,7 +40,7 @@ _BUILTINS = frozenset(
 
 
 def not_callable(cell: FailingCell) -> Fix | None:
-    """`df("a")` for `df["a"]`, and names that hide a function."""
+    """`df("a")` for `df["a"]`, and variables that shadow a function."""
     found = _NOT_CALLABLE.search(cell.message)
     is_indexer = "Indexer.__call__()" in cell.message
     if cell.error.name != "TypeError" or not (found or is_indexer):
@@ -80,7 +80,6 @@ def not_callable(cell: FailingCell) -> Fix | None:
 
 
 def _hidden_builtin(cell: FailingCell, name: str) -> Fix:
-    """A variable that is called like a function of Python's own."""
     code = cell.code
     why = f"A variable is called `{name}` and hides Python's own. It needs another name."
     nodes = [node for node in code.find(ast.Name) if node.id == name]
@@ -112,7 +111,6 @@ def not_subscriptable(cell: FailingCell) -> Fix | None:
 
 
 def one_slip(cell: FailingCell) -> Fix | None:
-    """Slips that one sentence and one edit put right."""
     code, message = cell.code, cell.message
     if cell.error.name == "ZeroDivisionError":
         return _division(cell)

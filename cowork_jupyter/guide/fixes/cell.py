@@ -23,7 +23,7 @@ TABLES = ("DataFrame", "Table")
 
 @dataclass(frozen=True)
 class Fix:
-    """What a rule says: why it failed, and how the cell would work; None: not by a change here."""
+    """The cause of an error; `source` is None if no change of the cell helps."""
 
     why: str
     source: str | None = None
@@ -31,19 +31,13 @@ class Fix:
 
 @dataclass(frozen=True)
 class FailingCell:
-    """The cell, its error, and what is around it."""
-
     source: str
     error: CellError
     cell_id: str = ""
     cells: tuple[NearbyCell, ...] = ()
-    """All cells of the notebook, in order."""
-    variables: tuple[Variable, ...] = ()
-    """What the kernel has; tables that the cell names with their columns."""
-    files: tuple[str, ...] = ()
-    """Paths in the workspace, as code in this notebook names them."""
-    tried: frozenset[str] = field(default=frozenset())
-    """What was proposed already."""
+    variables: tuple[Variable, ...] = ()  # tables that the cell names have their columns
+    files: tuple[str, ...] = ()  # as code in this notebook names them
+    tried: frozenset[str] = field(default=frozenset())  # earlier proposals
 
     @cached_property
     def code(self) -> CellCode:
@@ -51,12 +45,12 @@ class FailingCell:
 
     @property
     def message(self) -> str:
-        """What the error says, without what would take long to search."""
+        """Truncated, to bound the time of searches."""
         return self.error.value[:_MAX_MESSAGE]
 
     @cached_property
     def lines(self) -> list[int]:
-        """The lines of the cell that were running, the innermost first."""
+        """The lines of the cell on the stack, innermost first."""
         text = self.error.traceback[:_MAX_TRACEBACK]
         places = [
             (number or old_number, int(line or at))
@@ -70,12 +64,11 @@ class FailingCell:
 
     @property
     def line(self) -> int | None:
-        """The innermost of them."""
         return self.lines[0] if self.lines else None
 
     @cached_property
     def tables(self) -> Mapping[str, Mapping[str, str]]:
-        """The columns and their types of each table that the cell names."""
+        """Column types of each table that the cell names."""
         return {
             variable.name: variable.columns
             for variable in self.variables
@@ -83,7 +76,7 @@ class FailingCell:
         }
 
     def numbers_in(self, column: str, table: str = "") -> str:
-        """An expression that reads a column of text as numbers, commas between thousands too."""
+        """Code that parses a text column as numbers, with thousands separators if it has any."""
         known = self.variable(table)
         if known and any(_GROUPED.search(line) for line in known.lines):
             column += '.str.replace(",", "")'
@@ -93,12 +86,11 @@ class FailingCell:
         return next((variable for variable in self.variables if variable.name == name), None)
 
     def type_of(self, name: str) -> str:
-        """The type of a variable, without the package it is from."""
         found = self.variable(name)
         return found.type.rpartition(".")[2] if found else ""
 
     def alias(self, module: str, usual: str) -> str:
-        """What the notebook calls a module."""
+        """The notebook's alias of a module."""
         for cell in (*self.cells, NearbyCell(id="", source=self.source)):
             for name, alias in _IMPORT.findall(cell.source):
                 if name == module:
@@ -106,7 +98,7 @@ class FailingCell:
         return usual
 
     def with_import(self, text: str, module: str, usual: str) -> str:
-        """The new source, with the import that it needs where the kernel has none."""
+        """Add an import unless the kernel or the source has it."""
         alias = self.alias(module, usual)
         known = {variable.name for variable in self.variables}
         if alias in known or re.search(rf"\bas {alias}\b", text):
@@ -114,7 +106,7 @@ class FailingCell:
         return CellCode(text).with_line_on_top(f"import {module} as {alias}")
 
     def earlier(self) -> Iterator[tuple[int, NearbyCell]]:
-        """The other code cells with their numbers as people count them."""
+        """The other code cells, numbered from 1."""
         for number, cell in enumerate(self.cells, 1):
             if cell.id != self.cell_id and cell.cell_type == "code":
                 yield number, cell

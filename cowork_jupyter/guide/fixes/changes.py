@@ -65,7 +65,6 @@ _PLAIN_NAMES = {"float": "float", "int": "int", "bool": "bool", "object": "objec
 
 
 def changed_attribute(cell: FailingCell) -> Fix | None:
-    """An attribute or method that an object or module does not have any more."""
     if removed := _REMOVED.search(cell.message):
         for node in cell.code.find(ast.Attribute, cell.lines):
             if node.attr == removed[1]:
@@ -121,7 +120,6 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
 
 
 def _special(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> Fix | None:
-    """What is not only called otherwise, but written otherwise."""
     special = _SPECIAL.get((owner, name))
     call = cell.code.parents.get(node)
     return special(cell, node, call) if special else None
@@ -162,7 +160,7 @@ def _append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix
 
 
 def _ix(cell: FailingCell, node: ast.Attribute, parent: ast.AST | None) -> Fix | None:
-    """By labels if there is one, else by place."""
+    """By label if there is one, else by position."""
     text = cell.code.source(parent) if isinstance(parent, ast.Subscript) else ""
     by_label = bool(re.search(r"['\"]|==|[<>]", text.partition("[")[2]))
     new = "loc" if by_label else "iloc"
@@ -189,7 +187,7 @@ def _at(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | N
 
 
 def _sorted_values(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
-    """A column is sorted by itself: it needs no name."""
+    """A column is sorted by itself, so a key argument is dropped."""
     if not isinstance(call, ast.Call):
         return None
     code = cell.code
@@ -307,7 +305,7 @@ _SPECIAL: Mapping[
 
 
 def frequency(cell: FailingCell) -> Fix | None:
-    """Letters for times that pandas has renamed: `M` is `ME`."""
+    """Frequency aliases that pandas renamed: `M` is `ME`."""
     found = _INSTEAD.search(cell.message)
     old, new = (found[1], found[2]) if found else ("", "")
     if not found and (invalid := _INVALID_FREQUENCY.search(cell.message + " ")):

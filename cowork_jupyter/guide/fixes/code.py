@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import TypeVar
 
 N = TypeVar("N", bound=ast.AST)
-Edit = tuple[int, int, str]
-"""From where to where in the text, and what comes there."""
+Edit = tuple[int, int, str]  # start and end offset, replacement
 
 _LINE_MAGIC = re.compile(r"^(\s*)(?:[\w., ]{1,200}=\s*)?[%!].*$")
 _PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
@@ -20,7 +19,7 @@ MAX_SOURCE = 100_000
 
 @dataclass(frozen=True)
 class CellCode:
-    """The source of a cell. Lines that are magics count as doing nothing."""
+    """The source of a cell with offsets of its nodes; magics count as `pass`."""
 
     text: str
 
@@ -30,7 +29,6 @@ class CellCode:
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        """None if it is not Python."""
         if len(self.text) > MAX_SOURCE:
             return None
         try:
@@ -50,14 +48,11 @@ class CellCode:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """What each part is part of."""
         nodes = ast.walk(self.tree) if self.tree else ()
         return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
 
     def find(self, kind: type[N], lines: Iterable[int] = ()) -> Iterator[N]:
-        """The parts of this kind, in their order: in the innermost statements at these lines
-        first, then everywhere else.
-        """
+        """Nodes in source order, those of the innermost statements at `lines` first."""
         seen: set[ast.AST] = set()
         for line in lines:
             for statement in self._statements(line):
@@ -79,7 +74,6 @@ class CellCode:
         return sorted(found, key=lambda node: (node.end_lineno or 0) - node.lineno)[:1]
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
-        """The innermost statement that a part belongs to."""
         while node in self.parents and not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node if isinstance(node, ast.stmt) else None
@@ -92,14 +86,13 @@ class CellCode:
         return starts
 
     def offset(self, line: int, column: int) -> int:
-        """A place as Python counts it (lines from 1, columns in bytes), as one in the text."""
+        """Convert a line (from 1) and a byte column to an offset."""
         if line > len(self.lines):
             return len(self.text)
         before = self.lines[line - 1].encode()[:column]
         return self._starts[line - 1] + len(before.decode("utf-8", "replace"))
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a part stands in the text."""
         start = getattr(node, "lineno", None)
         if start is None:
             return (0, len(self.text))
@@ -107,16 +100,13 @@ class CellCode:
         return self.offset(start, node.col_offset), self.offset(*node_end)  # type: ignore[attr-defined]
 
     def source(self, node: ast.AST) -> str:
-        """The text of a part."""
         start, end = self.span(node)
         return self.text[start:end]
 
     def replaced(self, node: ast.AST, text: str) -> Edit:
-        """The edit that puts something else in the place of a part."""
         return (*self.span(node), text)
 
     def attribute(self, node: ast.Attribute, name: str) -> Edit:
-        """The edit that gives another name to what stands behind the last dot."""
         end = self.span(node)[1]
         return (end - len(node.attr), end, name)
 
@@ -124,7 +114,7 @@ class CellCode:
         return next((keyword for keyword in call.keywords if keyword.arg == name), None)
 
     def without_argument(self, argument: ast.AST) -> Edit:
-        """The edit that takes an argument out of a call, with its comma."""
+        """Remove an argument and its comma."""
         start, end = self.span(argument)
         behind = re.compile(r"\s*,\s*").match(self.text, end)
         if behind:
@@ -133,7 +123,7 @@ class CellCode:
         return (len(before) - 1 if before.endswith(",") else start, end, "")
 
     def edited(self, *edits: Edit) -> str:
-        """The text after all edits; of two that overlap, the first one counts."""
+        """Apply all edits; of two that overlap, the later one in the text wins."""
         text, last = self.text, len(self.text) + 1
         for start, end, new in sorted(set(edits), key=lambda edit: -edit[0]):
             if end <= last:
@@ -141,7 +131,7 @@ class CellCode:
         return text
 
     def with_line_on_top(self, line: str) -> str:
-        """The text with a line before its first one that does something."""
+        """Insert a line before the first statement."""
         place = 0
         while place < len(self.lines) and (
             self.lines[place].startswith(("#", "%%", "from __future__"))
@@ -158,7 +148,7 @@ def _is_magic(line: str) -> bool:
 
 
 def base_name(node: ast.AST) -> str:
-    """The variable that an expression begins with: `df` of `df.groupby("a")["b"].sum()`."""
+    """The variable that an expression starts with: `df` in `df.groupby("a")["b"].sum()`."""
     while True:
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
@@ -170,7 +160,7 @@ def base_name(node: ast.AST) -> str:
 
 
 def called(call: ast.Call) -> str:
-    """The last name of what is called: `read_csv` of `pd.read_csv(…)`."""
+    """The last name of the callee: `read_csv` in `pd.read_csv(…)`."""
     match call.func:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
@@ -178,7 +168,7 @@ def called(call: ast.Call) -> str:
 
 
 def quoted(text: str, like: str) -> str:
-    """A string literal with the quotes of another one."""
+    """A string literal in the quotes of another one."""
     quote = "'" if like.lstrip("rRbBuUfF").startswith("'") else '"'
     if quote in text or "\\" in text or "\n" in text:
         return repr(text)

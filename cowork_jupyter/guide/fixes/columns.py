@@ -21,7 +21,6 @@ _ERRORS = ("KeyError", "ColumnNotFoundError", "UndefinedVariableError", "SchemaF
 
 
 def missing_column(cell: FailingCell) -> Fix | None:
-    """A column, or another key, that is spelled differently or not there at all."""
     if cell.error.name not in _ERRORS:
         return None
     if cell.error.name == "UndefinedVariableError":
@@ -35,7 +34,7 @@ def missing_column(cell: FailingCell) -> Fix | None:
 
 
 def missing_attribute(cell: FailingCell) -> Fix | None:
-    """`df.Region` for a column that is called otherwise."""
+    """`df.Region` for a column with another name."""
     found = _OF_ATTRIBUTE.match(cell.message)
     if cell.error.name != "AttributeError" or not found:
         return None
@@ -79,13 +78,13 @@ def _strings(code: CellCode, lines: Iterable[int], name: str) -> Iterator[ast.Co
 
 
 def _is_stored(code: CellCode, node: ast.AST) -> bool:
-    """Whether it names a column that the code makes: `df["new"] = …`."""
+    """`df["new"] = …` creates a column."""
     parent = code.parents.get(node)
     return isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
 
 
 def _table_of(cell: FailingCell, node: ast.AST) -> str:
-    """The table whose column a literal names: the one that the expression around it begins with."""
+    """The table whose column a literal names."""
     code = cell.code
     while node in code.parents and not isinstance(node, ast.stmt):
         if isinstance(node, (ast.Subscript, ast.Call)):
@@ -130,7 +129,7 @@ def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
 
 
 def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
-    """`df.drop("a")` looks for a row."""
+    """`df.drop("a")` drops rows."""
     for call in cell.code.find(ast.Call, cell.lines):
         columns = cell.tables.get(base_name(call), {})
         if called(call) != "drop" or cell.code.keyword(call, "columns") or not call.args:
@@ -146,7 +145,7 @@ def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
 
 
 def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
-    """Two tables that call the same column differently."""
+    """Two tables that name their key differently."""
     code = cell.code
     for call in code.find(ast.Call, cell.lines):
         key = code.keyword(call, "on")
@@ -190,7 +189,7 @@ def _in_query(cell: FailingCell) -> Fix | None:
 
 
 def _by_position(cell: FailingCell, number: int) -> Fix | None:
-    """`df[0]` and `s[0]` look for a label; a place is asked for with `iloc`."""
+    """`df[0]` looks for a label; `iloc` takes positions."""
     for node in cell.code.find(ast.Subscript, cell.lines):
         is_number = isinstance(node.slice, ast.Constant) and node.slice.value == number
         if isinstance(node.slice, ast.UnaryOp) and isinstance(node.slice.operand, ast.Constant):
@@ -211,7 +210,7 @@ def _by_position(cell: FailingCell, number: int) -> Fix | None:
 
 
 def _key(cell: FailingCell, names: list[str]) -> Fix | None:
-    """A key of a dictionary that a cell of the notebook writes down."""
+    """A key of a dict literal in the notebook."""
     name = names[0]
     for node in _strings(cell.code, cell.lines, name):
         parent = cell.code.parents.get(node)

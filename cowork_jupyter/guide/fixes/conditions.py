@@ -44,7 +44,7 @@ def ambiguous_condition(cell: FailingCell) -> Fix | None:
 
 
 def _whole_column(cell: FailingCell) -> Fix | None:
-    """`if column > 2:` has to say whether all of it is meant, or any."""
+    """`if column > 2:` needs `any` or `all`."""
     code = cell.code
     for node in code.find(ast.AST, cell.lines):
         if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
@@ -58,7 +58,7 @@ def _whole_column(cell: FailingCell) -> Fix | None:
 
 
 def precedence(cell: FailingCell) -> Fix | None:
-    """`a > 1 & b == 2` without parentheses: `&` binds closer than `>`."""
+    """`a > 1 & b == 2` without parentheses: `&` binds tighter than `>`."""
     if cell.error.name not in ("TypeError", "ValueError"):
         return None
     if not any(sign in cell.message for sign in ("rand_", "ror_", "and_", "or_", "for &", "for |")):
@@ -101,8 +101,7 @@ def _with_parentheses(code: CellCode, node: ast.Compare) -> str | None:
     return each[0] + "".join(f" {sign} {part}" for sign, part in zip(joints, each[1:], strict=True))
 
 
-_JOINT = ast.Pass()
-"""Stands for `&` and `|` between two conditions."""
+_JOINT = ast.Pass()  # stands for `&` and `|` between two conditions
 
 
 def _flat(code: CellCode, node: ast.AST) -> list[tuple[ast.AST, str]]:
@@ -117,7 +116,6 @@ def _combined(code: CellCode, node: ast.BoolOp) -> Edit:
 
 
 def _expression(code: CellCode, node: ast.AST) -> str:
-    """The same condition for columns."""
     if isinstance(node, ast.BoolOp):
         sign = _WORDS[type(node.op)]
         return f" {sign} ".join(_in_parentheses(_expression(code, value)) for value in node.values)

@@ -10,7 +10,7 @@ from .code import base_name, called
 
 
 def accessors(cell: FailingCell) -> Fix | None:
-    """`.dt` of text, `.str` of numbers, dates compared with text."""
+    """`.dt` on text, `.str` on numbers, dates compared with text."""
     message, code = cell.message, cell.code
     pandas = cell.alias("pandas", "pd")
     wanted = {
@@ -85,7 +85,7 @@ def _is_number(cell: FailingCell, column: ast.AST) -> bool:
 
 
 def date_format(cell: FailingCell) -> Fix | None:
-    """Dates in several forms, or with the day first."""
+    """Mixed date formats, or day first."""
     if "not likely a datetime" in cell.message or "Unknown datetime string" in cell.message:
         return Fix(
             'Some of the values are no dates. Look at them first; `errors="coerce"` makes '

@@ -30,7 +30,7 @@ _NUMBERS = ("int", "float", "uint", "Int", "Float", "UInt")
 
 
 def text_for_numbers(cell: FailingCell) -> Fix | None:
-    """Numbers that are written as text: `1,234`, `12 €`, `n/a`."""
+    """Numbers written as text: `1,234`, `12 €`, `n/a`."""
     found = _NOT_A_NUMBER.search(cell.message)
     if cell.error.name not in ("ValueError", "TypeError") or not found:
         return None
@@ -50,7 +50,7 @@ def text_for_numbers(cell: FailingCell) -> Fix | None:
 
 
 def _parsed_column(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
-    """`column.astype(float)`, with what keeps it from being numbers taken out."""
+    """`column.astype(float)`, with the disturbing characters removed."""
     code = cell.code
     assert isinstance(call.func, ast.Attribute)
     column = code.source(call.func.value)
@@ -80,7 +80,7 @@ def _parsed_column(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
 
 
 def _parsed_columns(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
-    """`df.astype({"amount": int})`: its text columns are parsed before."""
+    """`df.astype({"amount": int})` of a text column."""
     table = base_name(call)
     given = call.args[0] if call.args else None
     if not isinstance(given, ast.Dict) or table not in cell.tables:
@@ -126,7 +126,6 @@ def _parsed_text(cell: FailingCell, call: ast.Call, text: str, name: str) -> Fix
 
 
 def numbers_only(cell: FailingCell) -> Fix | None:
-    """An aggregate of a table that has columns of text."""
     if cell.error.name not in ("TypeError", "DataError", "ValueError"):
         return None
     if not _NO_MEAN.search(cell.message[:5_000]):
@@ -171,7 +170,6 @@ def _numeric_only(cell: FailingCell, call: ast.Call) -> Fix | None:
 
 
 def mixed_types(cell: FailingCell) -> Fix | None:
-    """Text and numbers in one sum, in whichever order."""
     message = cell.message
     if cell.error.name != "TypeError":
         return None
@@ -194,7 +192,7 @@ def mixed_types(cell: FailingCell) -> Fix | None:
 
 
 def _converted_column(cell: FailingCell) -> Fix | None:
-    """`df["units"] + df["amount"]` with a column of text among them: it is read as numbers."""
+    """`df["units"] + df["amount"]` where one is text."""
     pandas, code = cell.alias("pandas", "pd"), cell.code
     for node in code.find(ast.BinOp, cell.lines):
         sides = list(_columns(cell, node))
@@ -235,7 +233,7 @@ def _converted_column(cell: FailingCell) -> Fix | None:
 
 
 def _columns(cell: FailingCell, node: ast.BinOp) -> Iterator[tuple[ast.expr, str]]:
-    """The columns on both sides, with their types."""
+    """The operand columns with their types."""
     for side in (node.left, node.right):
         if isinstance(side, ast.BinOp):
             yield from _columns(cell, side)
@@ -249,7 +247,7 @@ def _columns(cell: FailingCell, node: ast.BinOp) -> Iterator[tuple[ast.expr, str
 
 
 def _summed_text(cell: FailingCell) -> Fix | None:
-    """`sum(column)` of a column of text."""
+    """`sum(column)` of a text column."""
     code = cell.code
     for call in code.find(ast.Call, cell.lines):
         column = _single_column(call.args[0]) if len(call.args) == 1 else None

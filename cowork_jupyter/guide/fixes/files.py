@@ -18,7 +18,6 @@ _TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".json", ".parquet", ".txt", ".feath
 
 
 def missing_file(cell: FailingCell) -> Fix | None:
-    """The path of the file that may be meant, as seen from the notebook."""
     if cell.error.name not in ("FileNotFoundError", "OSError", "IsADirectoryError"):
         return None
     found = _PATH.search(cell.message) or _STARTS.search(cell.message)
@@ -43,7 +42,7 @@ def missing_file(cell: FailingCell) -> Fix | None:
 
 
 def _near(path: str, files: tuple[str, ...]) -> str | None:
-    """The same name elsewhere, the nearest place first; else a similar name."""
+    """The same name elsewhere, the closest first; else a similar name."""
     name = basename(path.replace("\\", "/"))
     same = [file for file in files if basename(file).lower() == name.lower()]
     if same:

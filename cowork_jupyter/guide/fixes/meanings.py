@@ -41,7 +41,6 @@ _MEANINGS = {
 
 
 def meaning(cell: FailingCell) -> Fix:
-    """Honest words where no rule helps."""
     known = _MEANINGS.get(cell.error.name)
     said = " ".join(cell.message.split())[:200]
     where = f" in line {cell.line}" if cell.line else ""

@@ -74,7 +74,6 @@ _MAKERS = {"plot_confusion_matrix": "from_estimator", "plot_roc_curve": "from_es
 
 
 def missing_module(cell: FailingCell) -> Fix | None:
-    """A package that is not installed, moved, or spelled differently."""
     found = _MISSING.search(cell.message)
     if cell.error.name not in ("ModuleNotFoundError", "ImportError") or not found:
         return None
@@ -102,7 +101,6 @@ def missing_module(cell: FailingCell) -> Fix | None:
 
 
 def moved_name(cell: FailingCell) -> Fix | None:
-    """A name that a module does not have any more."""
     if cell.error.name != "ImportError":
         return None
     if "load_boston" in cell.message:

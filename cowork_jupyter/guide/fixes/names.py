@@ -88,12 +88,11 @@ _OF_PYTHON_2 = {"xrange": "range", "raw_input": "input", "unicode": "str", "base
 _OTHER_LANGUAGES = {"true": "True", "false": "False", "null": "None", "none": "None",
                     "nil": "None", "NULL": "None", "TRUE": "True", "FALSE": "False",
                     "nan": "float('nan')", "NaN": "float('nan')"}  # fmt: skip
+# methods of the class that has the name of its module
 _CLASSES_OF = {"datetime": ("now", "today", "strptime", "fromisoformat", "utcnow", "fromtimestamp")}
-"""Modules whose class of the same name has these methods."""
 
 
 def undefined_name(cell: FailingCell) -> Fix | None:
-    """Where the name is defined, what to import, or what it is called."""
     found = _UNDEFINED.match(cell.message)
     if cell.error.name not in ("NameError", "UnboundLocalError") or not found:
         return None

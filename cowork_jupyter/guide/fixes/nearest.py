@@ -11,16 +11,16 @@ MAX_LISTED = 12
 
 
 def plain(name: str) -> str:
-    """A name without case, spaces and signs: `Unit Price` and `unit_price` are the same."""
+    """Ignore case, spaces and punctuation: `Unit Price` and `unit_price` are equal."""
     return _SEPARATORS.sub("", name).casefold()
 
 
 def nearest(
     name: str, known: Iterable[str], similarity: float = 0.65, *, parts: bool = False
 ) -> str | None:
-    """The known name that is most like this one; the same but for case and signs comes first.
+    """The most similar known name; equal but for case and punctuation wins.
 
-    `parts`: else the only one that this one is a part of, or that is a part of it.
+    With `parts`, fall back to the only name that contains this one or is contained in it.
     """
     names = [candidate for candidate in known if candidate != name]
     wanted = plain(name)
@@ -44,7 +44,6 @@ def nearest(
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names in one line."""
     all_names = [f"`{name}`" for name in names]
     more = len(all_names) - MAX_LISTED
     return ", ".join(all_names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -21,7 +21,6 @@ _OUT_OF = re.compile(r"index (-?\d+) is out of bounds for axis (\d) with size (\
 
 
 def shapes(cell: FailingCell) -> Fix | None:
-    """What has which length, and how to make them fit where that is clear."""
     if cell.error.name not in ("ValueError", "IndexError"):
         return None
     message = cell.message
@@ -67,7 +66,7 @@ def shapes(cell: FailingCell) -> Fix | None:
 
 
 def _of_columns(cell: FailingCell) -> Fix | None:
-    """`pd.DataFrame({…})` of lists of several lengths."""
+    """`pd.DataFrame({…})` of lists of unequal length."""
     pandas, code = cell.alias("pandas", "pd"), cell.code
     for call in code.find(ast.Call, cell.lines):
         if called(call) == "DataFrame" and call.args and isinstance(call.args[0], ast.Dict):
@@ -102,7 +101,6 @@ def _as_series(cell: FailingCell) -> str | None:
 
 
 def _x_and_y(cell: FailingCell) -> Fix | None:
-    """A chart of two things of different lengths."""
     sizes = _SHAPES.search(cell.message)
     said = f" ({sizes[1]} and {sizes[2]} values)" if sizes else ""
     code = cell.code
@@ -151,7 +149,7 @@ def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | N
 
 
 def _known_shapes(cell: FailingCell) -> tuple[str, str] | None:
-    """The shapes of two arrays that are multiplied, as the kernel tells them."""
+    """The shapes of two multiplied arrays, if the kernel knows them."""
     for node in cell.code.find(ast.BinOp, cell.lines):
         known = [cell.variable(base_name(operand)) for operand in (node.left, node.right)]
         sizes = [_DIMENSIONS.match(variable.about) if variable else None for variable in known]
@@ -180,7 +178,7 @@ def _reshaped(cell: FailingCell, size: int, wanted: str) -> Fix | None:
 
 
 def _two_dimensional(cell: FailingCell) -> Fix | None:
-    """scikit-learn wants a table, also of one column."""
+    """scikit-learn expects a table, even for one column."""
     code = cell.code
     for call in code.find(ast.Call, cell.lines):
         if called(call) not in (
@@ -229,7 +227,6 @@ def _sample(cell: FailingCell) -> Fix | None:
 
 
 def _size_of(cell: FailingCell, node: ast.AST, known: str) -> int | None:
-    """How many entries it has, where that is known."""
     if known:
         return int(known)
     if isinstance(node, ast.List):
@@ -240,7 +237,6 @@ def _size_of(cell: FailingCell, node: ast.AST, known: str) -> int | None:
 
 
 def out_of_range(cell: FailingCell) -> Fix | None:
-    """A place behind the end."""
     if cell.error.name != "IndexError":
         return None
     code = cell.code

@@ -10,8 +10,8 @@ from ...effects.warnings import warnings_for
 from ...effects.watched import WatchedRun
 from .subject import ReviewedCell, ReviewRemark, Severity, Subject
 
-MAX_LENGTH = 200_000
-"""Characters of code; more would take too long."""
+MAX_LENGTH = 200_000  # characters of code; more would take too long
+# warnings that are valid without the data
 _SEVERITIES: dict[str, Severity] = {
     "fit_before_split": "critical",
     "fit_on_test": "critical",
@@ -24,11 +24,9 @@ _SEVERITIES: dict[str, Severity] = {
     "dates_ambiguous": "major",
     "column_lost_time_zone": "major",
 }
-"""Warnings that are sound without the data; nothing is worse than a score that means nothing."""
 
 
 def analysis_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """What warnings about data say without having seen any."""
     if not subject.is_python or is_too_long(subject):
         return
     starts: list[int] = []
@@ -48,12 +46,11 @@ def analysis_remarks(subject: Subject) -> Iterator[ReviewRemark]:
 
 
 def is_too_long(subject: Subject) -> bool:
-    """Whether its code is more than can be followed in reasonable time."""
     return sum(len(cell.source) for cell in subject.code) > MAX_LENGTH
 
 
 def _lines_of(cell: ReviewedCell, tree: ast.Module) -> list[str]:
-    """The lines of a cell, in which it says what its end shows: all cells are read as one."""
+    """Wrap a final expression in `display`, because all cells are parsed as one program."""
     lines = (cell.python or "").split("\n")
     last = tree.body[-1] if tree.body and cell.number else None
     if isinstance(last, ast.Expr):
@@ -65,6 +62,6 @@ def _lines_of(cell: ReviewedCell, tree: ast.Module) -> list[str]:
 
 
 def _with(line: str, column: int, text: str) -> str:
-    """Columns of syntax count bytes."""
+    """AST columns count bytes."""
     written = line.encode()
     return (written[:column] + text.encode() + written[column:]).decode()

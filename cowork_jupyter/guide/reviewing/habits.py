@@ -11,7 +11,6 @@ _EVERYTHING = {"Exception", "BaseException"}
 
 
 def error_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """Cells that ended with an error, or cannot but do so."""
     for cell in subject.code:
         if RAISES in cell.state.tags:
             continue
@@ -37,7 +36,6 @@ def _syntax_error(code: str) -> int | None:
 
 
 def except_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """Handlers that swallow every error."""
     for cell, tree in subject.trees():
         for node in ast.walk(tree):
             if not isinstance(node, ast.ExceptHandler) or not _catches_all(node):

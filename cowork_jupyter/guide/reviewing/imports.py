@@ -9,20 +9,19 @@ from collections.abc import Iterator
 
 from .subject import ReviewedCell, ReviewRemark, Subject, strings_in
 
+# packages with side effects on import, such as registering accessors
 _BY_BEING_IMPORTED = {
     "__future__", "antigravity", "cufflinks", "cuml", "dask_expr", "hvplot",
     "janitor", "lets_plot", "missingno", "mpl_toolkits", "pandas_bokeh", "pandas_profiling",
     "pandarallel", "pint_pandas", "readline", "rioxarray", "scienceplots",
     "sklearnex", "swifter", "this", "ydata_profiling",
 }  # fmt: skip
-"""Packages that do something by being imported: they register themselves, or change styles."""
 _NOQA = re.compile(r"#\s*(?:noqa|type:|pylint:|pyflakes:)", re.IGNORECASE)
+# a name in a string that may be code: annotations, queries, `eval`
 _USED_IN_TEXT = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?=[.\[(]|$)")
-"""A name in a text that may be code: an annotation, a query, something to be evaluated."""
 
 
 def import_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """One remark for each line that imports something in vain."""
     if not subject.is_python or posixpath.basename(subject.path) == "__init__.py":
         return
     used = _used(subject)
@@ -40,7 +39,7 @@ def import_remarks(subject: Subject) -> Iterator[ReviewRemark]:
 
 
 def _used(subject: Subject) -> set[str]:
-    """All names that anything refers to; what is not Python may refer to any of its words."""
+    """Names in use; anything that is not Python may refer to any of its words."""
     used: set[str] = set()
     for cell in subject.code:
         used |= set(re.findall(r"\w+", cell.opaque))
@@ -54,7 +53,7 @@ def _used(subject: Subject) -> set[str]:
 
 
 def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Those that are neither tried out nor only for type checkers."""
+    """Skips imports in `try` and `if TYPE_CHECKING`."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop(0)
@@ -65,7 +64,7 @@ def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _is_meant(cell: ReviewedCell, node: ast.Import | ast.ImportFrom) -> bool:
-    """Whether it is there for what importing does, or its author wants it as it is."""
+    """Imported for its side effects, or marked by its author."""
     module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
     package = (module or "").partition(".")[0]
     if package in _BY_BEING_IMPORTED or "experimental" in (module or ""):
@@ -76,7 +75,7 @@ def _is_meant(cell: ReviewedCell, node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def _bound(alias: ast.alias) -> str:
-    """The name that it makes here; none for `*`, nor where it is passed on under its own name."""
+    """Empty for `*` and explicit re-exports."""
     if alias.name == "*" or alias.asname == alias.name:
         return ""
     return alias.asname or alias.name.partition(".")[0]

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from ...tools.sizes import size_text
 from .subject import ReviewRemark, Subject
 
-MAX_SIZE = 1024 * 1024
-"""Characters of what one cell shows."""
+MAX_SIZE = 1024 * 1024  # characters of output per cell
 
 
 def output_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """Cells that put out very much."""
     for cell in subject.code:
         if cell.output_size > MAX_SIZE:
             comment = f"Its output takes {size_text(cell.output_size)} of the notebook."

@@ -22,7 +22,6 @@ _MAX_SHOWN = 60
 
 
 def path_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """Texts that are paths from the root of a disk."""
     for cell, tree in subject.trees():
         opened = {id(node) for node in _opened(tree)}
         for text in strings_in(tree):
@@ -43,7 +42,7 @@ _ADVICE = "Use a path relative to the notebook or the project."
 
 
 def _opened(tree: ast.Module) -> Iterator[ast.expr]:
-    """What functions get as their first argument that read or write files."""
+    """First arguments of functions that read or write files."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
             continue

@@ -15,14 +15,12 @@ from ..script import Script
 from .subject import ReviewedCell, Subject
 
 MAX_FILES = 6
-_MAX_PARTS = 8
-"""Parts of a long notebook that are read, each of up to 100 cells."""
+_MAX_PARTS = 8  # of up to 100 cells each
 _CODE = (".ipynb", ".py")
 _PATH = re.compile(r"[\w./-]{0,200}\w\.(?:ipynb|py)\b(?!\.?\w)", re.IGNORECASE)
 
 
 def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
-    """The notebooks and Python files that a text names, also such as are not there."""
     folder = "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
     known = [path for path in files if path.lower().endswith(_CODE)]
     named = [path for path in named_in(text, known, folder) if _is_whole(path, text)]
@@ -40,12 +38,11 @@ def _plain(path: str) -> str:
 
 
 def _is_whole(path: str, text: str) -> bool:
-    """Whether a file is named with its ending: `review` alone is a word."""
+    """The suffix is required: `review` alone is a word."""
     return posixpath.basename(path).lower() in text.lower()
 
 
 def read_subject(script: Script, path: str) -> Subject:
-    """A notebook as it is open, or a file."""
     if path.lower().endswith(".ipynb"):
         return _notebook(script, path)
     read = _read(script, path, "read_file", {})

@@ -25,11 +25,11 @@ _REVIEWS = re.compile(
     r"leak\w*|stale|secrets?|reproduc\w*|feedback|prüf\w*|begutacht\w*|fehler)\b",
     re.IGNORECASE,
 )
+# vague requests for a review, such as “Have a look at this.”
 _ABOUT_CODE = re.compile(
     r"\b(?:notebooks?|cells?|code|scripts?|look|think|correct|improve|this|zellen?|schau\w*)\b",
     re.IGNORECASE,
 )
-"""What a reviewer may as well be asked for by: “Have a look at this.”"""
 _RULES_ONLY = (
     "I am the built-in guide: I follow rules, without a language model, and have no judgement "
     "beyond them."
@@ -41,7 +41,6 @@ _NEVER_SEEN = (
 
 
 def review(script: Script) -> str:
-    """A review; or words, where something else is wanted."""
     text = script.run.request
     is_asked = bool(_REVIEWS.search(text)) or script.run.is_step
     if not is_asked:
@@ -60,7 +59,6 @@ def review(script: Script) -> str:
 
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
-    """What is not for a reviewer."""
     if named_in(text, [path for path in files if is_table(path)]):
         script.fail(
             "As reviewer I look at notebooks and Python files. To ask about tables, switch to "
@@ -71,7 +69,6 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
 
 
 def review_of(subjects: Sequence[Subject]) -> Review:
-    """What the rules find, and how far they go."""
     found = [(remark, subject.path) for subject in subjects for remark in remarks_on(subject)]
     found.sort(key=lambda each: SEVERITIES.index(each[0].severity))
     findings = [remark.finding(path) for remark, path in found]
@@ -112,7 +109,6 @@ def _counted(remarks: Sequence[ReviewRemark]) -> str:
 
 
 def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
-    """What the rules would have looked at, and could not."""
     for subject in subjects:
         name = f" of `{subject.path}`" if len(subjects) > 1 else ""
         read = len(subject.cells) if subject.is_notebook else _lines(subject)

@@ -18,6 +18,5 @@ RULES: tuple[ReviewRule, ...] = (
 
 
 def remarks_on(subject: Subject) -> list[ReviewRemark]:
-    """What the rules find, the worst first."""
     found = (remark for rule in RULES for remark in rule(subject))
     return sorted(found, key=lambda remark: remark.order)

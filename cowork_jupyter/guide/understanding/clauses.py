@@ -27,7 +27,7 @@ _MAX_CLAUSES = 12
 
 
 def clauses_in(text: str) -> list[str]:
-    """The parts that each want one thing, in order."""
+    """Split a text into parts that request one thing each."""
     names: list[str] = []
 
     def hide(name: str) -> str:
@@ -45,7 +45,7 @@ def clauses_in(text: str) -> list[str]:
 
 
 def _kept_together(parts: list[str]) -> list[str]:
-    """`clean it and drop missing values` is one wish."""
+    """`clean it and drop missing values` is one request."""
     kept: list[str] = []
     for part in parts:
         if (

@@ -10,7 +10,6 @@ from .tokens import Token, folded
 
 
 def split_compounds(tokens: Sequence[Token], names: Names) -> list[Token]:
-    """The words with those apart that are made of two which are known."""
     found: list[Token] = []
     for token in tokens:
         parts = _parts(token, names) if token.kind == "word" and len(token.plain) > 7 else ()

@@ -20,7 +20,7 @@ _SPANS = ("span", "year", "month", "quarter")
 
 
 class Conditions:
-    """Goes through the items for conditions; those that belong to one are used up."""
+    """Finds row conditions; `used` holds the places of the items they consumed."""
 
     def __init__(self, items: Sequence[Item], names: Names) -> None:
         self.items = [item for item in items if item.kind != "stop"]
@@ -58,7 +58,7 @@ class Conditions:
                 self._between(at)
 
     def _of_unit(self, number: Item) -> str:
-        """The column with the unit that stands behind a number: `books over 20 euros`."""
+        """The column measured in the unit behind a number: `books over 20 euros`."""
         place = next(n for n, item in enumerate(self.raw) if item is number) + 1
         unit = folded(self.raw[place].text) if place < len(self.raw) else ""
         main = main_measure(self.names)
@@ -71,7 +71,7 @@ class Conditions:
         return ""
 
     def _compared_number(self, value: str) -> str:
-        """What is compared where nothing is named: `orders over 100`, `people over 30`."""
+        """What is compared without being named: `orders over 100`, `people over 30`."""
         main, age = main_measure(self.names), self._about("age")
         if not main or adds_up(main):
             return main
@@ -106,7 +106,7 @@ class Conditions:
                 self.reading.filters.append(Filter(column, "between", values))
 
     def _column_near(self, at: int) -> int | None:
-        """The number that is compared: just before, or just after what it is compared with."""
+        """The numeric column just before or just after a comparison."""
         behind = at + 3 if self._is_unit(at + 2) else at + 2
         for place in (at - 1, behind, at - 2):
             if self._kind(place) == "column" and place not in self.used:
@@ -116,7 +116,7 @@ class Conditions:
         return None
 
     def _is_unit(self, at: int) -> bool:
-        """Whether it only says what the number before it counts: `60 minutes`."""
+        """`minutes` in `60 minutes`."""
         if not 0 <= at < len(self.items) or folded(self.items[at].text) not in UNITS:
             return False
         item = self.items[at]
@@ -166,7 +166,7 @@ class Conditions:
         self.reading.filters.append(Filter(time, "between", decade))
 
     def _years(self) -> None:
-        """Years that are named of a table which tells the time by a number: `films of 1999`."""
+        """Years of a table with a numeric year column: `films of 1999`."""
         name, filters = self.names.year, self.reading.filters
         for at, item in enumerate(self.items if name else ()):
             if at in self.used or item.kind not in ("year", "decade"):

@@ -29,7 +29,7 @@ _OPPOSITES = {
 
 
 def flags_of(table: Table) -> dict[str, tuple[str, str]]:
-    """The words that say yes or no of such a column, each with the column and the value."""
+    """Words that state yes or no, with column and value."""
     found: dict[str, tuple[str, str]] = {}
     for column in table.columns:
         words = [word for word in words_of(column.name) if word not in _AUXILIARY]
@@ -46,19 +46,17 @@ def flags_of(table: Table) -> dict[str, tuple[str, str]]:
 
 
 def flag_value(column: ColumnFacts, word: str) -> str:
-    """The value of such a column that `yes` or `no` means; empty if the word means neither."""
     yes, no = yes_and_no(column)
     return yes if word in _YES else no if word in _NO else ""
 
 
 def other_value(column: ColumnFacts, value: str) -> str:
-    """No for yes, and yes for no."""
     yes, no = yes_and_no(column)
     return no if value == yes else yes
 
 
 def yes_and_no(column: ColumnFacts) -> tuple[str, str]:
-    """What stands for yes and for no; empty where the column says something else."""
+    """Empty if the column is not boolean."""
     by_word = {folded(value): value for value in column.values}
     if not by_word or not by_word.keys() <= _YES | _NO:
         return "", ""
@@ -67,7 +65,7 @@ def yes_and_no(column: ColumnFacts) -> tuple[str, str]:
 
 
 def _forms(word: str) -> list[str]:
-    """`passed` is also what they do who pass."""
+    """`passed` is also `pass`, `passes`, `passing`."""
     base = word.removesuffix("ed") if len(word) > 5 else word
     ends = ("", "s", "es", "ing") if base != word else ()
     return [word, *(f"{base}{end}" for end in ends), *_ALSO.get(word, "").split()]

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Item:
-    """One or several words, and what they mean."""
-
+    # the tag of the lexicon before its colon; or column, value, table, number, span, unknown …
     kind: str
-    """As in the lexicon before the colon; or column, value, table, number, span, unknown …"""
-    detail: str = ""
-    """What stands behind the colon there; the name, the number, the span."""
+    detail: str = ""  # the rest of the tag; or the name, number, span
     text: str = ""
     value: str = ""
     score: float = 0.0
-    others: tuple[str, ...] = ()
-    """Columns that are meant as well as this one."""
-    event: bool = False
-    """Whether it may also mean a row of the table, as `orders` does."""
+    others: tuple[str, ...] = ()  # other columns that it may mean
+    event: bool = False  # may also mean a row of the table, as `orders` does
     plural: bool = False

@@ -8,7 +8,7 @@ from .tokens import stems, tokens_in, words_of
 
 
 def join_keys(left_table: Table, right_table: Table, text: str = "") -> tuple[str, str] | None:
-    """A plausible key of two tables: a column of both, named if possible, ids before others."""
+    """A plausible join key: a named column of both, ids before others."""
     named = _named(text, [*left_table.names, *right_table.names])
     first = [name for name in named if name in left_table.names]
     second = [name for name in named if name in right_table.names]
@@ -26,7 +26,6 @@ def join_keys(left_table: Table, right_table: Table, text: str = "") -> tuple[st
 
 
 def _named(text: str, names: list[str]) -> list[str]:
-    """The columns that a text names, in its order."""
     squeezed = {"".join(words_of(name)): name for name in reversed(names)}
     tokens = tokens_in(text)
     found = [token.text for token in tokens if token.kind == "code" and token.text in names]
@@ -38,7 +37,7 @@ def _named(text: str, names: list[str]) -> list[str]:
 
 
 def _same(a: str, b: str, left_table: Table, right_table: Table) -> bool:
-    """Whether two columns mean the same: one name, or `id` of `customers` and `customer_id`."""
+    """Equal names, or `id` of `customers` and `customer_id`."""
     mine, theirs = left_table.column(a), right_table.column(b)
     if mine is None or theirs is None or "empty" in (mine.kind, theirs.kind):
         return False

@@ -37,13 +37,12 @@ _IS = re.compile(r"\s*(?:is|are|how clean|ist|sind)\b", re.IGNORECASE)
 
 
 def language_of(text: str) -> Language:
-    """By its words; English if they do not tell."""
     words = [token.plain for token in tokens_in(text)]
     german = sum(word in _GERMAN for word in words)
     return "de" if german > sum(word in _ENGLISH for word in words) else "en"
 
 
 def asks(text: str) -> bool:
-    """Whether it is a plain question, which wants an answer instead of a plan."""
+    """A plain question wants an answer instead of a plan."""
     is_question = bool(_ASKS.match(text)) or text[-20:].rstrip().endswith("?")
     return is_question and (bool(_IS.match(text)) or not _WANTS.search(text))

@@ -12,8 +12,6 @@ from .synonyms import SAYS, adds_up, usual_aggregate
 
 
 class Measuring(Ranking):
-    """Makes an aggregate of one reading."""
-
     def _aggregate(self, aggregate: Aggregate | None, measured: str = "") -> Request:
         reading = self.reading
         numbers = [measured] if measured else self._numbers(reading.columns)
@@ -78,7 +76,7 @@ class Measuring(Ranking):
         return ((main,), self._usual(main)) if main else ((), "count")
 
     def _lists(self) -> bool:
-        """Whether groups are named and nothing else: how many rows each has is always right."""
+        """Only groups are named, so rows are counted."""
         reading = self.reading
         more = reading.aggregates or reading.over_time or reading.period or reading.act
         named = reading.columns if reading.draws else reading.by or reading.columns or reading.which
@@ -91,7 +89,7 @@ class Measuring(Ranking):
     def _counted(
         self, measure: tuple[str, ...], aggregate: Aggregate, groups: list[str]
     ) -> tuple[tuple[str, ...], Aggregate, list[str]]:
-        """What `how many …` counts: rows, different values, or the sum of a number."""
+        """`how many …` counts rows or distinct values, or sums a number."""
         reading = self.reading
         subject = [column for column in reading.columns if column not in reading.by]
         if aggregate == "distinct" or (reading.counts and not reading.aggregates):

@@ -10,15 +10,12 @@ from .shaping import Shaping
 from .synonyms import is_worse_if_high, usual_aggregate
 from .tokens import words_of
 
+# asks for a group without naming one
 _WHAT_DOES = re.compile(r"\bwhat (?:do|does|did|sells?|costs?|brings?|earns?)\b", re.IGNORECASE)
-"""Asks for a group without naming one."""
-_MANY = 10
-"""Of `which customers …`, so many."""
+_MANY = 10  # limit for `which customers …`
 
 
 class Ranking(Shaping):
-    """Ranks groups and rows."""
-
     def _ranked(self, request: Request) -> Request:
         reading = self.reading
         groups = request.groups or request.period
@@ -61,7 +58,7 @@ class Ranking(Shaping):
         return bool(set(self.reading.by) & set(request.columns)) or bool(self.reading.which)
 
     def _sorted(self) -> Request | None:
-        """Rows by a number, the largest first, where a column names each of them."""
+        """Rows ordered by a number, if a column names them."""
         reading = self.reading
         label = self.table.column(self._label())
         numbers = [column for column in self._numbers(reading.by) if self._is_measure(column)]
@@ -71,7 +68,7 @@ class Ranking(Shaping):
         return self._filtered(replace(request, ascending=reading.ascending))
 
     def _newest(self) -> Request | None:
-        """`The newest employee`, where a column names each of them."""
+        """`The newest employee`, if a column names each row."""
         reading, label = self.reading, self.table.column(self._label())
         if not reading.newest:
             return None
@@ -83,7 +80,7 @@ class Ranking(Shaping):
         return self._filtered(replace(newest, limit=reading.rank or reading.limit or 1))
 
     def _best_rows(self, measure: str) -> Request | None:
-        """`Top 3 movies by votes`: the rows by the column that names each of them."""
+        """`Top 3 movies by votes`, if a column names each row."""
         reading, label = self.reading, self.table.column(self._label())
         more = reading.which or reading.counts or reading.period or len(reading.by) > 1
         if more or not reading.rows:
@@ -112,7 +109,7 @@ class Ranking(Shaping):
         return self._with_time(Request("aggregate", self.table, (), "count", groups))
 
     def _most_of(self) -> Request | None:
-        """`The region with the most customers` has the most different ones."""
+        """`The region with the most customers` counts distinct ones."""
         reading = self.reading
         texts = [
             column for column in reading.columns if column not in self._numbers(reading.columns)
@@ -125,9 +122,8 @@ class Ranking(Shaping):
         return Request("aggregate", self.table, (named[1],), "distinct", (named[0],))
 
     def _ascending(self, request: Request) -> bool:
-        """Whether the smallest come first; the best of delays and costs are the lowest."""
+        """The best delays and costs are the lowest."""
         return self.reading.ascending != self.is_reversed(request)
 
     def is_reversed(self, request: Request) -> bool:
-        """Whether `worst` means the highest here."""
         return self.reading.judges and any(is_worse_if_high(column) for column in request.columns)

@@ -29,5 +29,5 @@ _CANNOT = re.compile(
 
 
 def is_refused(clause: str) -> bool:
-    """Whether a clause wants something done that no rule does."""
+    """Whether a clause requests an action that is not supported."""
     return bool(_CANNOT.match(clause[:300]))

@@ -14,15 +14,13 @@ from .tokens import folded, word_set, words_of
 _RATES = ("rate", "rates", "quote")
 _LOOKS = {"relate", "distribution", "missing", "model", "duplicates", "outliers", "columns"}
 _NOUNS = ("column", "stem", "events", "rows", "flag")
+# measures where nothing means zero, not missing
 _NEVER_MISSING = word_set("rain rainfall precipitation regen niederschlag discount rabatt delay")
-"""Measures of which none is zero, not a value that is missing."""
 
 
 class RowsReader(Conditions):
-    """Reads columns of yes and no, and gaps; says what nothing was made of."""
-
     def _flag(self, at: int, item: Item, *, follows_by: bool) -> None:
-        """A column of yes and no keeps rows, unless it is itself what is looked at."""
+        """A boolean column filters rows, unless it is itself analysed."""
         reading, column = self.reading, self.names.table.column(item.detail)
         looked_at = _LOOKS & {other.detail for other in self.items if other.kind == "verb"}
         drawn = any(other.kind == "chart" for other in self.items)
@@ -54,7 +52,7 @@ class RowsReader(Conditions):
         self.reading.picks_rows = True
 
     def _is_source(self, at: int) -> bool:
-        """Whether it is where something else is: `the range of prices in sales`."""
+        """Only the source of something else: `the range of prices in sales`."""
         place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         before = [item.text.lower() for item in self.raw[max(0, place - 1) : place]]
         measures = [item for item in self.items if item.kind in ("column", "time range")]
@@ -67,23 +65,23 @@ class RowsReader(Conditions):
         return column is not None and column.kind in ("number", "date")
 
     def _is_newest(self, at: int, item: Item) -> bool:
-        """`The latest hire`, of a table with dates."""
+        """`The latest hire`, in a table with dates."""
         is_row = self._kind(at + 1) in ("stem", "events") or "recently" in item.text.lower()
         return is_row and bool(self.reading.time or self.names.year)
 
     def _is_first(self, at: int) -> bool:
-        """`Youngest first` says how rows are sorted."""
+        """`Youngest first` is a sort order."""
         return self._kind(at + 1) == "rank" and self.items[at + 1].detail == "first"
 
     def _is_relative(self, at: int) -> bool:
-        """`Those who passed` asks for nobody's name."""
+        """`Those who passed` does not ask for names."""
         place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         before = self.raw[place - 1] if place else Item("")
         people = ("those", "everyone", "anyone", "all", "people", "persons")
         return before.kind in ("stem", "events", "rows") or before.text.lower() in people
 
     def _finish_flags(self) -> None:
-        """A rate is a share of rows; within groups, only rows can be counted."""
+        """A rate is a share of rows; within groups, rows can only be counted."""
         reading = self.reading
         names = [name for name, _value in reading.pairs if name in dict(self.names.flags.values())]
         both = [name for name in names if len(dict.fromkeys(reading.pairs)) > names.count(name) > 1]
@@ -104,7 +102,6 @@ class RowsReader(Conditions):
         reading.add(reading.rated, reading.by)
 
     def _unused(self) -> None:
-        """Words that narrow it down, but that nothing was made of."""
         spans = ("month", "quarter", "span", "year", "season", "decade")
         for at, item in enumerate(self.items):
             if at in self.used:
@@ -120,7 +117,6 @@ class RowsReader(Conditions):
 
 
 def period_named(text: str) -> Period | None:
-    """The period that a word names; None if it is another word."""
     tags = [tag for words, tag in PHRASES.get(folded(text), ()) if len(words) == 1]
     named = [period for period in get_args(Period) if f"period:{period}" in tags]
     return named[0] if named else None

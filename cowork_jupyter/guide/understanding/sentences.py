@@ -44,7 +44,7 @@ OPERATORS: dict[Operator, str] = {
 
 
 def sentence(request: Request) -> str:
-    """The request in words, with every name as the data writes it."""
+    """Canonical, so that `read_sentence` restores the same request."""
     table = code(request.table.path)
     match request.verb:
         case "profile":
@@ -100,7 +100,6 @@ def _core(request: Request) -> str:
 
 
 def measure(request: Request) -> str:
-    """What is computed, without where and of what."""
     names = codes(request.columns) if request.columns else "rows"
     if request.aggregate == "count":
         return f"number of {names} values" if request.columns else "number of rows"
@@ -119,7 +118,6 @@ def _by(request: Request) -> str:
 
 
 def listed_filters(request: Request) -> str:
-    """Which rows count; empty where all do."""
     if not request.filters:
         return ""
     return " where " + " and ".join(_filter(row_filter, request) for row_filter in request.filters)

@@ -11,25 +11,22 @@ from .names import Names, is_key
 from .reading import RequestReading
 
 _FEW_MONTHS = 100
+# maximum span in days for each period
 _PERIODS: tuple[tuple[int, Period], ...] = (
     (45, "day"),
     (_FEW_MONTHS, "week"),
     (4 * 366, "month"),
     (10 * 366, "quarter"),
 )
-"""How long the dates span at most, in days, to be told by such a period."""
 
 
 class Shaping:
-    """Gives an aggregate the time, the chart and the filters of one reading."""
-
     def __init__(self, reading: RequestReading, names: Names, text: str, *, asks: bool) -> None:
         self.reading = reading
         self.names = names
         self.table = reading.table
         self.text = text
-        self.asks = asks
-        """Whether it is a question, which a table answers better than a chart."""
+        self.asks = asks  # a question is better answered by a table than by a chart
         self.filters = self._filters()
 
     def _with_time(self, request: Request) -> Request:
@@ -47,7 +44,7 @@ class Shaping:
         return replace(request, time=reading.time, period=period) if period else request
 
     def _usual_period(self) -> Period:
-        """What makes a chart of some dozens of points; months where the span is not known."""
+        """A few dozen points; months if the range is unknown."""
         column = self.table.column(self.reading.time)
         if column is None or not column.first:
             return "month"

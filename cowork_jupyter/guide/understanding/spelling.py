@@ -7,16 +7,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+# words that end an unquoted value
 RESERVED = frozenset(
     {"and", "or", "is", "in", "where", "between", "not", "one", "of", "above", "below", "at"}
     | {"least", "most", "contains", "missing", "known", "top", "bottom", "by", "smallest"}
 )
-"""Words that end a value which stands without quotes."""
 _BARE = re.compile(r"[\w.+-]+(?: [\w.+-]+)*")
 
 
 def code(name: str) -> str:
-    """A name as Markdown writes code: between more backticks than it has in a row itself."""
+    """A Markdown code span, with enough backticks."""
     longest = max(map(len, re.findall("`+", name)), default=0)
     ticks = "`" * (longest + 1)
     space = " " if name[:1] in ("`", " ") or name[-1:] in ("`", " ") else ""
@@ -24,26 +24,24 @@ def code(name: str) -> str:
 
 
 def codes(names: Sequence[str]) -> str:
-    """Names in a row: `a`, `b` and `c`."""
     return listed([code(name) for name in names])
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Parts in a row, with an `and` before the last."""
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def value(text: str) -> str:
-    """A value, between quotes where it could be taken for something else."""
+    """Quoted if it could be misread."""
     is_bare = _BARE.fullmatch(text) and not RESERVED.intersection(text.casefold().split())
     return text if is_bare else json.dumps(text, ensure_ascii=False)
 
 
 def pieces(text: str) -> Iterator[tuple[bool, str]]:
-    """The text in pieces, each with whether it is a name between backticks, without them.
+    """Split at code spans; the flag marks their content.
 
-    By hand, since a pattern would take forever for a long row of backticks.
+    By hand, since a pattern would be quadratic for long runs of backticks.
     """
     runs = list(re.finditer("`+", text))
     places: dict[int, list[int]] = {}
@@ -63,6 +61,6 @@ def pieces(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _unpadded(name: str) -> str:
-    """One blank on both sides belongs to the backticks."""
+    """Markdown strips one space on each side."""
     is_padded = len(name) > 2 and name[0] == name[-1] == " " and name.strip() != ""
     return name[1:-1] if is_padded else name

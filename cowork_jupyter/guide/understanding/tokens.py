@@ -10,8 +10,7 @@ from typing import Literal
 
 from .spelling import pieces
 
-MAX_LENGTH = 4_000
-"""Characters of a request that are looked at; whoever writes more has pasted something."""
+MAX_LENGTH = 4_000  # of a request; longer ones are pasted text
 _MAX_TOKENS = 400
 Kind = Literal["code", "quoted", "number", "word", "sign"]
 _TOKEN = re.compile(
@@ -28,17 +27,12 @@ _SHORTENED = {"whats": "what is", "whos": "who is", "hows": "how is", "wheres": 
 
 @dataclass(frozen=True)
 class Token:
-    """One word, and how it is compared with others."""
-
     kind: Kind
     text: str
-    """As the user wrote it."""
     plain: str
-    """In small letters without accents."""
 
 
 def tokens_in(text: str) -> list[Token]:
-    """The words of a text, in order."""
     found: list[Token] = []
     for is_code, piece in pieces(text[:MAX_LENGTH]):
         if is_code:
@@ -57,7 +51,7 @@ def _token(kind: Kind, text: str) -> Token:
 
 
 def _words(word: str) -> list[str]:
-    """Without the ends that English puts behind an apostrophe."""
+    """Without contractions: `what's`."""
     bare = word.replace("’", "'")
     bare = re.sub(r"'(?:s|re|ve|ll|d|m)$", "", bare, flags=re.IGNORECASE)
     whole = _SHORTENED.get(bare.replace("'", "").lower())
@@ -65,19 +59,18 @@ def _words(word: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """In small letters, without accents."""
+    """Lower case, without accents."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Words in a row, each as it is compared."""
     return frozenset(folded(words).split())
 
 
 @lru_cache(maxsize=8_192)
 def stems(word: str) -> frozenset[str]:
-    """A word as it may stand in a dictionary: singular, whatever the language."""
+    """Possible singular forms, in any language."""
     found = {word}
     if len(word) > 3:
         if word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -100,7 +93,7 @@ _VERBAL = re.compile(r"(?:ed|ings?|e)$")
 
 @lru_cache(maxsize=8_192)
 def root(word: str) -> str:
-    """What a verb and its noun share: `rated` and `rating`; empty where that is too short."""
+    """The common root of a verb and its noun: `rated` and `rating`; empty if too short."""
     if len(word) > 40:
         return ""
     bare = _MISSION.sub("mit", word) if _MISSION.search(word) else _ENDINGS.sub("", word)
@@ -114,5 +107,5 @@ _PART = re.compile(r"[^\W_]+")
 
 
 def words_of(name: str) -> list[str]:
-    """The words in the name of a column or a file: `orderDate`, `order_date`, `Order date`."""
+    """The words of a name: `orderDate`, `order_date`, `Order date`."""
     return [folded(part) for part in _PART.findall(_CAMEL.sub(" ", name[:300]))]

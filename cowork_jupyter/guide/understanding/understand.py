@@ -27,34 +27,25 @@ from .synonyms import is_money
 from .tokens import MAX_LENGTH, tokens_in, words_of
 
 _MAX_ALTERNATIVES = 4
-_TIE = 0.4
-"""Tables whose scores are so near fit equally."""
-_OTHER_NOUN = 4.0
-"""How much it tells against a table that rows are named which another one holds."""
+_TIE = 0.4  # tables with so similar scores are ambiguous
+_OTHER_NOUN = 4.0  # penalty if the rows of another table are named
 
 
 @dataclass(frozen=True)
 class Understanding:
-    """What a text means."""
-
     requests: tuple[Request, ...] = ()
-    alternatives: tuple[Request, ...] = ()
-    """What else it may mean; where there are no requests, what to choose from."""
-    unclear: str = ""
-    """What was not understood, in a sentence for the user."""
+    alternatives: tuple[Request, ...] = ()  # or the options, if there are no requests
+    unclear: str = ""  # a sentence for the user
+    # the clauses before and after the unclear one
     around: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """What was wanted before and after the part to choose for, where there are no requests."""
 
     def settled(self, chosen: str) -> str:
-        """The whole text with what the user has chosen in the place of what was not clear."""
         before, after = self.around
         return "; ".join([*before, chosen, *after])
 
 
 @dataclass
 class _Fit:
-    """What a clause means for one table."""
-
     table: Table
     reading: RequestReading
     requests: list[Request]
@@ -72,9 +63,9 @@ class _Fit:
 def understand(
     text: str, tables: Sequence[Table], *, language: Language = "en", is_whole: bool = False
 ) -> Understanding:
-    """The requests in a text; alternatives where it is not clear which is meant.
+    """The requests in a text, or alternatives if it is ambiguous.
 
-    `is_whole` says that values and dates of the tables are those of all rows.
+    `is_whole`: values and dates of the tables are those of all rows.
     """
     exact = read_sentence(text, tables)
     if exact:
@@ -133,15 +124,12 @@ _SAID: dict[Language, dict[str, str]] = {
 
 @dataclass
 class _Clause:
-    """One wish, and the tables that it may be about."""
-
     text: str
     names: Sequence[Names]
     language: Language
     is_question: bool
 
     def read(self, earlier: Sequence[Request]) -> Understanding:
-        """What it means, after what was wanted before it."""
         if is_refused(self.text):
             return Understanding((), (), self._say("cannot", self.text[:60].strip()))
         fits = [_fit(self.text, table_names, self.is_question) for table_names in self.names]
@@ -170,7 +158,7 @@ class _Clause:
         return Understanding(tuple(best.requests), tuple(best.alternatives), unclear)
 
     def _prefer_named(self, fits: Sequence[_Fit]) -> None:
-        """A noun that names the rows of one table is not passed over for another's columns."""
+        """Prefer the table whose rows are named over columns of another."""
         for fit in fits:
             unknown = [word for phrase in fit.reading.unknown[:9] for word in words_of(phrase)[:3]]
             others = [table_names for table_names in self.names if table_names.table != fit.table]
@@ -185,7 +173,7 @@ class _Clause:
         return _SAID[self.language][what].format(*parts)
 
     def _rate(self, request: Request) -> str:
-        """That a mean of zeros and ones is a share."""
+        """The mean of zeros and ones is a share."""
         column = request.table.column(request.columns[0]) if request.columns else None
         is_rate = request.aggregate == "mean" and request.verb in ("aggregate", "compare")
         if column is None or not is_rate or column.values != ("0", "1"):
@@ -198,13 +186,12 @@ class _Clause:
         return self._say("ignored", words) if words else ""
 
     def _nothing(self, fit: _Fit) -> str:
-        """For what the table does not allow, such as a chart of a table without rows."""
         reading = fit.reading
         wants = reading.verbs or reading.draws or reading.aggregates or reading.columns
         return self._say("nothing", code(fit.table.path)) if wants else ""
 
     def _not_understood(self, fit: _Fit) -> Understanding:
-        """Says what is not known, and what the nearest requests would be."""
+        """Name the unknown word and offer the nearest requests."""
         if not fit.reading.blocking:
             return Understanding((), (), self._ignored(fit.reading) or self._nothing(fit))
         word, table = fit.reading.blocking[0], fit.table
@@ -246,13 +233,12 @@ def _fit(text: str, names: Names, is_question: bool) -> _Fit:
 
 
 def _is_about_money(request: Request) -> bool:
-    """Whether it computes what most people mean who name no measure."""
     is_computed = request.verb in ("aggregate", "compare")
     return is_computed and any(is_money(column) for column in request.columns)
 
 
 def _is_outside(request: Request) -> bool:
-    """Whether the table has, as far as it was read, no dates in the months that are named."""
+    """Whether the requested months are outside of the known dates."""
     time = request.table.column(request.time) if request.time else None
     spans = request.between or [
         value for row_filter in request.filters for value in row_filter.values
@@ -264,7 +250,7 @@ def _is_outside(request: Request) -> bool:
 
 
 def _lacks_measure(reading: RequestReading, request: Request) -> bool:
-    """Whether something unknown stands where the measure would: `mean of profit`."""
+    """An unknown word stands in the place of the measure: `mean of profit`."""
     if not reading.unknown or reading.columns:
         return False
     wanted = reading.aggregates or reading.draws or reading.verbs or reading.by
@@ -277,6 +263,5 @@ def _place(text: str, table: Table) -> int:
 
 
 def capitalised(request: Request) -> str:
-    """The sentence as a step of a plan."""
     words = sentence(request)
     return words[:1].upper() + words[1:]
