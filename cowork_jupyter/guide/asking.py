@@ -16,8 +16,8 @@ from .request import Request
 from .script import Script
 from .tables import Table
 from .understanding import Understanding, sentence, understand
-from .understanding.flags import yes_and_no
 from .understanding.language import language_of
+from .understanding.names import yes_and_no
 
 NEITHER = "neither"
 _MAX_OFFERED = 8

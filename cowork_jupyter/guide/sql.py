@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .columns import ColumnFacts
 from .request import Period
-from .understanding.flags import yes_and_no
+from .understanding.names import yes_and_no
 
 _PERIODS: dict[Period, str] = {
     "day": "strftime({0}, '%Y-%m-%d')",

@@ -1,23 +1,109 @@
-"""The guide as reviewer: reads, applies its rules, and says what they cannot tell."""
+"""Review notebooks and Python files by rules, and say what the rules cannot tell."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ...domain.replies import Finding, Review
+from ...tools.notebook.state import CellState
 from .. import words
 from ..actor import explain
-from ..file_names import is_table, named_in
+from ..conversation import Result
+from ..file_names import is_table, named_in, quoted, unquoted
 from ..intents import notebook_intent
 from ..looking import all_files, notebook_for
 from ..script import Script
 from ..smalltalk import small_talk
-from .analysis import is_too_long
-from .reading import named_files, read_subject
-from .rules import remarks_on
-from .subject import SEVERITIES, ReviewRemark, Subject
+from .analysis import analysis_remarks, is_too_long
+from .habits import error_remarks, except_remarks
+from .imports import import_remarks
+from .outputs import output_remarks
+from .paths import path_remarks
+from .secrets import secret_remarks
+from .state import state_remarks
+from .subject import SEVERITIES, ReviewedCell, ReviewRemark, ReviewRule, Subject
+
+MAX_FILES = 6
+_MAX_PARTS = 8  # of up to 100 cells each
+_SUFFIXES = (".ipynb", ".py")
+_PATH = re.compile(r"[\w./-]{0,200}\w\.(?:ipynb|py)\b(?!\.?\w)", re.IGNORECASE)
+
+
+def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
+    folder = "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
+    known = [path for path in files if path.lower().endswith(_SUFFIXES)]
+    named = [path for path in named_in(text, known, folder) if _is_whole(path, text)]
+    written = [path for path in quoted(text) if path.lower().endswith(_SUFFIXES)]
+    written += _PATH.findall(unquoted(text))
+    missing = [
+        code_path.removeprefix("./") for code_path in written
+        if not any(path.lower().endswith(_plain(code_path).lower()) for path in known)
+    ]  # fmt: skip
+    return list(dict.fromkeys([*named, *missing]))[:MAX_FILES]
+
+
+def _plain(path: str) -> str:
+    return re.sub(r"^(?:\.{1,2}/)+", "", path)
+
+
+def _is_whole(path: str, text: str) -> bool:
+    """The suffix is required: `review` alone is a word."""
+    return posixpath.basename(path).lower() in text.lower()
+
+
+def read_subject(script: Script, path: str) -> Subject:
+    if path.lower().endswith(".ipynb"):
+        return _notebook(script, path)
+    read = _read(script, path, "read_file", {})
+    last = int(read.facts.get("last_line", 0))
+    source = "\n".join(read.text.split("\n")[:last])  # behind it the tool may say how to read on
+    cell = ReviewedCell(0, CellState(path, "code", source))
+    return Subject(path, [cell], total=int(read.facts.get("total_lines", last)))
+
+
+def _notebook(script: Script, path: str) -> Subject:
+    cells: list[ReviewedCell] = []
+    facts: Mapping[str, Any] = {}
+    for _part in range(_MAX_PARTS):
+        facts = _read(script, path, "read_notebook", {"offset": len(cells)} if cells else {}).facts
+        cells += [_cell(number, cell) for number, cell in enumerate(facts["cells"], len(cells) + 1)]
+        if not facts["cells"] or len(cells) >= facts["total_cells"]:
+            break
+    return Subject(path, cells, str(facts["language"]), int(facts["total_cells"]))
+
+
+def _read(script: Script, path: str, tool: str, more: dict[str, int]) -> Result:
+    read = script.call(tool, path=path, **more)
+    if not read.ok:
+        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    return read
+
+
+def _cell(number: int, fact: Mapping[str, Any]) -> ReviewedCell:
+    state = CellState(
+        id=fact["id"],
+        cell_type=fact["cell_type"],
+        source=fact["source"],
+        execution_count=fact["execution_count"],
+        tags=tuple(fact["tags"]),
+    )
+    return ReviewedCell(number, state, fact["failed"], fact["output_size"])
+
+
+RULES: tuple[ReviewRule, ...] = (
+    secret_remarks, analysis_remarks, error_remarks, state_remarks, except_remarks, path_remarks,
+    output_remarks, import_remarks,
+)  # fmt: skip
+
+
+def remarks_on(subject: Subject) -> list[ReviewRemark]:
+    found = (remark for rule in RULES for remark in rule(subject))
+    return sorted(found, key=lambda remark: remark.order)
+
 
 MAX_FINDINGS = 60
 _REVIEWS = re.compile(

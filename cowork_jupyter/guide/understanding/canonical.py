@@ -12,7 +12,7 @@ from ..request import Aggregate, Chart, Filter, Operator, Period, Request, Verb
 from ..tables import Table
 from .periods import period_of
 from .sentences import AGGREGATES, DRAWN, GAPS, OPERATORS
-from .spelling import RESERVED, pieces
+from .tokens import RESERVED, pieces
 
 _MAX_LENGTH = 20_000
 _TOKEN = re.compile(

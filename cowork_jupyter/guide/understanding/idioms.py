@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .flags import flag_value
-from .item import Item
 from .lexicon import PHRASES
-from .names import EXACT, Names
+from .names import EXACT, Names, flag_value
 from .periods import MONTHS, SEASONS
+from .reading import Item
 from .tokens import Token, word_set
 
 _ORDINALS = {

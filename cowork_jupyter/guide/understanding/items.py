@@ -1,4 +1,4 @@
-"""The words of a request with what each means for one table, from left to right."""
+"""Tag the words of a request with their meaning for one table, from left to right."""
 
 from __future__ import annotations
 
@@ -9,12 +9,37 @@ from dataclasses import replace
 from ..columns import date_format_of
 from ..file_names import is_table
 from .idioms import Idioms
-from .item import Item
 from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
 from .names import EXACT, MAX_WORDS, ColumnMatch, Names, is_key
 from .periods import MONTHS
+from .reading import Item
 from .synonyms import ACTS, COMPARATIVES, COMPARED, SAYS
-from .tokens import Token, stems, word_set, words_of
+from .tokens import Token, folded, stems, word_set, words_of
+
+
+def split_compounds(tokens: Sequence[Token], names: Names) -> list[Token]:
+    found: list[Token] = []
+    for token in tokens:
+        parts = _parts(token, names) if token.kind == "word" and len(token.plain) > 7 else ()
+        found += [Token("word", part, folded(part)) for part in parts] or [token]
+    return found
+
+
+def _parts(token: Token, names: Names) -> tuple[str, ...]:
+    word = token.plain
+    if word in PHRASES or names.exactly([word]) or names.value([word]) or len(word) > 40:
+        return ()
+    for at in range(len(word) - 3, 2, -1):
+        start, end = word[:at], word[at:]
+        for stem in (start, start.removesuffix("s")):
+            is_left = stem in PHRASES or names.exactly([stem])
+            is_right = end in PHRASES or names.exactly([end])
+            if is_left and is_right and (names.exactly([stem]) or names.exactly([end])):
+                return stem, end
+            if len(stem) > 5 and stem in PHRASES and names.roughly(end):
+                return stem, end
+    return ()
+
 
 _STRONG = ("aggregate", "chart", "rank", "verb", "how many", "how much")
 # filler words, unless the table has a column for them

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..request import Filter
-from .item import Item
+from .conditions import RowsReader, period_named
 from .names import PLURAL, TYPO, is_key
-from .reading import RequestReading
-from .rows import RowsReader, period_named
+from .reading import Item, RequestReading
 from .synonyms import adds_up
 from .tokens import folded, word_set
 

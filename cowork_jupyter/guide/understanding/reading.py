@@ -1,4 +1,4 @@
-"""What a request says of one table, slot by slot: measure, aggregate, group, time, filter, rank."""
+"""The slots of a request for one table: measure, aggregate, group, time, filter, rank."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from dataclasses import dataclass, field
 
 from ..request import Aggregate, Chart, Filter, Period
 from ..tables import Table
-from .item import Item
 from .names import Names, is_key
 from .periods import period_of
 from .synonyms import adds_up
+
+
+@dataclass(frozen=True)
+class Item:
+    # the tag of the lexicon before its colon; or column, value, table, number, span, unknown …
+    kind: str
+    detail: str = ""  # the rest of the tag; or the name, number, span
+    text: str = ""
+    value: str = ""
+    score: float = 0.0
+    others: tuple[str, ...] = ()  # other columns that it may mean
+    event: bool = False  # may also mean a row of the table, as `orders` does
+    plural: bool = False
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..request import Aggregate, Chart, Filter, Gaps, Operator, Request
-from .spelling import code, codes, listed, value
+from .tokens import code, codes, listed, value
 
 AGGREGATES: dict[Aggregate, str] = {
     "sum": "sum",
