@@ -9,14 +9,11 @@ from ..domain.errors import NotFound
 from . import words
 from .asking import requests_for
 from .code import Choices, CodeCell, cells_for, output_of, packages_for, script_name
-from .conversation import Result
-from .findings import findings, ranges
-from .intents import notebook_intent
+from .findings import OutputText, findings, ranges
 from .looking import all_files, notebook_for
-from .notebook import cells_in, explained, moves
-from .outputs import OutputText
+from .notebook import cells_in, explained, moves, notebook_intent
 from .request import Request
-from .script import Script
+from .script import Result, Script
 from .smalltalk import small_talk
 from .understanding.understand import capitalised
 from .workshop import CannotRun, CodeFailed, Workshop, find_workshop

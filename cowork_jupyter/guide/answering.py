@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .heads import query
+from .looking import query
 from .queries import Select, comparison, select_for
 from .request import Request
 from .script import Script

@@ -1,23 +1,55 @@
-"""From the words of a user to requests; the user is asked where it is not clear what is meant."""
+"""From the user's words to requests; ask where they are ambiguous and memory does not tell."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
+from ..llm import relevance
 from . import words
 from .code import output_of
-from .heads import with_values
-from .looking import all_files, tables_for
-from .remembered import answered_before
-from .request import Request
+from .looking import all_files, tables_for, with_values
+from .request import Gaps, Request
 from .script import Script
 from .tables import Table
 from .understanding import Understanding, sentence, understand
 from .understanding.language import language_of
 from .understanding.names import yes_and_no
+
+_GAPS: dict[str, Gaps] = {GAPS_DROPPED: "drop", GAPS_FILLED: "fill", GAPS_KEPT: "keep"}
+
+
+def answered_before(script: Script, text: str, offered: Collection[str]) -> str | None:
+    """The option that the user chose for a similar request."""
+    found = []
+    for note in notes_in(script.here.memory):
+        named = [option for option in offered if f"`{option}`" in note.says]
+        if note.section == "Answers" and len(named) == 1:
+            found.append((_likeness(note.about, text), named[0]))
+    best = max(found, default=(0.0, ""))
+    return best[1] if best[0] >= 1 / 2 else None
+
+
+def gaps_before(script: Script, path: str) -> Gaps | None:
+    for note in notes_in(script.here.memory):
+        if note.section == "Cleaning" and note.about == f"`{path}`":
+            done = note.says.split(", ")
+            return next((gaps for said, gaps in _GAPS.items() if _is_said(said, done)), None)
+    return None
+
+
+def _is_said(wanted: str, parts: Iterable[str]) -> bool:
+    return any(part == wanted or part.startswith(f"{wanted} with ") for part in parts)
+
+
+def _likeness(text: str, other: str) -> float:
+    """Jaccard similarity of the words."""
+    ours, theirs = relevance.words(text) - {"for"}, relevance.words(other)
+    return len(ours & theirs) / max(1, len(ours | theirs))
+
 
 NEITHER = "neither"
 _MAX_OFFERED = 8

@@ -8,8 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from .code.sheet import USUAL_NAMES
-from .code.style import Charts, Frames, Style, TableVariable
+from .code.sheet import USUAL_NAMES, Charts, Frames, Style, TableVariable
 from .notebook import GuideCell, syntax_tree
 
 _CHARTS: dict[str, Charts] = {"plotly.express": "plotly", "seaborn": "seaborn"}

@@ -10,8 +10,7 @@ from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
 from . import actor, planner, reviewing
-from .conversation import read_run
-from .script import GuideReply, Script
+from .script import GuideReply, Script, read_run
 from .words import what_i_can_do
 
 NAME = BUILT_IN

@@ -12,12 +12,10 @@ from ..domain.figures import OR_INSTEAD
 from . import words
 from .actor import explain
 from .answering import answer
-from .asking import Wish, wish_for
+from .asking import Wish, gaps_before, wish_for
 from .code import output_of, script_name
-from .intents import notebook_intent
 from .looking import all_files, notebook_for
-from .notebook import cells_in, moves
-from .remembered import gaps_before
+from .notebook import cells_in, moves, notebook_intent
 from .request import Gaps, Request
 from .script import Script
 from .smalltalk import small_talk

@@ -9,7 +9,7 @@ from typing import Literal
 
 from . import words
 from .file_names import is_table
-from .heads import head_of
+from .looking import head_of
 from .script import Script
 from .tables import Table
 from .understanding.language import Language, language_of

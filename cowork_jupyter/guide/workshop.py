@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .code import CodeCell, Style, script_code
-from .conversation import Result
+from .findings import OutputText
 from .following import style_of
 from .notebook import GuideCell, cells_in
-from .outputs import OutputText
-from .script import Script
+from .script import Result, Script
 from .words import first_line
 
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")

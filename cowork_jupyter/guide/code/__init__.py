@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..request import Request
-from . import modelling, pandas_changes, pandas_looks, polars_tables
-from .pandas_changes import output_of
+from . import pandas_tables, polars_tables
+from .pandas_tables import output_of
 from .reading import engine_for
-from .sheet import CodeCell, Sheet
-from .style import Choices, Style, TableVariable
+from .sheet import Choices, CodeCell, Sheet, Style, TableVariable
 from .with_pandas import PandasWriter
 from .with_polars import PolarsWriter
 
@@ -50,11 +49,11 @@ def _pandas_cells(writer: PandasWriter) -> None:
         case "compare":
             writer.compare()
         case "clean":
-            pandas_changes.clean(writer)
+            pandas_tables.clean(writer)
         case "join":
-            pandas_changes.join(writer)
+            pandas_tables.join(writer)
         case "model":
-            modelling.model(writer)
+            pandas_tables.model(writer)
         case verb:
             _PANDAS_LOOKS[verb](writer)
 
@@ -70,14 +69,14 @@ def _polars_cells(writer: PolarsWriter) -> None:
 
 
 _PANDAS_LOOKS: dict[str, Callable[[PandasWriter], None]] = {
-    "profile": pandas_looks.profile,
-    "columns": pandas_looks.columns,
-    "preview": pandas_looks.preview,
-    "distribution": pandas_looks.distribution,
-    "relate": pandas_looks.relate,
-    "outliers": pandas_looks.outliers,
-    "missing": pandas_looks.missing,
-    "duplicates": pandas_looks.duplicates,
+    "profile": pandas_tables.profile,
+    "columns": pandas_tables.columns,
+    "preview": pandas_tables.preview,
+    "distribution": pandas_tables.distribution,
+    "relate": pandas_tables.relate,
+    "outliers": pandas_tables.outliers,
+    "missing": pandas_tables.missing,
+    "duplicates": pandas_tables.duplicates,
 }
 _POLARS_TABLES: dict[str, Callable[[PolarsWriter], None]] = {
     "profile": polars_tables.profile,

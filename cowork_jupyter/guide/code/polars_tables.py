@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import polars_charts
-from .pandas_changes import output_of
+from .pandas_tables import output_of
 from .reading import loaded
 from .sheet import call, literal
 from .with_polars import PolarsWriter, chain

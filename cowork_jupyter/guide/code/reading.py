@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..columns import ColumnFacts
 from ..tables import Table
-from .sheet import Sheet, call, literal
-from .style import TableVariable
+from .sheet import Sheet, TableVariable, call, literal
 
 _NEXT = ",\n    "
 _ISO = ("%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d ")

@@ -1,8 +1,10 @@
-"""Names for what code makes, and what charts say of it."""
+"""Titles, labels and variable names for a request, and its values as code."""
 
 from __future__ import annotations
 
+from ..columns import ColumnFacts
 from ..request import Filter, Period, Request
+from .sheet import literal
 
 _HOW = {
     "sum": "Total",
@@ -86,3 +88,42 @@ def selection_name(request: Request) -> str:
 
 def _names_rows(row_filter: Filter) -> bool:
     return row_filter.operator in ("=", "in") and row_filter.values[0][:1].isalpha()
+
+
+def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
+    """Numbers unquoted, texts as the tidied column spells them."""
+    if facts and facts.kind == "number":
+        return [_number(value) for value in row_filter.values]
+    values = [tidied_value(value, facts) for value in row_filter.values]
+    return [literal(value) for value in dict.fromkeys(values)]
+
+
+def sides_of(request: Request) -> tuple[str, str]:
+    assert request.between is not None
+    column = None if request.time else request.table.column(request.groups[0])
+    first, second = (tidied_value(side, column) for side in request.between)
+    return first, second
+
+
+def tidied_value(value: str, facts: ColumnFacts | None) -> str:
+    return value.strip().title() if facts and facts.mixed_case else value.strip()
+
+
+def _number(value: str) -> str:
+    try:
+        number = float(value.replace(",", ""))
+    except ValueError:
+        return literal(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def frequency(value: str) -> str:
+    """The pandas frequency of a shortened ISO date."""
+    if "Q" in value:
+        return "Q"
+    return {4: "Y", 7: "M"}.get(len(value), "D")
+
+
+def moment(value: str) -> str:
+    """A period as pandas writes it: `2024Q1`."""
+    return value.replace("-Q", "Q")

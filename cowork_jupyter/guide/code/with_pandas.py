@@ -8,10 +8,16 @@ from ..columns import ColumnFacts
 from ..request import Filter, Period, Request
 from . import charts
 from .reading import loaded, tidy
-from .sheet import Sheet, call, literal
-from .style import TableVariable
-from .titles import measure_of, result_names, selection_name
-from .values import filter_values, frequency, moment, sides_of
+from .sheet import Sheet, TableVariable, call, literal
+from .titles import (
+    filter_values,
+    frequency,
+    measure_of,
+    moment,
+    result_names,
+    selection_name,
+    sides_of,
+)
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 PERIODS: dict[Period, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from ..request import Filter, Period, Request
 from . import polars_charts
 from .reading import loaded, tidy
-from .sheet import Sheet, call, literal
-from .style import TableVariable
-from .titles import measure_of, result_names, selection_name
-from .values import filter_values, frequency, sides_of
+from .sheet import Sheet, TableVariable, call, literal
+from .titles import filter_values, frequency, measure_of, result_names, selection_name, sides_of
 
 _EVERY: dict[Period, str] = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q",
                              "year": "1y"}  # fmt: skip

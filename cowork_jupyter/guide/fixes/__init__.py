@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .arguments import missing_argument, unexpected_argument
-from .attributes import misspelled_attribute, nothing_returned
 from .calls import not_callable, not_subscriptable, one_slip
-from .cell import FailingCell, Fix
+from .cell import CellCode, FailingCell, Fix
 from .changes import changed_attribute, frequency
-from .code import CellCode
 from .columns import missing_attribute, missing_column
 from .conditions import ambiguous_condition, precedence
 from .dates import accessors, date_format
 from .dtypes import mixed_types, numbers_only, text_for_numbers
-from .files import missing_file
 from .meanings import meaning
-from .modules import missing_module, moved_name
-from .names import undefined_name
+from .modules import missing_file, missing_module, moved_name
+from .names import misspelled_attribute, nothing_returned, undefined_name
 from .shapes import out_of_range, shapes
 from .syntax import syntax
 

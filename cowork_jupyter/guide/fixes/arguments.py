@@ -6,9 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 
-from .cell import FailingCell, Fix
-from .code import CellCode, called
-from .nearest import nearest
+from .cell import CellCode, FailingCell, Fix, called, nearest
 
 _UNEXPECTED = re.compile(
     r"(?:(\w+)\(\) )?got an unexpected keyword argument '(\w+)'"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .cell import FailingCell, Fix
-from .code import base_name, called
-from .nearest import nearest
+from .cell import FailingCell, Fix, base_name, called, nearest
 
 _NOT_CALLABLE = re.compile(r"'([\w.]+)' object is not callable")
 _NOT_SUBSCRIPTABLE = re.compile(r"'([\w.]+)' object is not subscriptable")

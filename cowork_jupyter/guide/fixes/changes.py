@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 
-from .cell import FailingCell, Fix
-from .code import CellCode, Edit, base_name
+from .cell import CellCode, Edit, FailingCell, Fix, base_name
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:'([\w.]+)' object|module '([\w.]+)'|type object '([\w.]+)') has no attribute '(\w+)'"

@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from .cell import FailingCell, Fix
-from .code import CellCode, Edit, base_name, called, quoted
-from .nearest import listed, nearest
+from .cell import CellCode, Edit, FailingCell, Fix, base_name, called, listed, nearest, quoted
 
 _QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
 _FOUND_NOT = re.compile(r"Column not found: ([^\n'\"]{1,200})")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .cell import FailingCell, Fix
-from .code import CellCode, Edit
+from .cell import CellCode, Edit, FailingCell, Fix
 
 _AMBIGUOUS = "truth value of"
 _WORDS = {ast.And: "&", ast.Or: "|"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .cell import FailingCell, Fix
-from .code import base_name, called
+from .cell import FailingCell, Fix, base_name, called
 
 
 def accessors(cell: FailingCell) -> Fix | None:

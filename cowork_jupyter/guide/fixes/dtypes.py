@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from .cell import FailingCell, Fix
-from .code import base_name, called
+from .cell import FailingCell, Fix, base_name, called
 
 _NOT_A_NUMBER = re.compile(
     r"could not convert string to (?:float|int)[^'\"]*['\"](.{0,80}?)['\"]"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .cell import FailingCell, Fix
-from .code import base_name, called
+from .cell import FailingCell, Fix, base_name, called
 
 _LENGTH = re.compile(r"Length of values \((\d+)\) does not match length of index \((\d+)\)")
 _MISMATCH = re.compile(r"Length mismatch: Expected axis has (\d+) elements, new values have (\d+)")

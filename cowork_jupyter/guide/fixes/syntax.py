@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from .cell import FailingCell, Fix
-from .code import CellCode
+from .cell import CellCode, FailingCell, Fix
 
 _ERRORS = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}

@@ -12,17 +12,20 @@ from ...domain.replies import Finding, Review
 from ...tools.notebook.state import CellState
 from .. import words
 from ..actor import explain
-from ..conversation import Result
 from ..file_names import is_table, named_in, quoted, unquoted
-from ..intents import notebook_intent
 from ..looking import all_files, notebook_for
-from ..script import Script
+from ..notebook import notebook_intent
+from ..script import Result, Script
 from ..smalltalk import small_talk
-from .analysis import analysis_remarks, is_too_long
-from .habits import error_remarks, except_remarks
-from .imports import import_remarks
-from .outputs import output_remarks
-from .paths import path_remarks
+from .rules import (
+    analysis_remarks,
+    error_remarks,
+    except_remarks,
+    import_remarks,
+    is_too_long,
+    output_remarks,
+    path_remarks,
+)
 from .secrets import secret_remarks
 from .state import state_remarks
 from .subject import SEVERITIES, ReviewedCell, ReviewRemark, ReviewRule, Subject

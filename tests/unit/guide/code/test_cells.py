@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from cowork_jupyter.guide.code import Style, TableVariable, cells_for, scratch_code
-from cowork_jupyter.guide.code.style import Charts, Frames
+from cowork_jupyter.guide.code.sheet import Charts, Frames
 from cowork_jupyter.guide.columns import ColumnFacts
 from cowork_jupyter.guide.request import Filter, Request
 from cowork_jupyter.guide.tables import Table, table_of
