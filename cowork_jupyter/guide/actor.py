@@ -9,7 +9,7 @@ from ..domain.errors import NotFound
 from . import words
 from .asking import requests_for
 from .code import Choices, CodeCell, cells_for, output_of, packages_for, script_name
-from .findings import OutputText, findings, ranges
+from .findings import findings, ranges
 from .looking import all_files, notebook_for
 from .notebook import cells_in, explained, moves, notebook_intent
 from .request import Request
@@ -81,7 +81,9 @@ def _carry_out(request: Request, workshop: Workshop) -> str:
         except CodeFailed as failed:
             choices = _react(request, workshop, choices, failed.result)
             continue
-        if _put_texts_together(request, outputs) and not choices.coerce:
+        # Strings in a numeric column get concatenated instead of summed.
+        is_sum = request.verb in ("aggregate", "compare")
+        if is_sum and not choices.coerce and any(output.is_text for output in outputs):
             choices = replace(choices, coerce=True)
             continue
         written = choices.output or output_of(request)
@@ -95,11 +97,6 @@ def _inspected(workshop: Workshop, cells: list[CodeCell]) -> list[str]:
     tables = [cell.result for cell in cells if cell.kind == "frame" and cell.result in cell.names]
     looked = workshop.inspect(tables[0]) if tables else None
     return ranges(looked) if looked else []
-
-
-def _put_texts_together(request: Request, outputs: list[OutputText]) -> bool:
-    """Strings in a numeric column get concatenated instead of summed."""
-    return request.verb in ("aggregate", "compare") and any(output.is_text for output in outputs)
 
 
 def error_in(output: str) -> str:

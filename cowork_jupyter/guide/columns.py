@@ -15,28 +15,11 @@ MAX_VALUES = 400  # columns with more distinct values are no groups
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"})
 ODD_MISSING = ("?", "-", "--", ".")
 DATE_FORMATS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%dT%H:%M",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
-    "%d-%m-%Y",
-    "%d.%m.%y",
-    "%d %b %Y",
-    "%d-%b-%Y",
-    "%b %d, %Y",
-    "%d %B %Y",
-    "%B %d, %Y",
-    "%Y-%m",
-)
+    "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y",
+    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y",
+    "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%Y-%m",
+)  # fmt: skip
 _SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%Y %H:%M": "%m/%d/%Y %H:%M"}
 _PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _POINT = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")

@@ -71,7 +71,9 @@ class OutputText:
 
     def _ruled(self) -> list[list[str]]:
         lines = [line.strip("│ ") for line in self.lines if line.startswith("│")]
-        cells = [[_without_midnight(cell) for cell in _RULE.split(line)] for line in lines]
+        cells = [
+            [cell.strip().removesuffix(" 00:00:00") for cell in _RULE.split(line)] for line in lines
+        ]
         start = next((at + 2 for at, row in enumerate(cells) if set(row) == {"---"}), 0)
         return cells[start:]
 
@@ -124,21 +126,13 @@ class OutputText:
             return []
         head = block[0].split()
         if len(block) > 1 and len(block[1].split()) == 1:  # the name of the index, below the others
-            head, block = head[1:] if _is_named(block) else head, block[1:]
+            head, block = head if block[0].startswith(" ") else head[1:], block[1:]
         table = []
         for line in block[1:]:
             parts = line.rsplit(None, len(head))
             if len(parts) == len(head) + 1:
                 table.append((parts[0].strip(), dict(zip(head, parts[1:], strict=True))))
         return table
-
-
-def _without_midnight(cell: str) -> str:
-    return cell.strip().removesuffix(" 00:00:00")
-
-
-def _is_named(block: list[str]) -> bool:
-    return not block[0].startswith(" ")
 
 
 def number_in(text: str) -> float | None:
@@ -259,16 +253,12 @@ def _compare(first: OutputText, rest: Sequence[OutputText]) -> list[str]:
     lines = ["; ".join(sides)] if sides else []
     for output in rest:
         rows = [row for row in output.rows if len(row) > 1]
-        changes = [row for row in rows if _is_number(row[-1])]
+        changes = [row for row in rows if OutputText(row[-1]).number is not None]
         if changes and OutputText(changes[0][-1]).number:
             label = changes[0][0].split("  ")[0].strip()
             of = f" of {output.index_name}" if output.index_name else ""
             lines.append(f"changed most{of}: {label} ({_signed(changes[0][-1])})")
     return lines
-
-
-def _is_number(text: str) -> bool:
-    return OutputText(text).number is not None
 
 
 def _rows(count: int) -> str:

@@ -72,13 +72,9 @@ def span(column: ColumnFacts, period: Period) -> str:
 
 
 _AGGREGATES: dict[Aggregate, str] = {
-    "sum": "sum({0})",
-    "mean": "avg({0})",
-    "median": "median({0})",
-    "min": "min({0})",
-    "max": "max({0})",
-    "std": "stddev_samp({0})",
-}
+    "sum": "sum({0})", "mean": "avg({0})", "median": "median({0})", "min": "min({0})",
+    "max": "max({0})", "std": "stddev_samp({0})",
+}  # fmt: skip
 _MAX_COLUMNS = 60
 _MAX_PARTS = 4  # columns searched for the largest changes
 
@@ -92,9 +88,9 @@ class Select:
 
 def select_for(request: Request, limit: int) -> Select | None:
     """None if SQL cannot answer it."""
-    if not _fits(request):
-        return None
     table, rows = request.table, _rows(request)
+    if not table.has_header or table.renamed or table.first_line > 1:
+        return None  # DuckDB sees other column names
     match request.verb:
         case "aggregate":
             return _aggregate(request, limit)
@@ -207,7 +203,6 @@ def _missing(request: Request) -> Select:
     return Select(f"SELECT * FROM ({union}) WHERE missing > 0 ORDER BY missing DESC")
 
 
-_QUARTILES = "quantile_cont({0}, 0.25) AS q1, quantile_cont({0}, 0.75) AS q3"
 _OUTLIERS = (
     'SELECT {name} AS "column", count(*) FILTER (WHERE x < q1 - 1.5 * (q3 - q1) OR '
     "x > q3 + 1.5 * (q3 - q1)) AS outliers, min(x) AS lowest, max(x) AS highest, "
@@ -317,8 +312,3 @@ def _label(column: ColumnFacts) -> str:
 
 def _column(table: Table, name: str) -> ColumnFacts:
     return table.column(name) or ColumnFacts(name, "text")
-
-
-def _fits(request: Request) -> bool:
-    """Whether DuckDB sees the same column names."""
-    return request.table.has_header and not request.table.renamed and request.table.first_line <= 1

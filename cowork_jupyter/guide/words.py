@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .tables import Table
-
 SIGNATURE = "_Built-in guide: rules, no language model._"
 _ABILITIES = (
     "answer questions about tables (“average revenue by region”, “why is March low?”)",
@@ -35,12 +33,6 @@ def what_i_can_do(is_step: bool) -> str:
 def not_understood(unclear: str, *, is_step: bool) -> str:
     can = what_i_can_do(is_step)
     return f"{unclear}\n\n{can}" if unclear else can
-
-
-def columns(table: Table) -> str:
-    text = ", ".join(f"`{column.name}` ({column.kind})" for column in table.columns[:12])
-    more = len(table.columns) - 12
-    return f"{text} and {more} more columns" if more > 0 else text
 
 
 def report(done: str, findings: Sequence[str]) -> str:

@@ -243,13 +243,7 @@ def notebook_cells(script: Script, path: str | None) -> list[GuideCell]:
 
 def _as_cells(code: Sequence[str]) -> list[GuideCell]:
     facts = [
-        {
-            "id": "",
-            "cell_type": "code",
-            "source": source,
-            "failed": False,
-            "execution_count": None,
-        }
+        {"id": "", "cell_type": "code", "source": source, "failed": False, "execution_count": None}
         for source in code
     ]
     return cells_in({"cells": facts})

@@ -6,7 +6,7 @@ Values of the user's, such as names of files and columns, get into code as liter
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..request import Request
@@ -18,78 +18,27 @@ from .with_pandas import PandasWriter
 from .with_polars import PolarsWriter
 
 __all__ = [
-    "Choices",
-    "CodeCell",
-    "Style",
-    "TableVariable",
-    "cells_for",
-    "output_of",
-    "packages_for",
-    "scratch_code",
-    "script_code",
-    "script_name",
-]
+    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "output_of", "packages_for",
+    "script_code", "script_name",
+]  # fmt: skip
 
 
 def cells_for(request: Request, style: Style, choices: Choices | None = None) -> list[CodeCell]:
     if request.verb == "model" and style.frames == "polars":  # models want tables of pandas
         style = replace(style, frames="pandas", loaded={})
     sheet = Sheet(style, choices or Choices())
+    request_writer: PandasWriter | PolarsWriter
     if style.frames == "polars":
-        _polars_cells(PolarsWriter(sheet, request))
+        request_writer, tables = PolarsWriter(sheet, request), polars_tables
     else:
-        _pandas_cells(PandasWriter(sheet, request))
+        request_writer, tables = PandasWriter(sheet, request), pandas_tables
+    if request.verb == "aggregate":
+        request_writer.aggregate()
+    elif request.verb == "compare":
+        request_writer.compare()
+    else:
+        getattr(tables, request.verb)(request_writer)
     return sheet.cells
-
-
-def _pandas_cells(writer: PandasWriter) -> None:
-    match writer.request.verb:
-        case "aggregate":
-            writer.aggregate()
-        case "compare":
-            writer.compare()
-        case "clean":
-            pandas_tables.clean(writer)
-        case "join":
-            pandas_tables.join(writer)
-        case "model":
-            pandas_tables.model(writer)
-        case verb:
-            _PANDAS_LOOKS[verb](writer)
-
-
-def _polars_cells(writer: PolarsWriter) -> None:
-    match writer.request.verb:
-        case "aggregate":
-            writer.aggregate()
-        case "compare":
-            writer.compare()
-        case verb:
-            _POLARS_TABLES[verb](writer)
-
-
-_PANDAS_LOOKS: dict[str, Callable[[PandasWriter], None]] = {
-    "profile": pandas_tables.profile,
-    "columns": pandas_tables.columns,
-    "preview": pandas_tables.preview,
-    "distribution": pandas_tables.distribution,
-    "relate": pandas_tables.relate,
-    "outliers": pandas_tables.outliers,
-    "missing": pandas_tables.missing,
-    "duplicates": pandas_tables.duplicates,
-}
-_POLARS_TABLES: dict[str, Callable[[PolarsWriter], None]] = {
-    "profile": polars_tables.profile,
-    "columns": polars_tables.columns,
-    "preview": polars_tables.preview,
-    "distribution": polars_tables.distribution,
-    "relate": polars_tables.relate,
-    "outliers": polars_tables.outliers,
-    "missing": polars_tables.missing,
-    "duplicates": polars_tables.duplicates,
-    "clean": polars_tables.clean,
-    "join": polars_tables.join,
-}
 
 
 def packages_for(request: Request, style: Style) -> tuple[str, ...]:
@@ -117,17 +66,6 @@ def _printed(cell: CodeCell, style: Style) -> str:
     if cell.kind == "frame" and style.frames == "pandas":
         return f'print({cell.result}.to_string(), end="\\n\\n")'
     return f'print({cell.result}, end="\\n\\n")'
-
-
-def scratch_code(request: Request, style: Style) -> str:
-    """A script without charts that prints its results."""
-    plain = Style(
-        frames=style.frames,
-        charts=style.charts,
-        packages=style.packages - {style.charts},
-        folder=style.folder,
-    )
-    return script_code(cells_for(request, plain), plain)
 
 
 def script_name(request: Request) -> str:

@@ -51,17 +51,15 @@ def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
     if sheet.choices.coerce:
         numbers = table.of_kind("number")
         lines += ["# Some values are no numbers or dates: they count as missing."]
-        lines += [_coerced(pd, name, column) for column in numbers]
+        lines += [
+            _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")') for column in numbers
+        ]
     wrong = ', errors="coerce"' if sheet.choices.coerce else ""
     for column in texts:
         lines.append(_assigned(name, column, f"{pd}.to_datetime({{}}{_form(column)}{wrong})"))
     lines += [_assigned(name, column, f"{{}}{tidy(column)}") for column in table.columns
               if tidy(column)]  # fmt: skip
     return lines
-
-
-def _coerced(pd: str, name: str, column: ColumnFacts) -> str:
-    return _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")')
 
 
 def _assigned(name: str, column: ColumnFacts, code: str) -> str:

@@ -62,12 +62,9 @@ LINE_LENGTH = 88
 _MAX_NAME = 30
 _RESERVED = frozenset(dir(builtins)) | set(keyword.kwlist) | {"In", "Out", "display"}
 USUAL_NAMES = {
-    "pandas": "pd",
-    "polars": "pl",
-    "seaborn": "sns",
-    "plotly.express": "px",
+    "pandas": "pd", "polars": "pl", "seaborn": "sns", "plotly.express": "px",
     "matplotlib.pyplot": "plt",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -152,10 +149,6 @@ def literal(value: object) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
     return repr(value)
-
-
-def options(values: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def call(begin: str, arguments: Iterable[str], end: str = ")") -> str:

@@ -7,25 +7,14 @@ from ..request import Filter, Period, Request
 from .sheet import literal
 
 _HOW = {
-    "sum": "Total",
-    "mean": "Mean",
-    "median": "Median",
-    "min": "Smallest",
-    "max": "Largest",
-    "std": "Standard deviation of",
-    "count": "Known values of",
-    "distinct": "Different values of",
+    "sum": "Total", "mean": "Mean", "median": "Median", "min": "Smallest", "max": "Largest",
+    "std": "Standard deviation of", "count": "Known values of", "distinct": "Different values of",
     "share": "Share of",
-}
+}  # fmt: skip
 _NAMES: dict[Period, str] = {
-    "day": "daily",
-    "week": "weekly",
-    "month": "monthly",
-    "quarter": "quarterly",
-    "year": "yearly",
-    "weekday": "by_weekday",
-    "hour": "by_hour",
-}
+    "day": "daily", "week": "weekly", "month": "monthly", "quarter": "quarterly",
+    "year": "yearly", "weekday": "by_weekday", "hour": "by_hour",
+}  # fmt: skip
 _SIGNS = {"=": "", "!=": "not ", "contains": "with "}
 
 
@@ -82,12 +71,8 @@ def result_names(request: Request) -> tuple[str, ...]:
 
 def selection_name(request: Request) -> str:
     only = request.filters[0]
-    alone = len(request.filters) == 1 and _names_rows(only)
-    return only.values[0].lower() if alone else "selected"
-
-
-def _names_rows(row_filter: Filter) -> bool:
-    return row_filter.operator in ("=", "in") and row_filter.values[0][:1].isalpha()
+    names_rows = only.operator in ("=", "in") and only.values[0][:1].isalpha()
+    return only.values[0].lower() if names_rows and len(request.filters) == 1 else "selected"
 
 
 def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:

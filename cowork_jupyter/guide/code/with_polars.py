@@ -58,7 +58,8 @@ class PolarsWriter:
             return f"{subject}.{'is_null' if row_filter.operator == 'missing' else 'is_not_null'}()"
         values = filter_values(row_filter, facts)
         if (facts and facts.kind == "date") or row_filter.column == self.request.time:
-            subject, values = self._moment(row_filter), list(map(literal, row_filter.values))
+            subject = self.moments(row_filter.column, row_filter.values[0])
+            values = list(map(literal, row_filter.values))
         match row_filter.operator:
             case "contains":
                 lower = literal(row_filter.values[0].lower())
@@ -76,11 +77,8 @@ class PolarsWriter:
             case sign:
                 return f"{subject} {sign} {values[0]}"
 
-    def _moment(self, row_filter: Filter) -> str:
-        """Dates as text of the same precision: `2024-03` is all of March."""
-        return self.moments(row_filter.column, row_filter.values[0])
-
     def moments(self, name: str, value: str) -> str:
+        """Dates as text of the same precision as `value`: `2024-03` is all of March."""
         dates, period = self.dates(name), frequency(value)
         if period == "Q":
             return f'{self.pl}.format("{{}}-Q{{}}", {dates}.dt.year(), {dates}.dt.quarter())'

@@ -77,7 +77,7 @@ def unexpected_argument(cell: FailingCell) -> Fix | None:
     if not (found or unknown) or not cell.code.parses:
         return None
     name = (found[2] or found[4]) if found else unknown[1] if unknown else ""
-    for call in cell.code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         keyword = cell.code.keyword(call, name or "")
         if keyword is not None:
             rewrite = _REWRITTEN.get((called(call), name)) or _REWRITTEN.get(("", name))
@@ -94,11 +94,11 @@ def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
     if new and not code.keyword(call, new):
         start = code.span(keyword)[0]
         edit = (start, start + len(name), new)
-        return Fix(f"`{function}` calls this argument `{new}`, not `{name}`.", code.edited(edit))
+        return cell.edit(f"`{function}` calls this argument `{new}`, not `{name}`.", edit)
     if name in _DROPPED or known:
         why = f"`{function}` has no argument `{name}`{' any more' if name in _DROPPED else ''}."
         edit = code.without_argument(keyword)
-        return Fix(f"{why} {_DROPPED.get(name, '')}".strip(), code.edited(edit))
+        return cell.edit(f"{why} {_DROPPED.get(name, '')}".strip(), edit)
     return Fix(
         f"`{function}` takes no argument `{name}`. `{function}?` in a cell shows those that "
         "it takes."
@@ -120,37 +120,33 @@ def _fill(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None
         return None
     code = cell.code
     edits = [code.attribute(call.func, new), code.without_argument(keyword)]
-    return Fix(f"Filling has a method of its own now: `{new}`.", code.edited(*edits))
+    return cell.edit(f"Filling has a method of its own now: `{new}`.", *edits)
 
 
 def _bad_lines(cell: FailingCell, _call: ast.Call, keyword: ast.keyword) -> Fix | None:
     code = cell.code
     is_off = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
     new = f'on_bad_lines="{"skip" if is_off else "error"}"'
-    return Fix(
-        "Lines that do not fit are governed by `on_bad_lines` now.",
-        code.edited((*code.span(keyword), new)),
+    return cell.edit(
+        "Lines that do not fit are governed by `on_bad_lines` now.", (*code.span(keyword), new)
     )
 
 
 def _white_space(cell: FailingCell, _call: ast.Call, keyword: ast.keyword) -> Fix | None:
     edit = (*cell.code.span(keyword), 'sep=r"\\s+"')
-    return Fix('White space as separator is `sep=r"\\s+"` now.', cell.code.edited(edit))
+    return cell.edit('White space as separator is `sep=r"\\s+"` now.', edit)
 
 
 def _squeeze(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
     code, end = cell.code, cell.code.span(call)[1]
     edits = [code.without_argument(keyword), (end, end, '.squeeze("columns")')]
-    return Fix("A table of one column becomes a Series with `.squeeze`.", code.edited(*edits))
+    return cell.edit("A table of one column becomes a Series with `.squeeze`.", *edits)
 
 
 def _root(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
     """`mean_squared_error(…, squared=False)`."""
     code = cell.code
-    edits = [
-        code.without_argument(keyword),
-        code.replaced(call.func, "root_mean_squared_error"),
-    ]
+    edits = [code.without_argument(keyword), code.replaced(call.func, "root_mean_squared_error")]
     text = code.edited(*edits)
     line = "from sklearn.metrics import root_mean_squared_error"
     return Fix("The root has a function of its own now.", CellCode(text).with_line_on_top(line))
@@ -163,7 +159,7 @@ def _level(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
     code, place = cell.code, cell.code.span(call.func.value)[1]
     edits = [code.without_argument(keyword),
              (place, place, f".groupby(level={code.source(keyword.value)})")]  # fmt: skip
-    return Fix("Levels of the index are grouped with `groupby` now.", code.edited(*edits))
+    return cell.edit("Levels of the index are grouped with `groupby` now.", *edits)
 
 
 def _how(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
@@ -173,7 +169,7 @@ def _how(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
     if not how.isidentifier():
         return None
     edits = [code.without_argument(keyword), (end, end, f".{how}()")]
-    return Fix("What to do with each period is a method now.", code.edited(*edits))
+    return cell.edit("What to do with each period is a method now.", *edits)
 
 
 _REWRITTEN: Mapping[
@@ -214,18 +210,16 @@ def missing_argument(cell: FailingCell) -> Fix | None:
 
 def _too_many(cell: FailingCell, function: str, given: int) -> Fix | None:
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         if called(call) != function:
             continue
         if function == "concat" and len(call.args) > 1:
             first, last = code.span(call.args[0])[0], code.span(call.args[-1])[1]
             inner = ", ".join(code.source(arg) for arg in call.args)
-            return Fix(
-                "`concat` takes its tables as one list.", code.edited((first, last, f"[{inner}]"))
-            )
+            return cell.edit("`concat` takes its tables as one list.", (first, last, f"[{inner}]"))
         if function in ("drop", "dropna", "sum", "mean", "max", "min") and len(call.args) == 2:
             start = code.span(call.args[1])[0]
-            return Fix("The axis must be named.", code.edited((start, start, "axis=")))
+            return cell.edit("The axis must be named.", (start, start, "axis="))
         return Fix(
             f"`{function}` got {given} values, more than it takes. Name them, as in "
             f"`{function}(x=…)`, or leave some out."

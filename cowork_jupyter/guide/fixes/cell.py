@@ -169,6 +169,11 @@ class CellCode:
         before = self.text[:start].rstrip()
         return (len(before) - 1 if before.endswith(",") else start, end, "")
 
+    def appended(self, call: ast.Call, argument: str) -> Edit:
+        """Add text before the closing parenthesis of a call."""
+        end = self.span(call)[1] - 1
+        return (end, end, argument)
+
     def edited(self, *edits: Edit) -> str:
         """Apply all edits; of two that overlap, the later one in the text wins."""
         text, last = self.text, len(self.text) + 1
@@ -230,6 +235,7 @@ _IMPORT = re.compile(r"^\s*import\s+([\w.]+)\s+as\s+(\w+)", re.MULTILINE)
 _GROUPED = re.compile(r"'-?\d{1,3}(?:,\d{3})+(?:\.\d+)?'")
 _MAX_TRACEBACK, _MAX_MESSAGE = 100_000, 2_000
 TABLES = ("DataFrame", "Table")
+_USUAL_ALIASES = {"pandas": "pd", "numpy": "np", "matplotlib.pyplot": "plt"}
 
 
 @dataclass(frozen=True)
@@ -291,7 +297,7 @@ class FailingCell:
         known = self.variable(table)
         if known and any(_GROUPED.search(line) for line in known.lines):
             column += '.str.replace(",", "")'
-        return f'{self.alias("pandas", "pd")}.to_numeric({column}, errors="coerce")'
+        return f'{self.alias("pandas")}.to_numeric({column}, errors="coerce")'
 
     def variable(self, name: str) -> Variable | None:
         return next((variable for variable in self.variables if variable.name == name), None)
@@ -300,21 +306,34 @@ class FailingCell:
         found = self.variable(name)
         return found.type.rpartition(".")[2] if found else ""
 
-    def alias(self, module: str, usual: str) -> str:
+    def alias(self, module: str) -> str:
         """The notebook's alias of a module."""
         for cell in (*self.cells, NearbyCell(id="", source=self.source)):
             for name, alias in _IMPORT.findall(cell.source):
                 if name == module:
                     return str(alias)
-        return usual
+        return _USUAL_ALIASES[module]
 
-    def with_import(self, text: str, module: str, usual: str) -> str:
+    def with_import(self, text: str, module: str) -> str:
         """Add an import unless the kernel or the source has it."""
-        alias = self.alias(module, usual)
+        alias = self.alias(module)
         known = {variable.name for variable in self.variables}
         if alias in known or re.search(rf"\bas {alias}\b", text):
             return text
         return CellCode(text).with_line_on_top(f"import {module} as {alias}")
+
+    def find(self, kind: type[N]) -> Iterator[N]:
+        return self.code.find(kind, self.lines)
+
+    def calls(self, *names: str) -> Iterator[ast.Call]:
+        return (call for call in self.find(ast.Call) if called(call) in names)
+
+    def edit(self, why: str, *edits: Edit, imports: str = "") -> Fix:
+        text = self.code.edited(*edits)
+        return Fix(why, self.with_import(text, imports) if imports else text)
+
+    def replace(self, why: str, node: ast.AST, text: str, imports: str = "") -> Fix:
+        return self.edit(why, self.code.replaced(node, text), imports=imports)
 
     def earlier(self) -> Iterator[tuple[int, NearbyCell]]:
         """The other code cells, numbered from 1."""

@@ -37,7 +37,7 @@ def missing_attribute(cell: FailingCell) -> Fix | None:
     if cell.error.name != "AttributeError" or not found:
         return None
     name, code = found[1], cell.code
-    for node in code.find(ast.Attribute, cell.lines):
+    for node in cell.find(ast.Attribute):
         table = base_name(node)
         columns = cell.tables.get(table)
         if node.attr != name or not columns or isinstance(node.ctx, ast.Store):
@@ -49,7 +49,7 @@ def missing_attribute(cell: FailingCell) -> Fix | None:
         if not near.isidentifier():
             start, end = edit[0] - 1, edit[1]
             edit = (start, end, f"[{quoted(near, chr(34))}]")
-        return Fix(f"`{table}` has no column `{name}`; it is called `{near}`.", code.edited(edit))
+        return cell.edit(f"`{table}` has no column `{name}`; it is called `{near}`.", edit)
     return None
 
 
@@ -118,7 +118,7 @@ def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
             whose = f"`{table}` has no column" if table else "There is no column"
             said.append(f"{whose} `{name}`; the nearest is `{near}`.")
     if edits:
-        return Fix(" ".join(dict.fromkeys(said)), cell.code.edited(*edits))
+        return cell.edit(" ".join(dict.fromkeys(said)), *edits)
     if unknown and unknown[2]:
         name, table, columns = unknown
         whose = f"`{table}`" if table else "The table"
@@ -128,7 +128,7 @@ def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
 
 def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
     """`df.drop("a")` drops rows."""
-    for call in cell.code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         columns = cell.tables.get(base_name(call), {})
         if called(call) != "drop" or cell.code.keyword(call, "columns") or not call.args:
             continue
@@ -138,14 +138,14 @@ def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
             if axis := cell.code.keyword(call, "axis"):
                 edits.append(cell.code.without_argument(axis))
             why = "`drop` looks for rows; say `columns=` to drop columns."
-            return Fix(why, cell.code.edited(*edits))
+            return cell.edit(why, *edits)
     return None
 
 
 def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
     """Two tables that name their key differently."""
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         key = code.keyword(call, "on")
         if called(call) != "merge" or key is None or not isinstance(key.value, ast.Constant):
             continue
@@ -163,7 +163,7 @@ def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
         like = code.source(key.value)
         sides = f"left_on={quoted(left_key, like)}, right_on={quoted(right_key, like)}"
         why = f"The key is `{left_key}` in `{tables[0]}` and `{right_key}` in `{tables[1]}`."
-        return Fix(why, code.edited((*code.span(key), sides)))
+        return cell.edit(why, (*code.span(key), sides))
     return None
 
 
@@ -172,7 +172,7 @@ def _in_query(cell: FailingCell) -> Fix | None:
     found = _OF_QUERY.search(cell.message)
     if not found:
         return None
-    for call in cell.code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         columns = cell.tables.get(base_name(call), {})
         if called(call) not in ("query", "eval") or not call.args or not columns:
             continue
@@ -182,13 +182,13 @@ def _in_query(cell: FailingCell) -> Fix | None:
         spelled = near if near.isidentifier() else f"`{near}`"
         text = re.sub(rf"\b{re.escape(found[1])}\b", spelled, cell.code.source(call.args[0]))
         why = f"There is no column `{found[1]}`; the nearest is `{near}`."
-        return Fix(why, cell.code.edited(cell.code.replaced(call.args[0], text)))
+        return cell.replace(why, call.args[0], text)
     return None
 
 
 def _by_position(cell: FailingCell, number: int) -> Fix | None:
     """`df[0]` looks for a label; `iloc` takes positions."""
-    for node in cell.code.find(ast.Subscript, cell.lines):
+    for node in cell.find(ast.Subscript):
         is_number = isinstance(node.slice, ast.Constant) and node.slice.value == number
         if isinstance(node.slice, ast.UnaryOp) and isinstance(node.slice.operand, ast.Constant):
             is_number = node.slice.operand.value == -number
@@ -203,7 +203,7 @@ def _by_position(cell: FailingCell, number: int) -> Fix | None:
         if owner in ("DataFrame", "Series"):
             end = cell.code.span(node.value)[1]
             why = f"`[{number}]` looks for something labelled {number}; `.iloc` takes it by place."
-            return Fix(why, cell.code.edited((end, end, ".iloc")))
+            return cell.edit(why, (end, end, ".iloc"))
     return None
 
 
@@ -219,9 +219,7 @@ def _key(cell: FailingCell, names: list[str]) -> Fix | None:
         whose = cell.code.source(parent.value)
         if near:
             edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
-            return Fix(
-                f"There is no key `{name}`; the nearest is `{near}`.", cell.code.edited(edit)
-            )
+            return cell.edit(f"There is no key `{name}`; the nearest is `{near}`.", edit)
         return Fix(f"`{whose}` has no key `{name}`. `list({whose})` shows the keys that it has.")
     return None
 

@@ -32,11 +32,11 @@ def missing_file(cell: FailingCell) -> Fix | None:
         return Fix(
             f"There is no file `{path}` in this workspace.{some} Check the name, or upload it."
         )
-    for node in cell.code.find(ast.Constant, cell.lines):
+    for node in cell.find(ast.Constant):
         if node.value == path or (isinstance(node.value, str) and path.endswith(f"/{node.value}")):
             edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
             why = f"There is no `{path}`; the file is at `{near}`."
-            return Fix(why, cell.code.edited(edit))
+            return cell.edit(why, edit)
     return Fix(f"There is no `{path}`. Did you mean `{near}`?")
 
 
@@ -88,24 +88,15 @@ _KNOWN = {
 _MOVED = {
     "sklearn.cross_validation": "sklearn.model_selection",
     "sklearn.grid_search": "sklearn.model_selection",
-    "sklearn.learning_curve": "sklearn.model_selection",
-    "sklearn.externals.joblib": "joblib",
+    "sklearn.learning_curve": "sklearn.model_selection", "sklearn.externals.joblib": "joblib",
     "sklearn.datasets.samples_generator": "sklearn.datasets",
-    "sklearn.ensemble.forest": "sklearn.ensemble",
-    "sklearn.metrics.ranking": "sklearn.metrics",
-    "sklearn.utils.testing": "sklearn.utils._testing",
-    "pandas.tools.plotting": "pandas.plotting",
-    "pandas.util.testing": "pandas.testing",
-    "pandas.io.json": "pandas",
-    "matplotlib.finance": "mplfinance",
-    "urllib2": "urllib.request",
-    "ConfigParser": "configparser",
-    "Queue": "queue",
-    "cPickle": "pickle",
-    "StringIO": "io",
-    "tensorflow.keras": "keras",
-    "keras.utils.np_utils": "keras.utils",
-}
+    "sklearn.ensemble.forest": "sklearn.ensemble", "sklearn.metrics.ranking": "sklearn.metrics",
+    "sklearn.utils.testing": "sklearn.utils._testing", "pandas.tools.plotting": "pandas.plotting",
+    "pandas.util.testing": "pandas.testing", "pandas.io.json": "pandas",
+    "matplotlib.finance": "mplfinance", "urllib2": "urllib.request",
+    "ConfigParser": "configparser", "Queue": "queue", "cPickle": "pickle", "StringIO": "io",
+    "tensorflow.keras": "keras", "keras.utils.np_utils": "keras.utils",
+}  # fmt: skip
 _NAMES_MOVED: dict[tuple[str, str], str | tuple[str, str]] = {
     **dict.fromkeys(
         (("collections", name) for name in ("Mapping", "MutableMapping", "Iterable", "Sequence",
@@ -184,7 +175,7 @@ def _moved_name(
 ) -> Fix | None:
     place, new = target if isinstance(target, tuple) else (target, name)
     code = cell.code
-    for node in code.find(ast.ImportFrom, cell.lines):
+    for node in cell.find(ast.ImportFrom):
         if node.module != module or not any(alias.name == name for alias in node.names):
             continue
         others = [_alias(alias) for alias in node.names if alias.name != name]
@@ -200,7 +191,7 @@ def _moved_name(
                 if reference.id == name
             ]
         where = f"is `{new}` in `{place}`" if new != name else f"is in `{place}`"
-        return Fix(f"`{name}` {where} now.", code.edited(*edits))
+        return cell.edit(f"`{name}` {where} now.", *edits)
     return None
 
 
@@ -222,16 +213,16 @@ def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
                 start, end = code.span(import_alias)
                 name = import_alias.name.replace(old, new, 1)
                 alias = f" as {import_alias.asname}" if import_alias.asname else ""
-                if not import_alias.asname and "." not in import_alias.name and _is_used(cell, old):
+                if (
+                    not import_alias.asname
+                    and "." not in import_alias.name
+                    and any(node.id == old for node in cell.code.find(ast.Name))
+                ):
                     alias = f" as {old}"
                 edits.append((start, end, name + alias))
     if not edits:
         return None
-    return Fix(why or f"`{old}` is called `{new}` now.", code.edited(*edits))
-
-
-def _is_used(cell: FailingCell, name: str) -> bool:
-    return any(node.id == name for node in cell.code.find(ast.Name))
+    return cell.edit(why or f"`{old}` is called `{new}` now.", *edits)
 
 
 def _names(cell: FailingCell, old: str, new: str) -> str:

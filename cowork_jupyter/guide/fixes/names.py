@@ -109,9 +109,8 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
             targets = ", ".join(code.source(target) for target in assigned.targets)
             new = f"{code.source(call)}\n{targets} = {owner}"
             new = code.source(call) if targets == owner else new
-            return Fix(
-                f"`{called(call)}` changes the list itself and returns nothing.",
-                code.edited(code.replaced(assigned, new)),
+            return cell.replace(
+                f"`{called(call)}` changes the list itself and returns nothing.", assigned, new
             )
     for number, other in cell.earlier():
         if "inplace=True" in other.source and re.search(
@@ -133,7 +132,7 @@ def misspelled_attribute(cell: FailingCell) -> Fix | None:
         return None
     owner, name = (found[1] or found[2]).rpartition(".")[2], found[3]
     suggested = re.search(r"Did you mean: '(\w+)'", cell.error.traceback[-2_000:])
-    for node in cell.code.find(ast.Attribute, cell.lines):
+    for node in cell.find(ast.Attribute):
         if node.attr != name:
             continue
         if owner == "Series" and (fix := _of_values(cell, node)):
@@ -145,9 +144,8 @@ def misspelled_attribute(cell: FailingCell) -> Fix | None:
             )
         near = nearest(name, _METHODS.get(owner, ()), 0.7) or (suggested[1] if suggested else None)
         if near:
-            return Fix(
-                f"There is no `{name}`; the nearest is `{near}`.",
-                cell.code.edited(cell.code.attribute(node, near)),
+            return cell.edit(
+                f"There is no `{name}`; the nearest is `{near}`.", cell.code.attribute(node, near)
             )
         return Fix(
             f"`{owner}` has no `{name}`. Type `.` and press Tab behind it to see what it has."
@@ -160,82 +158,41 @@ def _of_values(cell: FailingCell, node: ast.Attribute) -> Fix | None:
     for names, accessor, what in ((_TEXT, "str", "text"), (_DATES, "dt", "dates")):
         if node.attr in names:
             edit = cell.code.attribute(node, f"{accessor}.{node.attr}")
-            return Fix(
-                f"A column has the methods of its {what} behind `.{accessor}`.",
-                cell.code.edited(edit),
-            )
+            return cell.edit(f"A column has the methods of its {what} behind `.{accessor}`.", edit)
     return None
 
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined|local variable '(\w+)' referenced")
+_ALIASES = {
+    "np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib",
+    "sns": "seaborn", "px": "plotly.express", "go": "plotly.graph_objects", "pl": "polars",
+    "alt": "altair", "sm": "statsmodels.api", "smf": "statsmodels.formula.api", "tf": "tensorflow",
+    "nx": "networkx", "dt": "datetime", "xr": "xarray", "st": "scipy.stats",
+}  # fmt: skip
+_MODULES = _words("numpy pandas polars torch duckdb requests sklearn scipy")
+_MEMBERS = {
+    "scipy": "stats", "collections": "Counter defaultdict namedtuple OrderedDict deque",
+    "datetime": "timedelta date", "pathlib": "Path", "functools": "reduce partial",
+    "dataclasses": "dataclass", "itertools": "combinations product chain", "decimal": "Decimal",
+    "math": "sqrt", "time": "sleep", "glob": "glob", "pprint": "pprint",
+    "IPython.display": "display",
+    "sklearn.model_selection": "train_test_split cross_val_score GridSearchCV KFold",
+    "sklearn.linear_model": "LinearRegression LogisticRegression Ridge",
+    "sklearn.ensemble": "RandomForestClassifier RandomForestRegressor",
+    "sklearn.cluster": "KMeans", "sklearn.decomposition": "PCA",
+    "sklearn.preprocessing": "StandardScaler MinMaxScaler OneHotEncoder LabelEncoder",
+    "sklearn.pipeline": "Pipeline make_pipeline",
+    "sklearn.metrics":
+        "accuracy_score mean_squared_error r2_score confusion_matrix classification_report",
+}  # fmt: skip
 _IMPORTS = {
-    "np": "import numpy as np",
-    "pd": "import pandas as pd",
-    "plt": "import matplotlib.pyplot as plt",
-    "mpl": "import matplotlib as mpl",
-    "sns": "import seaborn as sns",
-    "px": "import plotly.express as px",
-    "go": "import plotly.graph_objects as go",
-    "pl": "import polars as pl",
-    "alt": "import altair as alt",
-    "sm": "import statsmodels.api as sm",
-    "smf": "import statsmodels.formula.api as smf",
-    "tf": "import tensorflow as tf",
-    "nx": "import networkx as nx",
-    "dt": "import datetime as dt",
-    "xr": "import xarray as xr",
-    "st": "import scipy.stats as st",
-    "stats": "from scipy import stats",
-    "numpy": "import numpy",
-    "pandas": "import pandas",
-    "polars": "import polars",
-    "torch": "import torch",
-    "duckdb": "import duckdb",
-    "requests": "import requests",
-    "sklearn": "import sklearn",
-    "scipy": "import scipy",
-    "Counter": "from collections import Counter",
-    "defaultdict": "from collections import defaultdict",
-    "namedtuple": "from collections import namedtuple",
-    "OrderedDict": "from collections import OrderedDict",
-    "deque": "from collections import deque",
-    "timedelta": "from datetime import timedelta",
-    "date": "from datetime import date",
-    "Path": "from pathlib import Path",
-    "reduce": "from functools import reduce",
-    "partial": "from functools import partial",
-    "dataclass": "from dataclasses import dataclass",
-    "combinations": "from itertools import combinations",
-    "product": "from itertools import product",
-    "chain": "from itertools import chain",
-    "Decimal": "from decimal import Decimal",
-    "sqrt": "from math import sqrt",
-    "sleep": "from time import sleep",
-    "glob": "from glob import glob",
-    "pprint": "from pprint import pprint",
-    "display": "from IPython.display import display",
-    "train_test_split": "from sklearn.model_selection import train_test_split",
-    "cross_val_score": "from sklearn.model_selection import cross_val_score",
-    "GridSearchCV": "from sklearn.model_selection import GridSearchCV",
-    "KFold": "from sklearn.model_selection import KFold",
-    "LinearRegression": "from sklearn.linear_model import LinearRegression",
-    "LogisticRegression": "from sklearn.linear_model import LogisticRegression",
-    "Ridge": "from sklearn.linear_model import Ridge",
-    "RandomForestClassifier": "from sklearn.ensemble import RandomForestClassifier",
-    "RandomForestRegressor": "from sklearn.ensemble import RandomForestRegressor",
-    "KMeans": "from sklearn.cluster import KMeans",
-    "PCA": "from sklearn.decomposition import PCA",
-    "StandardScaler": "from sklearn.preprocessing import StandardScaler",
-    "MinMaxScaler": "from sklearn.preprocessing import MinMaxScaler",
-    "OneHotEncoder": "from sklearn.preprocessing import OneHotEncoder",
-    "LabelEncoder": "from sklearn.preprocessing import LabelEncoder",
-    "Pipeline": "from sklearn.pipeline import Pipeline",
-    "make_pipeline": "from sklearn.pipeline import make_pipeline",
-    "accuracy_score": "from sklearn.metrics import accuracy_score",
-    "mean_squared_error": "from sklearn.metrics import mean_squared_error",
-    "r2_score": "from sklearn.metrics import r2_score",
-    "confusion_matrix": "from sklearn.metrics import confusion_matrix",
-    "classification_report": "from sklearn.metrics import classification_report",
+    **{alias: f"import {module} as {alias}" for alias, module in _ALIASES.items()},
+    **{module: f"import {module}" for module in _MODULES},
+    **{
+        name: f"from {module} import {name}"
+        for module, names in _MEMBERS.items()
+        for name in names.split()
+    },
 }
 _OF_PYTHON_2 = {"xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
                 "long": "int", "unichr": "chr"}  # fmt: skip

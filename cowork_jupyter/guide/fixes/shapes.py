@@ -66,17 +66,17 @@ def shapes(cell: FailingCell) -> Fix | None:
 
 def _of_columns(cell: FailingCell) -> Fix | None:
     """`pd.DataFrame({…})` of lists of unequal length."""
-    pandas, code = cell.alias("pandas", "pd"), cell.code
-    for call in code.find(ast.Call, cell.lines):
+    pandas, code = cell.alias("pandas"), cell.code
+    for call in cell.find(ast.Call):
         if called(call) == "DataFrame" and call.args and isinstance(call.args[0], ast.Dict):
             values = [value for value in call.args[0].values if not isinstance(value, ast.Constant)]
             edits = [
                 code.replaced(value, f"{pandas}.Series({code.source(value)})") for value in values
             ]
-            return Fix(
+            return cell.edit(
                 "The columns have different lengths. As Series, the shorter ones are filled "
                 "with missing values (NaN); check that this is what you want.",
-                code.edited(*edits),
+                *edits,
             )
     return Fix(
         "The columns have different lengths. Make them the same, or wrap each in "
@@ -85,8 +85,8 @@ def _of_columns(cell: FailingCell) -> Fix | None:
 
 
 def _as_series(cell: FailingCell) -> str | None:
-    pandas, code = cell.alias("pandas", "pd"), cell.code
-    for assigned in code.find(ast.Assign, cell.lines):
+    pandas, code = cell.alias("pandas"), cell.code
+    for assigned in cell.find(ast.Assign):
         target = assigned.targets[0]
         if isinstance(target, ast.Subscript) and base_name(target):
             table, value = base_name(target), code.source(assigned.value)
@@ -95,7 +95,7 @@ def _as_series(cell: FailingCell) -> str | None:
             if rows and int(rows[1]) > int(rows[2]):
                 owner = value if value.isidentifier() else f"({value})"
                 new = f"{owner}[: len({table})]"
-            return cell.with_import(code.edited(code.replaced(assigned.value, new)), "pandas", "pd")
+            return cell.with_import(code.edited(code.replaced(assigned.value, new)), "pandas")
     return None
 
 
@@ -103,7 +103,7 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
     sizes = _SHAPES.search(cell.message)
     said = f" ({sizes[1]} and {sizes[2]} values)" if sizes else ""
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         if called(call) in ("plot", "scatter", "bar") and len(call.args) >= 2:
             x, y = (code.source(arg) for arg in call.args[:2])
             if not (x.isidentifier() and y.isidentifier()):
@@ -133,12 +133,12 @@ def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | N
         f"{left_shape} and {right_shape}."
     )
     if len(sizes[1]) == 2 and sizes[0][-1] == sizes[1][1]:
-        for call in code.find(ast.Call, cell.lines):
+        for call in cell.find(ast.Call):
             if called(call) in ("dot", "matmul") and call.args:
                 last = call.args[-1]
                 text = code.edited(code.replaced(last, f"{_bracketed(code.source(last))}.T"))
                 return Fix(f"{why} Transposed, the right one fits.", text)
-        for node in code.find(ast.BinOp, cell.lines):
+        for node in cell.find(ast.BinOp):
             if isinstance(node.op, ast.MatMult):
                 text = code.edited(
                     code.replaced(node.right, f"{_bracketed(code.source(node.right))}.T")
@@ -149,7 +149,7 @@ def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | N
 
 def _known_shapes(cell: FailingCell) -> tuple[str, str] | None:
     """The shapes of two multiplied arrays, if the kernel knows them."""
-    for node in cell.code.find(ast.BinOp, cell.lines):
+    for node in cell.find(ast.BinOp):
         known = [cell.variable(base_name(operand)) for operand in (node.left, node.right)]
         sizes = [_DIMENSIONS.match(variable.about) if variable else None for variable in known]
         if isinstance(node.op, ast.MatMult) and sizes[0] and sizes[1]:
@@ -165,7 +165,7 @@ def _bracketed(text: str) -> str:
 def _reshaped(cell: FailingCell, size: int, wanted: str) -> Fix | None:
     code = cell.code
     first = int(wanted.split(",")[0] or 0)
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         if called(call) == "reshape" and len(call.args) == 2 and first and size % first == 0:
             text = code.edited(code.replaced(call.args[1], "-1"))
             return Fix(
@@ -179,7 +179,7 @@ def _reshaped(cell: FailingCell, size: int, wanted: str) -> Fix | None:
 def _two_dimensional(cell: FailingCell) -> Fix | None:
     """scikit-learn expects a table, even for one column."""
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         if called(call) not in (
             "fit",
             "predict",
@@ -198,30 +198,26 @@ def _two_dimensional(cell: FailingCell) -> Fix | None:
         elif isinstance(first, ast.Name) and cell.type_of(first.id) == "Series":
             edit = code.replaced(first, f"{first.id}.to_frame()")
         else:
-            numpy = cell.alias("numpy", "np")
+            numpy = cell.alias("numpy")
             edit = code.replaced(first, f"{numpy}.reshape({code.source(first)}, (-1, 1))")
-            text = cell.with_import(code.edited(edit), "numpy", "np")
+            text = cell.with_import(code.edited(edit), "numpy")
             return Fix(
                 "scikit-learn wants the features as a table, also if it is one column.", text
             )
-        return Fix(
-            "scikit-learn wants the features as a table, also if it is one column.",
-            code.edited(edit),
+        return cell.edit(
+            "scikit-learn wants the features as a table, also if it is one column.", edit
         )
     return None
 
 
 def _sample(cell: FailingCell) -> Fix | None:
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         given = call.args[0] if call.args else getattr(code.keyword(call, "n"), "value", None)
         if called(call) == "sample" and given is not None and isinstance(call.func, ast.Attribute):
             table = code.source(call.func.value)
             new = f"min({code.source(given)}, len({table}))"
-            return Fix(
-                "The table has fewer rows than were asked for.",
-                code.edited(code.replaced(given, new)),
-            )
+            return cell.replace("The table has fewer rows than were asked for.", given, new)
     return None
 
 
@@ -241,14 +237,14 @@ def out_of_range(cell: FailingCell) -> Fix | None:
     code = cell.code
     found = _OUT_OF.search(cell.message)
     said = f" It has {found[3]}, counted from 0." if found else " Places are counted from 0."
-    for node in code.find(ast.Subscript, cell.lines):
+    for node in cell.find(ast.Subscript):
         index = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if not isinstance(index, int) or index <= 0:
             continue
         is_next = _size_of(cell, node.value, found[3] if found else "") == index
         why = f"`{code.source(node.value)}` has no place {index}.{said} `[-1]` is the last one."
         return Fix(why, code.edited(code.replaced(node.slice, "-1")) if is_next else None)
-    for loop in code.find(ast.Call, cell.lines):
+    for loop in cell.find(ast.Call):
         if called(loop) == "range":
             return Fix(
                 "The loop counts further than the list goes: use `range(len(…))`, or loop "

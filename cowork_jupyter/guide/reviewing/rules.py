@@ -203,17 +203,11 @@ def _opened(tree: ast.Module) -> Iterator[ast.expr]:
 MAX_LENGTH = 200_000  # characters of code; more would take too long
 # warnings that are valid without the data
 _SEVERITIES: dict[str, Severity] = {
-    "fit_before_split": "critical",
-    "fit_on_test": "critical",
-    "target_among_features": "critical",
-    "tuned_on_test": "critical",
-    "score_on_training_rows": "critical",
-    "no_seed": "major",
-    "copy_changed": "major",
-    "result_thrown_away": "major",
-    "dates_ambiguous": "major",
-    "column_lost_time_zone": "major",
-}
+    "fit_before_split": "critical", "fit_on_test": "critical",
+    "target_among_features": "critical", "tuned_on_test": "critical",
+    "score_on_training_rows": "critical", "no_seed": "major", "copy_changed": "major",
+    "result_thrown_away": "major", "dates_ambiguous": "major", "column_lost_time_zone": "major",
+}  # fmt: skip
 
 
 def analysis_remarks(subject: Subject) -> Iterator[ReviewRemark]:

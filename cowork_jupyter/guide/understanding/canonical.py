@@ -21,14 +21,10 @@ _TOKEN = re.compile(
 )
 _LONGEST_FIRST = sorted(OPERATORS.items(), key=lambda pair: -len(pair[1]))
 _SIMPLE: dict[str, Verb] = {
-    "columns": "columns",
-    "rows": "preview",
-    "missing values": "missing",
-    "duplicate rows": "duplicates",
-    "duplicate values": "duplicates",
-    "outliers": "outliers",
+    "columns": "columns", "rows": "preview", "missing values": "missing",
+    "duplicate rows": "duplicates", "duplicate values": "duplicates", "outliers": "outliers",
     "distribution": "distribution",
-}
+}  # fmt: skip
 _Key = TypeVar("_Key")
 
 

@@ -63,12 +63,11 @@ class Tagger(Idioms):
         at = 0
         while at < len(self.tokens):
             item, length = self._at(at)
-            found.append(replace(item, text=self._text(at, length)))
+            found.append(
+                replace(item, text=" ".join(token.text for token in self.tokens[at : at + length]))
+            )
             at += length
         return found
-
-    def _text(self, at: int, length: int) -> str:
-        return " ".join(token.text for token in self.tokens[at : at + length])
 
     def _at(self, at: int) -> tuple[Item, int]:
         token = self.tokens[at]
@@ -204,7 +203,7 @@ class Tagger(Idioms):
                 )
                 score = 3 if self._is_stem(token.plain) else 2
                 return Item("stem", token.plain, score=score, others=others, event=True), 1
-            if token.plain in ACTS and phrase is None and not self._is_part(token.plain):
+            if token.plain in ACTS and phrase is None and not self.names.has_part(token.plain):
                 return self._act(ACTS[token.plain]), 1
         if phrase and phrase.kind not in ("events", "period"):
             return phrase, length
@@ -236,10 +235,6 @@ class Tagger(Idioms):
     def _measures(self, name: str) -> bool:
         column = self.names.table.column(name)
         return column is not None and column.kind == "number" and not is_key(name)
-
-    def _is_part(self, word: str) -> bool:
-        """Whether a column name contains the word: `paid` in `Paid by`."""
-        return self.names.has_part(word)
 
     def _act(self, about: str) -> Item:
         """The numeric column that a verb implies."""

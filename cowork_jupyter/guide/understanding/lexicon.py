@@ -216,17 +216,10 @@ VAGUE = word_set(
 
 
 _NUMBERS = (
-    ("two", "zwei"),
-    ("three", "drei"),
-    ("four", "vier"),
-    ("five", "funf"),
-    ("six", "sechs"),
-    ("seven", "sieben"),
-    ("eight", "acht"),
-    ("nine", "neun"),
-    ("ten", "zehn"),
-)
-NUMBERS = {word: number for number, words in enumerate(_NUMBERS, 2) for word in words}
+    "two zwei", "three drei", "four vier", "five funf", "six sechs", "seven sieben", "eight acht",
+    "nine neun", "ten zehn",
+)  # fmt: skip
+NUMBERS = {word: number for number, words in enumerate(_NUMBERS, 2) for word in words.split()}
 
 
 def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:

@@ -8,19 +8,10 @@ from datetime import date, timedelta
 from ..request import Period
 
 _MONTHS = (
-    "january jan januar janner",
-    "february feb februar",
-    "march mar marz maerz",
-    "april apr",
-    "may mai",
-    "june jun juni",
-    "july jul juli",
-    "august aug",
-    "september sep sept",
-    "october oct oktober okt",
-    "november nov",
-    "december dec dezember dez",
-)
+    "january jan januar janner", "february feb februar", "march mar marz maerz", "april apr",
+    "may mai", "june jun juni", "july jul juli", "august aug", "september sep sept",
+    "october oct oktober okt", "november nov", "december dec dezember dez",
+)  # fmt: skip
 # without accents
 MONTHS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
 _SEASONS = {

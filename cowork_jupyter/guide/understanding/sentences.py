@@ -6,41 +6,23 @@ from ..request import Aggregate, Chart, Filter, Gaps, Operator, Request
 from .tokens import code, codes, listed, value
 
 AGGREGATES: dict[Aggregate, str] = {
-    "sum": "sum",
-    "mean": "mean",
-    "median": "median",
-    "min": "minimum",
-    "max": "maximum",
-    "std": "standard deviation",
-    "share": "share",
-}
-CHARTS: dict[Chart, str] = {"bar": "bar chart", "line": "line chart", "pie": "pie chart"}
+    "sum": "sum", "mean": "mean", "median": "median", "min": "minimum", "max": "maximum",
+    "std": "standard deviation", "share": "share",
+}  # fmt: skip
 DRAWN: dict[Chart, str] = {
-    "histogram": "histogram",
-    "box": "box plot",
-    "scatter": "scatter plot",
-    "bar": "bar chart",
-    "line": "line chart",
-    "pie": "pie chart",
-}
+    "histogram": "histogram", "box": "box plot", "scatter": "scatter plot", "bar": "bar chart",
+    "line": "line chart", "pie": "pie chart",
+}  # fmt: skip
 GAPS: dict[Gaps, str] = {
     "keep": "keep missing values",
     "drop": "drop rows with missing values",
     "fill": "fill in missing values",
 }
 OPERATORS: dict[Operator, str] = {
-    "=": "is",
-    "!=": "is not",
-    ">": "is above",
-    ">=": "is at least",
-    "<": "is below",
-    "<=": "is at most",
-    "contains": "contains",
-    "in": "is one of",
-    "between": "is between",
-    "missing": "is missing",
-    "known": "is known",
-}
+    "=": "is", "!=": "is not", ">": "is above", ">=": "is at least", "<": "is below",
+    "<=": "is at most", "contains": "contains", "in": "is one of", "between": "is between",
+    "missing": "is missing", "known": "is known",
+}  # fmt: skip
 
 
 def sentence(request: Request) -> str:

@@ -100,60 +100,34 @@ VALUES = (
 )
 SAME_VALUE = {word: words.split() for words in VALUES for word in words.split()}
 
+# column, words for its largest values, words for its smallest, whether they mean single rows
+_SUPERLATIVES = (
+    ("price", "expensive expensives teuerste teuersten teuerster", "cheapest cheap billigste"
+     " billigsten gunstigste gunstigsten billigster gunstigster", True),
+    ("age", "oldest alteste altesten altester", "youngest jungste jungsten jungster", True),
+    ("temperature", "hottest warmest heisseste warmste", "coldest kalteste", False),
+    ("rain", "wettest rainiest", "driest", False),
+    ("wind", "windiest", "", False),
+    ("weight", "heaviest", "lightest", True),
+    ("height", "tallest", "", True),
+    ("duration", "longest", "shortest", True),
+    ("distance", "farthest", "", True),
+)  # fmt: skip
 # superlatives: column, whether the smallest is meant, aggregate (None for the usual)
 SAYS: dict[str, tuple[str, bool, Aggregate | None]] = {
-    "expensive": ("price", False, "max"),
-    "expensives": ("price", False, "max"),
-    "teuerste": ("price", False, "max"),
-    "teuersten": ("price", False, "max"),
-    "teuerster": ("price", False, "max"),
-    "cheapest": ("price", True, "min"),
-    "cheap": ("price", True, "min"),
-    "billigste": ("price", True, "min"),
-    "billigsten": ("price", True, "min"),
-    "gunstigste": ("price", True, "min"),
-    "gunstigsten": ("price", True, "min"),
-    "billigster": ("price", True, "min"),
-    "gunstigster": ("price", True, "min"),
-    "altester": ("age", False, "max"),
-    "jungster": ("age", True, "min"),
-    "oldest": ("age", False, "max"),
-    "alteste": ("age", False, "max"),
-    "altesten": ("age", False, "max"),
-    "youngest": ("age", True, "min"),
-    "jungste": ("age", True, "min"),
-    "jungsten": ("age", True, "min"),
-    "hottest": ("temperature", False, None),
-    "warmest": ("temperature", False, None),
-    "heisseste": ("temperature", False, None),
-    "warmste": ("temperature", False, None),
-    "coldest": ("temperature", True, None),
-    "kalteste": ("temperature", True, None),
-    "wettest": ("rain", False, None),
-    "rainiest": ("rain", False, None),
-    "driest": ("rain", True, None),
-    "windiest": ("wind", False, None),
-    "heaviest": ("weight", False, "max"),
-    "lightest": ("weight", True, "min"),
-    "tallest": ("height", False, "max"),
-    "longest": ("duration", False, "max"),
-    "shortest": ("duration", True, "min"),
-    "farthest": ("distance", False, "max"),
-}
+    **{word: (about, False, "max" if rows else None) for about, most, _, rows in _SUPERLATIVES
+       for word in most.split()},
+    **{word: (about, True, "min" if rows else None) for about, _, least, rows in _SUPERLATIVES
+       for word in least.split()},
+}  # fmt: skip
 # before `than`
 COMPARED = {
-    "older": ("age", ">"),
-    "alter": ("age", ">"),
-    "younger": ("age", "<"),
-    "junger": ("age", "<"),
-    "cheaper": ("price", "<"),
-    "billiger": ("price", "<"),
-    "hotter": ("temperature", ">"),
-    "warmer": ("temperature", ">"),
-    "colder": ("temperature", "<"),
-    "heavier": ("weight", ">"),
-    "longer": ("duration", ">"),
-}
+    **dict.fromkeys(("older", "alter"), ("age", ">")),
+    **dict.fromkeys(("younger", "junger"), ("age", "<")),
+    **dict.fromkeys(("cheaper", "billiger"), ("price", "<")),
+    **dict.fromkeys(("hotter", "warmer"), ("temperature", ">")),
+    "colder": ("temperature", "<"), "heavier": ("weight", ">"), "longer": ("duration", ">"),
+}  # fmt: skip
 # also compare two values: `is it hotter in Bonn or Kiel`
 COMPARATIVES = {
     word: about for word, (about, _operator) in COMPARED.items() if word not in ("alter", "longer")
