@@ -34,9 +34,8 @@ def missing_file(cell: FailingCell) -> Fix | None:
         )
     for node in cell.find(ast.Constant):
         if node.value == path or (isinstance(node.value, str) and path.endswith(f"/{node.value}")):
-            edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
             why = f"There is no `{path}`; the file is at `{near}`."
-            return cell.edit(why, edit)
+            return cell.replace(why, node, quoted(near, cell.code.source(node)))
     return Fix(f"There is no `{path}`. Did you mean `{near}`?")
 
 
@@ -54,12 +53,9 @@ def _near(path: str, files: tuple[str, ...]) -> str | None:
         stem = name[: -len(suffix)]
         others = {basename(file).rpartition(".")[0]: file for file in files
                   if file.lower().endswith(_TABLES)}  # fmt: skip
-        return None if stem in others else _of(nearest(stem, others, 0.85), others)
-    return _of(near, by_name)
-
-
-def _of(name: str | None, files: dict[str, str]) -> str | None:
-    return files[name] if name else None
+        near = None if stem in others else nearest(stem, others, 0.85)
+        return others[near] if near else None
+    return by_name[near] if near else None
 
 
 _MISSING = re.compile(
