@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from ..request import Request
 from . import pandas_tables, polars_tables
-from .pandas_tables import output_of
 from .reading import engine_for
 from .sheet import Choices, CodeCell, Sheet, Style, TableVariable
+from .titles import output_of
 from .with_pandas import PandasWriter
 from .with_polars import PolarsWriter
 
@@ -27,17 +27,17 @@ def cells_for(request: Request, style: Style, choices: Choices | None = None) ->
     if request.verb == "model" and style.frames == "polars":  # models want tables of pandas
         style = replace(style, frames="pandas", loaded={})
     sheet = Sheet(style, choices or Choices())
-    request_writer: PandasWriter | PolarsWriter
-    if style.frames == "polars":
-        request_writer, tables = PolarsWriter(sheet, request), polars_tables
-    else:
-        request_writer, tables = PandasWriter(sheet, request), pandas_tables
-    if request.verb == "aggregate":
-        request_writer.aggregate()
-    elif request.verb == "compare":
-        request_writer.compare()
-    else:
-        getattr(tables, request.verb)(request_writer)
+    is_polars = style.frames == "polars"
+    writer = PolarsWriter(sheet, request) if is_polars else PandasWriter(sheet, request)
+    match request.verb:
+        case "aggregate":
+            writer.aggregate()
+        case "compare":
+            writer.compare()
+        case "preview":
+            writer.preview()
+        case verb:
+            getattr(polars_tables if is_polars else pandas_tables, verb)(writer)
     return sheet.cells
 
 

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from ..request import Request
 from . import charts
 from .reading import loaded
 from .sheet import call, literal
-from .with_pandas import PandasWriter, write_file
-
-
-def output_of(request: Request) -> str:
-    """Path relative to the workspace; empty if nothing is written."""
-    stem = request.table.path.rsplit(".", 1)[0]
-    if request.verb == "clean":
-        return f"{stem}_clean.csv"
-    return f"{stem}_{request.other.stem}.csv" if request.other else ""
+from .with_pandas import PandasWriter
 
 
 def clean(writer: PandasWriter) -> None:
@@ -46,9 +37,7 @@ def clean(writer: PandasWriter) -> None:
         lines.append(f"{name} = {name}.fillna({name}.median(numeric_only=True))")
         lines.append(f"{name} = {name}.fillna({name}.mode().iloc[0])")
     sheet.add(*lines, result=f"{table}.shape, {name}.shape", kind="value")
-    path = sheet.choices.output or sheet.style.path(output_of(request))
-    # Whole numbers beside missing ones would be written as 3.0.
-    sheet.add(write_file(sheet, f"{name}.convert_dtypes()", path))
+    sheet.add(_write(writer, name))
 
 
 def join(writer: PandasWriter) -> None:
@@ -63,29 +52,26 @@ def join(writer: PandasWriter) -> None:
             f"{frame}[{literal(key)}] = {frame}[{literal(key)}].astype(str).str.strip()"
             for frame, key in ((writer.rows, left_key), (other.name, right_key))
         ]
-    on = (
-        [f"on={literal(left_key)}"]
-        if left_key == right_key
-        else [f"left_on={literal(left_key)}", f"right_on={literal(right_key)}"]
-    )
-    validate = [] if sheet.choices.repeated_keys else ['validate="m:1"']
     arguments = [
         f"{other.name}.dropna(subset={literal([right_key])})",
         'how="left"',
-        *on,
-        *validate,
+        *writer.join_arguments(),
+        *writer.join_validation(),
         "indicator=True",
         f'suffixes=("", {literal(f"_{request.other.stem}")})',
     ]
     lines.append(call(f"{name} = {writer.rows}.merge(", arguments))
     sheet.add(*lines, result=f'{name}["_merge"].value_counts()', kind="series")
-    path = sheet.choices.output or sheet.style.path(output_of(request))
     written = f'{name} = {name}.drop(columns="_merge", errors="ignore")'
-    to_file = write_file(sheet, f"{name}.convert_dtypes()", path)
-    sheet.add(written, to_file, result=f"{name}.shape", kind="value")
+    sheet.add(written, _write(writer, name), result=f"{name}.shape", kind="value")
 
 
-_USUAL_ROWS = 10
+def _write(writer: PandasWriter, name: str) -> str:
+    """Refuse to overwrite an existing file unless that was decided."""
+    mode = "" if writer.sheet.choices.overwrite else 'mode="x"'
+    # Whole numbers beside missing ones would be written as 3.0.
+    frame = f"{name}.convert_dtypes()"
+    return call(f"{frame}.to_csv(", [literal(writer.output_path()), "index=False", mode])
 
 
 def profile(writer: PandasWriter) -> None:
@@ -113,15 +99,6 @@ def columns(writer: PandasWriter) -> None:
     writer.sheet.add(result=f"{writer.rows}.dtypes", kind="series")
 
 
-def preview(writer: PandasWriter) -> None:
-    request, lines = writer.request, writer.selection()
-    result = writer.rows
-    result += f"[{literal(request.columns)}]" if request.columns else ""
-    if request.limit or not request.filters:
-        result += f".head({request.limit or _USUAL_ROWS})"
-    writer.sheet.add(*lines, result=result, kind="frame")
-
-
 def distribution(writer: PandasWriter) -> None:
     lines, groups = writer.selection(), writer.request.groups
     for name in writer.request.columns:
@@ -129,19 +106,19 @@ def distribution(writer: PandasWriter) -> None:
             _within_groups(writer, lines, name, groups[0])
         elif writer.is_number(name):
             writer.sheet.add(*lines, result=f"{writer.column(name)}.describe()", kind="series")
-            charts.spread(writer.sheet, writer.request, writer.rows, name)
+            writer.draw(charts.spread, writer.rows, name)
         else:
             counts = writer.sheet.name(f"by_{name}", f"rows_by_{name}")
             code = f"{counts} = {writer.text(name)}.value_counts()"
             writer.sheet.add(*lines, code, result=counts, kind="series")
-            charts.counts(writer.sheet, writer.request, counts, name)
+            writer.draw(charts.counts, counts, name)
         lines = []
 
 
 def _within_groups(writer: PandasWriter, lines: list[str], name: str, group: str) -> None:
     result = f"{writer.rows}.groupby({literal(group)})[{literal(name)}].describe()"
     writer.sheet.add(*lines, result=result, kind="frame")
-    charts.boxes(writer.sheet, writer.request, writer.rows, name, group)
+    writer.draw(charts.boxes, writer.rows, name, group)
 
 
 def relate(writer: PandasWriter) -> None:
@@ -155,7 +132,7 @@ def relate(writer: PandasWriter) -> None:
     if len(numbers) == 2:
         result = f"{writer.column(first)}.corr({writer.column(second)})"
         sheet.add(*lines, result=result, kind="value")
-        charts.scatter(sheet, writer.request, writer.rows)
+        writer.draw(charts.scatter, writer.rows)
     elif numbers:
         _within_groups(writer, lines, numbers[0], second if numbers[0] == first else first)
     else:
@@ -168,8 +145,7 @@ def outliers(writer: PandasWriter) -> None:
     """Tukey's rule, as in box plots."""
     sheet, lines = writer.sheet, writer.selection()
     names = [name for name in writer.request.columns if writer.is_number(name)]
-    low, high = sheet.name("q1", "lower_quartile"), sheet.name("q3", "upper_quartile")
-    reach, found = sheet.name("reach"), sheet.name("outliers")
+    low, high, reach, found = writer.quartile_names()
     why = f"{reach} = 1.5 * ({high} - {low})  # the rule of box plots"
     if len(names) == 1:
         values = writer.column(names[0])

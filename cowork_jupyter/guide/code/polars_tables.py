@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from . import polars_charts
-from .pandas_tables import output_of
+from . import charts
 from .reading import loaded
 from .sheet import call, literal
 from .with_polars import PolarsWriter, chain
-
-_USUAL_ROWS = 10
 
 
 def profile(writer: PolarsWriter) -> None:
@@ -32,15 +29,6 @@ def columns(writer: PolarsWriter) -> None:
     writer.sheet.add(result=result, kind="frame")
 
 
-def preview(writer: PolarsWriter) -> None:
-    request, lines = writer.request, writer.selection()
-    result = writer.rows
-    result += f".select({literal(request.columns)})" if request.columns else ""
-    if request.limit or not request.filters:
-        result += f".head({request.limit or _USUAL_ROWS})"
-    writer.sheet.add(*lines, result=result, kind="frame")
-
-
 def distribution(writer: PolarsWriter) -> None:
     lines = writer.selection()
     for name in writer.request.columns:
@@ -50,7 +38,7 @@ def distribution(writer: PolarsWriter) -> None:
             if writer.request.groups:
                 result = _within_groups(writer, name, writer.request.groups[0])
             writer.sheet.add(*lines, result=result, kind="frame")
-            polars_charts.spread(writer.sheet, writer.request, writer.rows, name)
+            writer.draw(charts.polars_spread, writer.rows, name)
         else:
             result = f"{values}.drop_nulls().value_counts(sort=True)"
             writer.sheet.add(*lines, result=result, kind="frame")
@@ -77,7 +65,7 @@ def relate(writer: PolarsWriter) -> None:
         both = f"{writer.pl}.corr({literal(first)}, {literal(second)})"
         result = f"{writer.rows}.drop_nulls({pair}).select({both}).item()"
         writer.sheet.add(*lines, result=result, kind="value")
-        polars_charts.scatter(writer.sheet, writer.request, writer.rows)
+        writer.draw(charts.scatter, writer.rows)
     elif numbers:
         result = _within_groups(writer, numbers[0], second if numbers[0] == first else first)
         writer.sheet.add(*lines, result=result, kind="frame")
@@ -90,8 +78,7 @@ def outliers(writer: PolarsWriter) -> None:
     sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
     names = [name for name in writer.request.columns if writer.is_number(name)]
     names = names or [column.name for column in writer.request.table.of_kind("number")]
-    low, high = sheet.name("q1", "lower_quartile"), sheet.name("q3", "upper_quartile")
-    reach, found = sheet.name("reach"), sheet.name("outliers")
+    low, high, reach, found = writer.quartile_names()
     values = f"{pl}.col({literal(names[0])})"
     if len(names) > 1:
         values = sheet.name("numbers")
@@ -155,8 +142,7 @@ def clean(writer: PolarsWriter) -> None:
     ]
     shapes = f"{writer.rows}.shape, {name}.shape"
     sheet.add(*lines, result=shapes, kind="value")
-    path = sheet.choices.output or sheet.style.path(output_of(request))
-    sheet.add(f"{name}.write_csv({literal(path)})")
+    sheet.add(f"{name}.write_csv({literal(writer.output_path())})")
 
 
 def join(writer: PolarsWriter) -> None:
@@ -169,14 +155,9 @@ def join(writer: PolarsWriter) -> None:
     if sheet.choices.keys_as_text:
         first = f"{first}.with_columns({pl}.col({literal(left_key)}).cast({pl}.String))"
         second = f"{second}.with_columns({pl}.col({literal(right_key)}).cast({pl}.String))"
-    on = (
-        [f"on={literal(left_key)}"]
-        if left_key == right_key
-        else [f"left_on={literal(left_key)}", f"right_on={literal(right_key)}"]
-    )
-    validate = [] if sheet.choices.repeated_keys else ['validate="m:1"']
-    step = call(".join(", [second, 'how="left"', *on, *validate])
+    on = writer.join_arguments()
+    step = call(".join(", [second, 'how="left"', *on, *writer.join_validation()])
     alone = call(f"len({writer.rows}.join(", [other.name, 'how="anti"', *on], "))")
     sheet.add(chain(name, first, [step]), result=alone, kind="value")
-    path = sheet.choices.output or sheet.style.path(output_of(request))
-    sheet.add(f"{name}.write_csv({literal(path)})", result=f"{name}.shape", kind="value")
+    written = f"{name}.write_csv({literal(writer.output_path())})"
+    sheet.add(written, result=f"{name}.shape", kind="value")

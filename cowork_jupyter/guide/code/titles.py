@@ -112,3 +112,11 @@ def frequency(value: str) -> str:
 def moment(value: str) -> str:
     """A period as pandas writes it: `2024Q1`."""
     return value.replace("-Q", "Q")
+
+
+def output_of(request: Request) -> str:
+    """Path relative to the workspace; empty if nothing is written."""
+    stem = request.table.path.rsplit(".", 1)[0]
+    if request.verb == "clean":
+        return f"{stem}_clean.csv"
+    return f"{stem}_{request.other.stem}.csv" if request.other else ""

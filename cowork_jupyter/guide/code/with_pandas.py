@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..columns import ColumnFacts
-from ..request import Filter, Period, Request
+from ..request import Filter, Period
 from . import charts
-from .reading import loaded, tidy
-from .sheet import Sheet, TableVariable, call, literal
+from .reading import tidy
+from .sheet import call, literal
 from .titles import (
     filter_values,
     frequency,
@@ -18,28 +17,19 @@ from .titles import (
     selection_name,
     sides_of,
 )
+from .writer import Writer, membership
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 PERIODS: dict[Period, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
 _MANY = 20  # groups that a chart can show
 
 
-class PandasWriter:
-    def __init__(self, sheet: Sheet, request: Request) -> None:
-        self.sheet = sheet
-        self.request = request
-        self.table: TableVariable = loaded(sheet, request.table)
-        self.rows = self.table.name  # the variable with the selected rows
-
+class PandasWriter(Writer):
     def column(self, name: str) -> str:
         return f"{self.rows}[{literal(name)}]"
 
-    def facts(self, name: str) -> ColumnFacts | None:
-        return self.request.table.column(name)
-
-    def is_number(self, name: str) -> bool:
-        facts = self.facts(name)
-        return facts is not None and facts.kind == "number"
+    def chosen(self, columns: Sequence[str]) -> str:
+        return f"[{literal(columns)}]"
 
     def text(self, name: str) -> str:
         """A text column, tidied unless the table was read by our own cell."""
@@ -91,14 +81,7 @@ class PandasWriter:
                 return f"{subject}.str.contains({values[0]}, case=False, regex=False, na=False)"
             case "between":
                 return f"{subject}.between({values[0]}, {values[1]})"
-            case "=" | "in" if len(values) > 1:
-                return f"{subject}.isin([{', '.join(values)}])"
-            case "!=" if len(values) > 1:
-                return f"~{subject}.isin([{', '.join(values)}])"
-            case "=" | "in":
-                return f"{subject} == {values[0]}"
-            case sign:
-                return f"{subject} {sign} {values[0]}"
+        return membership(subject, row_filter.operator, values, "isin")
 
     def _in_time(self, row_filter: Filter) -> str:
         """Dates are compared as periods: `2024-03` is all of March."""
@@ -159,7 +142,7 @@ class PandasWriter:
             result = f"{self.rows}{self.aggregated()}"
         if request.chart in ("histogram", "box") and measure:
             self.sheet.add(*lines)
-            charts.spread(self.sheet, request, self.rows)
+            self.draw(charts.spread, self.rows)
             return
         several = bool(measure) and len(request.columns) > 1
         self.sheet.add(*lines, result=result, kind="series" if several else "value")
@@ -192,10 +175,11 @@ class PandasWriter:
         self.sheet.add(*lines, result=name, kind="frame" if several else "series")
         if request.chart and len(keys) == 1 and not several:
             ordered = by_time and not request.limit
-            many = not request.limit and not by_time and self._has_many(request.groups[0])
-            charts.grouped(self.sheet, request, name, ordered=ordered, most=_MANY if many else 0)
+            facts = None if by_time or request.limit else self.facts(request.groups[0])
+            many = facts is not None and facts.distinct > _MANY
+            self.draw(charts.grouped, name, ordered=ordered, most=_MANY if many else 0)
         elif request.chart and several:
-            charts.crossed(self.sheet, request, name)
+            self.draw(charts.crossed, name)
 
     def _crossed(self, lines: list[str], keys: Sequence[str]) -> None:
         """Two groups: one as rows, the other as columns."""
@@ -206,18 +190,13 @@ class PandasWriter:
             lines.append(f"{name} = {name} / {name}.sum().sum()")
         self.sheet.add(*lines, result=name, kind="frame")
         if request.chart:
-            charts.crossed(self.sheet, request, name)
-
-    def _has_many(self, name: str) -> bool:
-        facts = self.facts(name)
-        return facts is not None and facts.distinct > _MANY
+            self.draw(charts.crossed, name)
 
     def compare(self) -> None:
         request = self.request
         assert request.between is not None
         lines = self.selection()
         first, second = sides_of(request)
-        others = [group for group in request.groups if group != self._compared()]
         if request.time:
             period = frequency(first)
             key, label = self.sheet.name("period", "period_of_row"), ""
@@ -225,19 +204,14 @@ class PandasWriter:
             lines.append(f"{key} = {part}")
             first, second = moment(first), moment(second)
         else:
-            key, label = literal(self._compared()), self._compared()
+            label = request.groups[0]
+            key = literal(label)
         sides = literal([first, second])
         name = self.sheet.name("compared", f"{label}_compared")
         lines += _chained(name, self.grouped([key]), f".reindex({sides})")
         self.sheet.add(*lines, result=name, kind="series")
-        others = others or [
-            column.name for column in request.table.categories if column.name != self._compared()
-        ]
-        for group in others[:2]:
+        for group in self.changing_groups(label):
             self._change(key, group, first, second)
-
-    def _compared(self) -> str:
-        return "" if self.request.time or not self.request.groups else self.request.groups[0]
 
     def _change(self, key: str, group: str, first: str, second: str) -> None:
         name = self.sheet.name(f"by_{group}".lower(), f"change_by_{group}".lower())
@@ -256,9 +230,3 @@ def _chained(name: str, code: str, order: str) -> list[str]:
     if len(line) <= 88:
         return [line]
     return [f"{name} = {code}", *([f"{name} = {name}{order}"] if order else [])]
-
-
-def write_file(sheet: Sheet, frame: str, path: str) -> str:
-    """Refuse to overwrite an existing file unless that was decided."""
-    mode = "" if sheet.choices.overwrite else 'mode="x"'
-    return call(f"{frame}.to_csv(", [literal(path), "index=False", mode])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..request import Filter, Period, Request
-from . import polars_charts
-from .reading import loaded, tidy
-from .sheet import Sheet, TableVariable, call, literal
+from ..request import Filter, Period
+from . import charts
+from .reading import tidy
+from .sheet import call, literal
 from .titles import filter_values, frequency, measure_of, result_names, selection_name, sides_of
+from .writer import Writer, membership
 
 _EVERY: dict[Period, str] = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q",
                              "year": "1y"}  # fmt: skip
@@ -16,13 +17,7 @@ _FORMS = {"Y": "%Y", "M": "%Y-%m", "D": "%Y-%m-%d"}
 _COUNT = "len"  # polars' name for a column of counts
 
 
-class PolarsWriter:
-    def __init__(self, sheet: Sheet, request: Request) -> None:
-        self.sheet = sheet
-        self.request = request
-        self.table: TableVariable = loaded(sheet, request.table)
-        self.rows = self.table.name  # the variable with the selected rows
-
+class PolarsWriter(Writer):
     @property
     def pl(self) -> str:
         return self.sheet.module("polars")
@@ -38,9 +33,8 @@ class PolarsWriter:
         parsed = name in self.table.dates
         return f"{self.pl}.col({literal(name)})" + ("" if parsed else ".str.to_datetime()")
 
-    def is_number(self, name: str) -> bool:
-        facts = self.request.table.column(name)
-        return facts is not None and facts.kind == "number"
+    def chosen(self, columns: Sequence[str]) -> str:
+        return f".select({literal(columns)})"
 
     def selection(self) -> list[str]:
         if not self.request.filters:
@@ -68,14 +62,7 @@ class PolarsWriter:
                 # A bare text would be the name of a column there.
                 sides = [f"{self.pl}.lit({value})" if '"' in value else value for value in values]
                 return f"{subject}.is_between({', '.join(sides)})"
-            case "=" | "in" if len(values) > 1:
-                return f"{subject}.is_in([{', '.join(values)}])"
-            case "!=" if len(values) > 1:
-                return f"~{subject}.is_in([{', '.join(values)}])"
-            case "=" | "in":
-                return f"{subject} == {values[0]}"
-            case sign:
-                return f"{subject} {sign} {values[0]}"
+        return membership(subject, row_filter.operator, values, "is_in")
 
     def moments(self, name: str, value: str) -> str:
         """Dates as text of the same precision as `value`: `2024-03` is all of March."""
@@ -120,7 +107,7 @@ class PolarsWriter:
         lines.append(chain(name, self.rows, steps))
         self.sheet.add(*lines, result=name, kind="frame")
         if request.chart:
-            polars_charts.grouped(self.sheet, request, name, labels, self.value())
+            self.draw(charts.polars_grouped, name, labels, self.value())
 
     def _keys(self) -> tuple[list[str], list[str]]:
         """Group expressions and the resulting column names."""
@@ -182,10 +169,7 @@ class PolarsWriter:
         ]
         lines.append(chain(name, self.rows, steps))
         self.sheet.add(*lines, result=name, kind="frame")
-        others = [group for group in request.groups if group != label] or [
-            column.name for column in request.table.categories if column.name != label
-        ]
-        for group in others[:2]:
+        for group in self.changing_groups(label):
             self._change(key, label, group, (first, second))
 
     def _change(self, key: str, label: str, group: str, sides: tuple[str, str]) -> None:
