@@ -9,14 +9,11 @@ from ..domain.errors import NotFound
 from . import words
 from .asking import requests_for
 from .code import Choices, CodeCell, cells_for, output_of, packages_for, script_name
-from .conversation import Result
 from .findings import findings, ranges
-from .intents import notebook_intent
 from .looking import all_files, notebook_for
-from .notebook import cells_in, explained, moves
-from .outputs import OutputText
+from .notebook import cells_in, explained, moves, notebook_intent
 from .request import Request
-from .script import Script
+from .script import Result, Script
 from .smalltalk import small_talk
 from .understanding.understand import capitalised
 from .workshop import CannotRun, CodeFailed, Workshop, find_workshop
@@ -34,17 +31,16 @@ _REPEATED_KEYS = re.compile(r"not a (?:many-to-one|one-to-one) merge|did not ful
 _KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match")
 _ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
+# what the guide does when an optional package is missing
 _WITHOUT = {
     "matplotlib": "I show the numbers without a chart",
     "seaborn": "I show the numbers without a chart",
     "plotly": "I show the numbers without a chart",
     "sklearn": "I can only score a guess by group",
 }
-"""What is done without a package that can be done without."""
 
 
 def act(script: Script) -> str:
-    """Do what is asked, to the end, and say what came of it."""
     text = script.run.request
     intent = notebook_intent(text)
     if intent == "order":
@@ -70,7 +66,7 @@ def act(script: Script) -> str:
 
 
 class _Stopped(Exception):
-    """The work cannot go on, or the user does not want it to."""
+    """The work cannot go on, or the user stopped it."""
 
 
 def _carry_out(request: Request, workshop: Workshop) -> str:
@@ -85,7 +81,9 @@ def _carry_out(request: Request, workshop: Workshop) -> str:
         except CodeFailed as failed:
             choices = _react(request, workshop, choices, failed.result)
             continue
-        if _put_texts_together(request, outputs) and not choices.coerce:
+        # Strings in a numeric column get concatenated instead of summed.
+        is_sum = request.verb in ("aggregate", "compare")
+        if is_sum and not choices.coerce and any(output.is_text for output in outputs):
             choices = replace(choices, coerce=True)
             continue
         written = choices.output or output_of(request)
@@ -96,25 +94,18 @@ def _carry_out(request: Request, workshop: Workshop) -> str:
 
 
 def _inspected(workshop: Workshop, cells: list[CodeCell]) -> list[str]:
-    """What is said of a table that is too long to be read back whole."""
     tables = [cell.result for cell in cells if cell.kind == "frame" and cell.result in cell.names]
     looked = workshop.inspect(tables[0]) if tables else None
     return ranges(looked) if looked else []
 
 
-def _put_texts_together(request: Request, outputs: list[OutputText]) -> bool:
-    """Whether a column of numbers has texts in it: their sum is no number."""
-    return request.verb in ("aggregate", "compare") and any(output.is_text for output in outputs)
-
-
 def error_in(output: str) -> str:
-    """The exception that code ended with, in one line."""
     found = _ERROR.findall(output)
     return found[-1].strip() if found else words.first_line(output)
 
 
 def _about_output(request: Request, workshop: Workshop) -> Choices:
-    """Where nothing is written over, the code may do so: it should also run a second time."""
+    """Ask before overwriting; the code may overwrite its own file when it runs again."""
     path, script = output_of(request), workshop.script
     if not path or not script.may("get_file_info"):
         return Choices()
@@ -127,7 +118,6 @@ def _about_output(request: Request, workshop: Workshop) -> Choices:
 
 
 def _react(request: Request, workshop: Workshop, choices: Choices, result: Result) -> Choices:
-    """What to do about an error; sometimes the user has to say."""
     text = result.text
     if missing := _NO_MODULE.search(text):
         _about_package(workshop, missing[1].partition(".")[0])
@@ -193,7 +183,6 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
 
 
 def explain(script: Script, text: str) -> str:
-    """What a notebook does."""
     path = notebook_for(script, text, all_files(script))
     read = script.call("read_notebook", path=path)
     if not read.ok:
@@ -202,7 +191,6 @@ def explain(script: Script, text: str) -> str:
 
 
 def put_in_order(script: Script, text: str) -> str:
-    """Move cells until each comes after what it needs, and look whether they do."""
     path = notebook_for(script, text, all_files(script))
     read = script.call("read_notebook", path=path)
     if not read.ok:

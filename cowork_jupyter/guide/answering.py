@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .heads import query
+from .looking import query
 from .queries import Select, comparison, select_for
 from .request import Request
 from .script import Script
@@ -19,7 +19,7 @@ _MAX_CHANGED = 6
 
 
 def answer(script: Script, request: Request) -> str:
-    """The answer; empty where it cannot be had by reading only."""
+    """Empty if a read-only query cannot answer it."""
     if request.chart:
         return ""
     if request.verb == "columns":
@@ -65,7 +65,6 @@ def _columns(table: Table) -> str:
 
 
 def _compared(script: Script, request: Request) -> str:
-    """Both sides, and the groups that changed most."""
     assert request.between is not None
     first, second = request.between
     totals, changes = comparison(request)
@@ -93,7 +92,6 @@ def _change(low: Any, high: Any) -> dict[str, Any]:
 
 
 def as_table(rows: Sequence[dict[str, Any]], unit: str = "") -> str:
-    """Rows as a table of Markdown."""
     head = list(dict.fromkeys(name for row in rows for name in row))
     lines = [_line(head), _line(["---"] * len(head))]
     for row in rows:
@@ -113,7 +111,6 @@ def _cell(text: str) -> str:
 
 
 def number(value: Any) -> str:
-    """A value as people read it."""
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):

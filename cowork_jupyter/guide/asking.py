@@ -1,50 +1,75 @@
-"""From the words of a user to requests; the user is asked where it is not clear what is meant."""
+"""From the user's words to requests; ask where they are ambiguous and memory does not tell."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
+from ..llm import relevance
 from . import words
 from .code import output_of
-from .heads import with_values
-from .looking import all_files, tables_for
-from .remembered import answered_before
-from .request import Request
+from .looking import all_files, tables_for, with_values
+from .request import Gaps, Request
 from .script import Script
 from .tables import Table
 from .understanding import Understanding, sentence, understand
-from .understanding.flags import yes_and_no
 from .understanding.language import language_of
+from .understanding.names import yes_and_no
+
+_GAPS: dict[str, Gaps] = {GAPS_DROPPED: "drop", GAPS_FILLED: "fill", GAPS_KEPT: "keep"}
+
+
+def answered_before(script: Script, text: str, offered: Collection[str]) -> str | None:
+    """The option that the user chose for a similar request."""
+    found = []
+    for note in notes_in(script.here.memory):
+        named = [option for option in offered if f"`{option}`" in note.says]
+        if note.section == "Answers" and len(named) == 1:
+            found.append((_likeness(note.about, text), named[0]))
+    best = max(found, default=(0.0, ""))
+    return best[1] if best[0] >= 1 / 2 else None
+
+
+def gaps_before(script: Script, path: str) -> Gaps | None:
+    for note in notes_in(script.here.memory):
+        if note.section == "Cleaning" and note.about == f"`{path}`":
+            done = note.says.split(", ")
+            return next((gaps for said, gaps in _GAPS.items() if _is_said(said, done)), None)
+    return None
+
+
+def _is_said(wanted: str, parts: Iterable[str]) -> bool:
+    return any(part == wanted or part.startswith(f"{wanted} with ") for part in parts)
+
+
+def _likeness(text: str, other: str) -> float:
+    """Jaccard similarity of the words."""
+    ours, theirs = relevance.words(text) - {"for"}, relevance.words(other)
+    return len(ours & theirs) / max(1, len(ours | theirs))
+
 
 NEITHER = "neither"
 _MAX_OFFERED = 8
 _MAX_LENGTH = 20_000
 _MAX_QUESTIONS = 3
-"""Of one request."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a text wants."""
-
     requests: tuple[Request, ...]
-    alternatives: tuple[Request, ...] = ()
-    """What it may have meant instead."""
-    notes: tuple[str, ...] = ()
-    """What was assumed or left out, in sentences."""
+    alternatives: tuple[Request, ...] = ()  # what else it may mean
+    notes: tuple[str, ...] = ()  # assumptions and ignored parts, as sentences
     tables: tuple[Table, ...] = field(default=(), repr=False)
 
 
 def requests_for(script: Script, text: str) -> list[Request]:
-    """What is wanted of which tables; asks the user where that is open."""
     return list(wish_for(script, text).requests)
 
 
 def wish_for(script: Script, text: str) -> Wish:
-    """The same, with what else could be meant and what was assumed."""
     text, *more = re.split(r"\n\s*\n", text[:_MAX_LENGTH].strip(), maxsplit=1)
     files = all_files(script)
     tables = tables_for(script, text, files)
@@ -65,7 +90,6 @@ def wish_for(script: Script, text: str) -> Wish:
 
 
 def _needs_values(found: Understanding) -> bool:
-    """Whether more must be known of the tables than their heads tell."""
     about_time = any(
         request.between or request.filters or request.period for request in found.requests
     )
@@ -75,7 +99,7 @@ def _needs_values(found: Understanding) -> bool:
 
 
 def _with_values(script: Script, table: Table) -> Table:
-    """DuckDB reads yes and no as true and false: such columns stay as the file writes them."""
+    """DuckDB reads yes and no as booleans: such columns keep the spelling of the file."""
     known = with_values(script, table)
     pairs = zip(table.columns, known.columns, strict=True)
     kept = (old if all(yes_and_no(old)) and all(yes_and_no(new)) else new for old, new in pairs)
@@ -83,7 +107,6 @@ def _with_values(script: Script, table: Table) -> Table:
 
 
 def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
-    """The tables that it is about, as far as that is known."""
     meant = [request.table.path for request in (*found.requests, *found.alternatives)]
     others = [request.other.path for request in found.requests if request.other]
     likely = [table for table in tables if table.path in (*meant, *others)]
@@ -93,7 +116,6 @@ def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
 def _settled(
     script: Script, text: str, tables: Sequence[Table], found: Understanding
 ) -> Understanding:
-    """What the user chooses where it was not clear."""
     if not found.alternatives:
         wanted = _target(script, text, tables)
         if wanted:
@@ -118,9 +140,7 @@ def _settled(
 def _of_table(
     script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
 ) -> Understanding:
-    """The same request for the table that the user means: the one that they meant before, or the
-    one beside their notebook, if it is the only one there.
-    """
+    """Prefer the table chosen before, then the only one beside the notebook; else ask."""
     folder = posixpath.dirname(script.here.notebook or "")
     beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
     remembered = answered_before(script, text, by_table)
@@ -141,7 +161,6 @@ def _of_table(
 
 
 def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:
-    """A model needs to know what it predicts."""
     if not any(word in text.lower() for word in ("model", "predict", "vorhersag")):
         return None
     table = tables[0]
@@ -158,9 +177,7 @@ def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | Non
 
 
 def _on_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
-    """What comes after cleaning works on what was cleaned, unless a file of that name is there
-    already: then it is not sure which of the two it would be.
-    """
+    """Run later requests on the cleaned file, unless a file of that name already exists."""
     cleaned: dict[str, Table] = {}
     done = []
     for request in requests:
@@ -172,7 +189,7 @@ def _on_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Reque
 
 
 def _cleaned(request: Request) -> Table:
-    """The table that cleaning writes; the original, where that cannot be told in advance."""
+    """The cleaned table; the original if its dates cannot be predicted."""
     table = request.table
     if any("%H" in column.date_format for column in table.columns):
         return table
@@ -193,7 +210,6 @@ def _cleaned(request: Request) -> Table:
 
 
 def _untidy(requests: Sequence[Request]) -> list[str]:
-    """Which values are taken for one although they are written in several ways."""
     notes = []
     for request in requests:
         names = {*request.groups, *(row_filter.column for row_filter in request.filters)}

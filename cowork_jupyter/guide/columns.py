@@ -11,84 +11,53 @@ from typing import Literal
 
 Kind = Literal["number", "date", "text", "empty"]
 
-MAX_VALUES = 400
-"""Of a column with more, the values are no groups."""
+MAX_VALUES = 400  # columns with more distinct values are no groups
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"})
-"""What stands for no value, in lower case."""
 ODD_MISSING = ("?", "-", "--", ".")
-"""Signs that some people write for no value."""
 DATE_FORMATS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%dT%H:%M",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
-    "%d-%m-%Y",
-    "%d.%m.%y",
-    "%d %b %Y",
-    "%d-%b-%Y",
-    "%b %d, %Y",
-    "%d %B %Y",
-    "%B %d, %Y",
-    "%Y-%m",
-)
+    "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y",
+    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y",
+    "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%Y-%m",
+)  # fmt: skip
 _SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%Y %H:%M": "%m/%d/%Y %H:%M"}
 _PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _POINT = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 _COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
-_CODE = re.compile(r"0\d+")
-"""Postcodes and the like: digits that are no number."""
+_CODE = re.compile(r"0\d+")  # digits that are no number, such as postcodes
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """A column, as far as its first values tell."""
-
     name: str
     kind: Kind
     date_format: str = ""
-    swapped: bool = False
-    """Whether day and month could be the other way round."""
+    swapped: bool = False  # day and month could be swapped
     decimal: str = "."
     thousands: str = ""
     distinct: int = 0
-    """Different values in what was read."""
     missing_sign: str = ""
-    is_code: bool = False
-    """Digits that are no number, as in a postcode."""
+    is_code: bool = False  # digits that are no number, such as postcodes
+    # Distinct stripped texts, if not too many. For numbers only `("0", "1")`, which mean no and
+    # yes.
     values: tuple[str, ...] = ()
-    """Of a text, the different values that were read, without blanks around them; not too many.
-    Of numbers, only 0 and 1, where they stand for no and yes."""
+    # values that differ from a more frequent one only in case or whitespace
     untidy: tuple[str, ...] = ()
-    """Values that stand beside the same in other letters or with blanks around it."""
-    padded: bool = False
-    """Whether blanks stand around some values of a text."""
+    padded: bool = False  # some texts have surrounding whitespace
     first: str = ""
-    last: str = ""
-    """Of dates, the earliest and the latest that were read, as ISO writes days."""
+    last: str = ""  # `first` and `last` are the earliest and latest date, in ISO format
 
     @property
     def mixed_case(self) -> bool:
-        """Whether some values differ only in capitals."""
         return len({_tidied(value) for value in self.values}) < len(self.values)
 
     def same(self, value: str) -> tuple[str, ...]:
-        """The values that are this one but for capitals and blanks."""
         return tuple(
             spelling for spelling in self.values if _tidied(spelling) == _tidied(value)
         ) or (value,)
 
 
 def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
-    """Judge a column by the values that were read of it."""
     cells = [value.strip() for value in values]
     present = [cell for cell in cells if cell.lower() not in MISSING]
     sign = next((mark for mark in ODD_MISSING if mark in present), "")
@@ -136,7 +105,7 @@ def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
 
 
 def _untidy(values: Sequence[str]) -> tuple[str, ...]:
-    """The rarer ones of values that differ only in capitals and in blanks around them."""
+    """The rarer spellings of values that differ only in case and whitespace."""
     counted = Counter(values)
     usual: dict[str, str] = {}
     for value, _count in counted.most_common():
@@ -149,7 +118,7 @@ def _tidied(value: str) -> str:
 
 
 def _number_format(present: Sequence[str]) -> tuple[str, str] | None:
-    """The decimal sign and the sign between thousands, if all these are numbers."""
+    """Decimal and thousands separator, if all are numbers."""
     if any(_CODE.fullmatch(cell) for cell in present):
         return None
     if all(_PLAIN.fullmatch(cell) for cell in present):
@@ -162,12 +131,10 @@ def _number_format(present: Sequence[str]) -> tuple[str, str] | None:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a single value looks like a number, in whatever country."""
     return any(pattern.fullmatch(cell.strip()) for pattern in (_PLAIN, _POINT, _COMMA))
 
 
 def date_format_of(present: Sequence[str]) -> str:
-    """The format that all these dates have; empty if they are none."""
     if not all(6 <= len(cell) <= 30 and any(map(str.isdigit, cell)) for cell in present):
         return ""
     return next((form for form in DATE_FORMATS if _fits(present, form)), "")

@@ -10,25 +10,20 @@ from collections.abc import Sequence
 from .tables import FORMATS, SUFFIXES
 
 _QUOTED = re.compile(r"`[^`\n]+`")
-_BLANKS = re.compile(r"\s+|\\ |%20")
-"""Also as a shell or a web address writes them."""
+_BLANKS = re.compile(r"\s+|\\ |%20")  # also as shells and URLs write them
 _ALIKE = {**dict.fromkeys(map(ord, "‘’ʼ"), "'"), **dict.fromkeys(map(ord, "“”„«»"), '"')}
 
 
 def quoted(text: str) -> list[str]:
-    """What stands between backticks, in order."""
     return [match.strip("`") for match in _QUOTED.findall(text)]
 
 
 def unquoted(text: str) -> str:
-    """All the rest of it."""
     return _QUOTED.sub(" ", text)
 
 
 def with_files_quoted(text: str, paths: Sequence[str]) -> str:
-    """The text with the files that it names whole between backticks: words in a file's name ask
-    for nothing.
-    """
+    """Put file names in backticks, since the words in them request nothing."""
     names = {name for path in paths for name in (path, posixpath.basename(path))}
     there = [name for name in names if name.lower() in text.lower() and "`" not in name]
     if not there:
@@ -39,16 +34,16 @@ def with_files_quoted(text: str, paths: Sequence[str]) -> str:
 
 
 def comparable(text: str) -> str:
-    """The text so that what a reader takes for the same is the same: letters, quotes, blanks."""
+    """Normalize letters, quotes and whitespace for comparison."""
     folded = unicodedata.normalize("NFC", text).translate(_ALIKE).casefold()
     return _BLANKS.sub(" ", unicodedata.normalize("NFC", folded))
 
 
 def named_in(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
-    """The paths that a text names, whole, by their end or without the suffix; in its order.
+    """The paths that a text names, fully, by their end or without suffix, in order of appearance.
 
-    A name within a longer one does not count. Of several with the same name, the one is meant
-    that is spelled just so, or that a text in `folder` would mean.
+    A name within a longer one does not count. Among equal names, exact case wins, then what is
+    nearest to `folder`.
     """
     plain = re.sub(r"(?<![\w./])\./", "", comparable(text))
     for before, spellings in ((r"\w./", _ends), (r"\w.", _base), (r"\w.", _stem)):
@@ -86,13 +81,12 @@ def _is_within(span: _Span, other: _Span) -> bool:
 
 
 def _spelled_so(named: dict[str, str], text: str) -> dict[str, str]:
-    """Those of them that the text writes with the same capitals; all, if none."""
     exact = {path: name for path, name in named.items() if posixpath.basename(path) in text}
     return exact or named
 
 
 def _ends(path: str, folder: str) -> list[str]:
-    """As the folder sees it, and `a/b/c.csv`, `b/c.csv`, `c.csv`."""
+    """Relative to the folder, then `a/b/c.csv`, `b/c.csv`, `c.csv`."""
     parts = path.split("/")
     return [_seen_from(folder, path), *("/".join(parts[at:]) for at in range(len(parts)))]
 
@@ -107,9 +101,7 @@ def _stem(path: str, _folder: str) -> list[str]:
 
 
 def _nearest(named: dict[str, str], folder: str) -> list[str]:
-    """Of paths that the same words name: the one that lies just there, from the folder or from the
-    top; else those in the folder; else all.
-    """
+    """Prefer exact relative paths, then paths from the top, then files in the folder."""
     from_here = [path for path in named if named[path] == comparable(_seen_from(folder, path))]
     from_top = [path for path in named if named[path] == comparable(path)]
     beside = [path for path in named if posixpath.dirname(path) == folder]
@@ -121,12 +113,11 @@ def _seen_from(folder: str, path: str) -> str:
 
 
 def is_table(path: str) -> bool:
-    """Whether a file is a table by its name."""
     return path.lower().endswith((*SUFFIXES, *FORMATS))
 
 
 def _spans(text: str, name: str, before: str = r"\w.") -> list[_Span]:
-    """Where a name stands by itself: none of the signs `before` in front, no word going on."""
+    """Where a name stands alone: no character of `before` in front, no word continuing."""
     if not name:
         return []
     alone = rf"(?<![{before}]){re.escape(name)}(?!\w|\.\w)"

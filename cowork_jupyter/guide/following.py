@@ -8,14 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from .code.sheet import USUAL_NAMES
-from .code.style import Charts, Frames, Style, TableVariable
+from .code.sheet import USUAL_NAMES, Charts, Frames, Style, TableVariable
 from .notebook import GuideCell, syntax_tree
 
 _CHARTS: dict[str, Charts] = {"plotly.express": "plotly", "seaborn": "seaborn"}
-_PASSING = {"ax", "fig"}
-"""Names that everybody uses for a moment: the user's only where another cell needs them."""
+_PASSING = {"ax", "fig"}  # throwaway names; the user's only if another cell needs them
 _READERS = ("read_csv", "read_excel", "read_json", "read_ndjson", "read_parquet", "read_table")
+# options that still read the whole file
 _WHOLE = frozenset({
     "date_format", "dayfirst", "decimal", "decimal_comma", "delimiter", "dtype", "encoding",
     "encoding_errors", "engine", "has_header", "header", "infer_schema_length", "lines",
@@ -23,7 +22,6 @@ _WHOLE = frozenset({
     "parse_dates", "schema_overrides", "sep", "separator", "skip_rows", "skiprows", "thousands",
     "truncate_ragged_lines", "try_parse_dates",
 })  # fmt: skip
-"""Options with which a file is still read whole."""
 _DATES = re.compile(r"""^(\w+)\[(["'])(.+?)\2\] = \w+\.to_datetime\(""", re.MULTILINE)
 _TIDIED = re.compile(r"""^(\w+)\[(["'])(.+?)\2\] = \1\[\2\3\2\]\.str\.strip\(\)""", re.MULTILINE)
 
@@ -36,7 +34,6 @@ def style_of(
     *,
     saves_charts: bool = False,
 ) -> Style:
-    """The style of a notebook; `variables` are the types in its kernel, by name."""
     code = [cell for cell in cells if cell.kind == "code"]
     trees = [tree for cell in code if (tree := syntax_tree(cell.source))]
     imported = {module: name for tree in trees for module, name in _imports(tree)}
@@ -85,7 +82,7 @@ def _frames(imported: Mapping[str, str], source: str, packages: frozenset[str]) 
 
 
 def _charts(imported: Mapping[str, str], source: str, packages: frozenset[str]) -> Charts:
-    """The library that the notebook draws with most; drawing methods of tables are matplotlib's."""
+    """The most used library; plot methods of tables count as matplotlib."""
     uses = Counter(
         {
             chart: _uses(imported.get(module), source)
@@ -107,7 +104,7 @@ def _loaded(
     variables: Mapping[str, str],
     folder: str,
 ) -> dict[str, TableVariable]:
-    """Variables that hold what is in a file: read from it or written to it, and kept since."""
+    """Variables that still hold what was read from or written to a file."""
     tidied = {(name, column) for name, _quote, column in _TIDIED.findall(source)}
     dates = {(name, column) for name, _quote, column in _DATES.findall(source)}
     assigned: Counter[str] = Counter()
@@ -133,13 +130,11 @@ def _loaded(
 
 
 def _stored(tree: ast.Module) -> list[str]:
-    """The names that are given a value, as often as they are."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return [node.id for node in nodes if isinstance(node.ctx, ast.Store)]
 
 
 def _writings(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Which table is written to which file."""
     for node in tree.body:
         match node:
             case ast.Expr(
@@ -155,7 +150,7 @@ def _writings(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _readings(tree: ast.Module) -> Iterator[tuple[str, str, ast.Call]]:
-    """What is assigned the whole of a file: name, path, and the call that reads it."""
+    """Assignments of a whole file: name, path, and the reading call."""
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -170,7 +165,7 @@ def _readings(tree: ast.Module) -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def _innermost(value: ast.expr) -> ast.expr:
-    """The call below `.with_columns(…)`, which changes no row."""
+    """The call below `.with_columns(…)`, which keeps all rows."""
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         if value.func.attr != "with_columns":
             break

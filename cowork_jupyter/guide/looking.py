@@ -1,16 +1,175 @@
-"""What the guide looks at before it says anything: files, heads of tables, the notebook."""
+"""What the guide looks at first: files, tables, the notebook."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from . import words
+from .columns import MAX_VALUES, ColumnFacts, column_of
 from .file_names import comparable, is_table, named_in, quoted, unquoted
-from .heads import head_of
+from .queries import identifier, literal, moment
 from .script import Script
-from .tables import FORMATS, SUFFIXES, Table
+from .tables import FORMATS, LINES_READ, SUFFIXES, Table, table_from, table_of
+from .words import first_line
+
+_MORE_LINES = 5_000
+_MAX_LOOKED_UP = 40  # columns whose values are looked up in the whole file
+_READERS = {
+    "json": "read_json({path!r})",
+    "json lines": "read_json({path!r}, lines=True)",
+    "parquet": "read_parquet({path!r})",
+    "excel": "read_excel({path!r})",
+}
+_NEEDS = {
+    "json": "DuckDB or pandas",
+    "json lines": "DuckDB or pandas",
+    "parquet": "DuckDB, or pandas with pyarrow",
+    "excel": "DuckDB with python-calamine, or pandas with openpyxl",
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    table: Table | None
+    why: str = ""
+
+
+def head_of(script: Script, path: str) -> Head:
+    kind = Table(path, "", (), has_header=True, first_line=0).format
+    if kind == "text":
+        return _text_head(script, path)
+    rows, why = _rows(script, path, kind)
+    table = table_from(path, rows) if rows else None
+    return Head(table, why or ("" if table else "it is not a table I can read"))
+
+
+def query(script: Script, paths: Sequence[str], select: str) -> tuple[list[dict[str, Any]], str]:
+    """The rows of a SELECT, or why there are none.
+
+    Rows come as JSON, since a printed table cannot be split reliably.
+    """
+    if not script.may("query_table"):
+        return [], "there is no DuckDB here"
+    sql = f"SELECT to_json(r) AS r FROM ({select}) r"
+    result = script.call("query_table", paths=list(paths), sql=sql, max_rows=1000)
+    return (_objects(result.text), "") if result.ok else ([], first_line(result.text))
+
+
+def with_values(script: Script, table: Table) -> Table:
+    """Complete the known values and date ranges from the whole file."""
+    if table.lines is not None and table.lines <= LINES_READ:
+        return table
+    textual = [column for column in table.columns if column.kind in ("text", "date")]
+    wanted = textual[:_MAX_LOOKED_UP]
+    if not wanted:
+        return table
+    rows, why = query(
+        script, [table.path], " UNION ALL ".join(_looked_up(column, table) for column in wanted)
+    )
+    if why:
+        return _from_more_lines(script, table)
+    found = {row["name"]: row for row in rows if isinstance(row.get("name"), str)}
+    columns = [_known(column, found.get(column.name)) for column in table.columns]
+    return replace(table, columns=tuple(columns))
+
+
+def _looked_up(column: ColumnFacts, table: Table) -> str:
+    name, path = literal(column.name), literal(table.path)
+    if column.kind == "date":
+        when = moment(column)
+        ends = [f"CAST(CAST({end}({when}) AS DATE) AS VARCHAR)" for end in ("min", "max")]
+        return f"SELECT {name} AS name, [{', '.join(ends)}] AS found FROM {path}"
+    values = f"SELECT DISTINCT CAST({identifier(column.name)} AS VARCHAR) AS v FROM {path}"
+    return f"SELECT {name} AS name, list(v) AS found FROM ({values} LIMIT {MAX_VALUES + 1})"
+
+
+def _known(column: ColumnFacts, row: dict[str, Any] | None) -> ColumnFacts:
+    found = [value for value in (row or {}).get("found") or [] if isinstance(value, str)]
+    if not found:
+        return column
+    if column.kind == "date":
+        return replace(column, first=found[0], last=found[-1])
+    if len(found) > MAX_VALUES:
+        return replace(column, values=(), distinct=len(found))
+    known = column_of(column.name, [*found, *column.untidy])
+    return known if known.kind == "text" else column
+
+
+def _from_more_lines(script: Script, table: Table) -> Table:
+    if table.format != "text":
+        return table
+    more = _text_head(script, table.path, _MORE_LINES).table
+    return more if more and more.names == table.names else table
+
+
+def _text_head(script: Script, path: str, lines: int = LINES_READ) -> Head:
+    result = script.call("read_file", path=path, end_line=lines)
+    if not result.ok:
+        return Head(None, first_line(result.text))
+    facts = result.facts
+    if facts.get("binary") or not facts["total_lines"]:
+        return Head(None, "it is not a table I can read")
+    # Below them the tool says how to read on.
+    text = result.text.split("\n")[: facts["last_line"] - facts["first_line"] + 1]
+    table = table_of(path, "\n".join(text), facts["encoding"], facts["total_lines"])
+    return Head(table, "" if table else "it is not a table I can read")
+
+
+def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], str]:
+    rows, why = query(script, [path], f"SELECT * FROM {literal(path)} LIMIT {LINES_READ}")
+    if rows or not why:
+        return rows, why
+    if kind.startswith("json"):
+        rows = _json_rows(script, path)
+        if rows:
+            return rows, ""
+    code = (
+        f"import pandas as pd\nprint(pd.{_READERS[kind].format(path=path)}.head({LINES_READ})"
+        ".to_json(orient='records', lines=True, date_format='iso', date_unit='s'))"
+    )
+    if script.may("run_code"):
+        result = script.call("run_code", code=code, where="scratch")
+        if result.ok and (rows := _objects(result.text)):
+            return rows, ""
+        why = first_line(result.text) if not result.ok else why
+    return [], f"that needs {_NEEDS[kind]} ({why.rstrip('.')})"
+
+
+def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
+    """A list of objects, possibly wrapped in an object, or JSON lines."""
+    result = script.call("read_file", path=path)
+    if not result.ok or result.facts.get("binary"):
+        return []
+    lines = result.text.split("\n")[: result.facts.get("last_line", 0)]
+    try:
+        value = json.loads("\n".join(lines))
+    except ValueError:
+        return _objects(result.text)[:LINES_READ]
+    lists = (
+        [row_list for row_list in value.values() if isinstance(row_list, list)]
+        if isinstance(value, dict)
+        else []
+    )
+    rows = lists[0] if len(lists) == 1 else value
+    records = rows if isinstance(rows, list) else []
+    return [row for row in records if isinstance(row, dict)][:LINES_READ]
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    found = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except ValueError:  # cut in its middle
+                continue
+    return found
+
 
 MAX_TABLES = 8
 _MAX_OFFERED = 8
@@ -24,7 +183,6 @@ _SETTINGS = re.compile(
 
 
 def all_files(script: Script) -> list[str]:
-    """The files of the workspace, three folders deep."""
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
         script.fail(f"I cannot list the workspace: {words.first_line(result.text)}")
@@ -32,9 +190,9 @@ def all_files(script: Script) -> list[str]:
 
 
 def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
-    """The tables that a text names or, if it names none, those that there are.
+    """The tables that a text names, else all.
 
-    Whoever names a file does not want another one: what cannot be read is said so.
+    If a named file cannot be read, fail instead of taking another one.
     """
     named = _named(script, text, files)
     if not named:
@@ -50,7 +208,7 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
 
 
 def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
-    """The tables that are named; also such as are not in the listing, being too deep in it."""
+    """Named tables, including paths too deep to be listed."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
     known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
     known = [path for path in known if _is_whole(path, text)]
@@ -67,7 +225,7 @@ def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
 
 
 def _is_whole(path: str, text: str) -> bool:
-    """Whether a file is named as a file; the bare stem may as well be a column: `sales`."""
+    """A bare stem may also be a column: `sales`."""
     name = posixpath.basename(path)
     if len(re.findall(r"[^\W_]+", name.rpartition(".")[0])) > 1:
         return True
@@ -92,12 +250,11 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
 
 
 def _folder(script: Script) -> str:
-    """Where names are looked up first: users go by their notebook's folder, plans by the top."""
+    """Names resolve in the notebook's folder for users, in the top folder for plans."""
     return "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
 
 
 def _plain(path: str) -> str:
-    """Without the `./` and `../` that a folder's view of it begins with."""
     return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
@@ -128,7 +285,7 @@ def _no_table(files: Sequence[str], tried: Sequence[str]) -> str:
 
 
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
-    """The notebook that a text means: one that it names, this one, or the only one."""
+    """The notebook that is named, else the current, else the only one; else ask."""
     notebooks = [path for path in files if path.lower().endswith(".ipynb")]
     named = named_in(text, notebooks, _folder(script))
     if named:

@@ -10,18 +10,15 @@ from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
 from . import actor, planner, reviewing
-from .conversation import read_run
-from .script import GuideReply, Script
+from .script import GuideReply, Script, read_run
 from .words import what_i_can_do
 
 NAME = BUILT_IN
 
 
 class Guide:
-    """Answers in the protocol that models are asked to answer in."""
-
     def reply(self, conversation: Conversation) -> str:
-        """The next tool call, plan, question, review, result of a step, or text."""
+        """The next tool call, plan, question, review, step result, or text."""
         script = Script(read_run(conversation), conversation)
         formats = conversation.role.spec.formats
         try:
@@ -38,8 +35,6 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 
 
 class GuideModel:
-    """What `llm.client.Model` is for a server, for the guide inside the package."""
-
     base_url = ""
     name = NAME
     is_guide = True
@@ -48,13 +43,10 @@ class GuideModel:
         self._guide = Guide()
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        pass
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
-        """The guide's reply, word by word. It spends no tokens.
-
-        It reads the conversation, not the prompt; to a prompt alone it can only say what it is.
-        """
+        """It reads the conversation, not the prompt, and spends no tokens."""
         known = request.conversation
         if known:  # a review of a long notebook takes a second or two, in which others go on
             reply = await asyncio.to_thread(self._guide.reply, known())

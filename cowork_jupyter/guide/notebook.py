@@ -1,4 +1,4 @@
-"""Notebooks as `read_notebook` shows them: what their cells do, and the order they need."""
+"""Notebooks: what a request wants of one, what its cells do, and the order they need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,34 @@ import heapq
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from .file_names import unquoted
+
+NotebookIntent = Literal["order", "explain"]
+
+_MAX_LENGTH = 2_000
+_PATH = re.compile(r"[\w./\\-]{1,200}\.\w{1,8}\b")
+_ORDER = re.compile(
+    r"\b(?:order|sort|arrange|rearrange|reorder|tidy|ordne|sortiere)\b.*"
+    r"\b(?:cells?|notebook|zellen)\b"
+)
+_CELLS = re.compile(
+    r"\b(?:cells?|zellen)\b.*\bin (?:the right |die richtige )?(?:order|reihenfolge)\b"
+)
+_EXPLAIN = re.compile(
+    r"\b(?:explain|describe|summari[sz]e|understand|what does|what is in|erkl\w+|beschreib\w*)\b"
+)
+
+
+def notebook_intent(text: str) -> NotebookIntent | None:
+    short = text[:_MAX_LENGTH]
+    words = _PATH.sub(" ", unquoted(short)).lower()
+    about_notebook = ".ipynb" in short or re.search(r"\bnotebook\b", words) is not None
+    if _ORDER.search(words) or _CELLS.search(words):
+        return "order"
+    return "explain" if about_notebook and _EXPLAIN.search(words) else None
+
 
 _READS = re.compile(r"\bread_\w+\(\s*['\"]([^'\"]+)|\bopen\(\s*['\"]([^'\"]+)")
 _DRAWS = re.compile(r"\.(?:plot|hist|scatter|bar|show|imshow|boxplot)\(")
@@ -19,13 +46,12 @@ _FROM_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
 
 @dataclass
 class GuideCell:
-    """One cell, and the names that it gives to others and needs from them."""
+    """A cell with the names that it defines and needs."""
 
     id: str
     kind: str
     source: str
     failed: bool = False
-    """Whether it ended with an error when it was run last."""
     count: int | None = None
     gives: set[str] = field(default_factory=set)
     needs: set[str] = field(default_factory=set)
@@ -35,7 +61,6 @@ class GuideCell:
 
 
 def cells_in(facts: Mapping[str, Any]) -> list[GuideCell]:
-    """The cells that `read_notebook` tells of."""
     cells = []
     for fact in facts["cells"]:
         cell = GuideCell(
@@ -48,7 +73,7 @@ def cells_in(facts: Mapping[str, Any]) -> list[GuideCell]:
 
 
 def syntax_tree(source: str) -> ast.Module | None:
-    """The code of a cell without magics; None if it is not Python, or not yet."""
+    """Ignores magics; None if it does not parse."""
     try:
         return ast.parse("\n".join(map(_as_python, _lines(source))))
     except (SyntaxError, ValueError, RecursionError):
@@ -77,17 +102,17 @@ def _analyse(cell: GuideCell) -> None:
 
 
 def _lines(source: str) -> list[str]:
-    """The lines of a cell; one that is given to a cell magic whole is no Python."""
+    """A cell magic makes the whole cell opaque."""
     return [] if source.lstrip().startswith("%%") else source.splitlines()
 
 
 def _as_python(line: str) -> str:
-    """A line without what only IPython understands; `names = %who_ls` still makes `names`."""
+    """`names = %who_ls` still assigns `names`."""
     return "" if _MAGIC.match(line) else _FROM_MAGIC.sub(r"\1None", line)
 
 
 def _stores(statement: ast.stmt) -> set[str]:
-    """The names that a statement makes for those after it."""
+    """Names that a statement defines for later ones."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     names: set[str] = set()
@@ -100,7 +125,6 @@ def _stores(statement: ast.stmt) -> set[str]:
 
 
 def _loads(statement: ast.stmt) -> set[str]:
-    """The names that a statement needs to be there."""
     inside = {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
     if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
         inside |= _stores(statement)
@@ -118,10 +142,7 @@ def _loads(statement: ast.stmt) -> set[str]:
 
 
 def ordered(cells: Sequence[GuideCell]) -> list[GuideCell]:
-    """The cells so that each comes after what it needs; else as they are.
-
-    Imports come first, and texts stay above the code that they stand above.
-    """
+    """Sort cells topologically; imports first, texts stay above their code."""
     blocks = _blocks(cells)
     needed = [_before(at, blocks) for at in range(len(blocks))]
     first = [(not block[-1].only_imports, at) for at, block in enumerate(blocks)]
@@ -145,7 +166,7 @@ def ordered(cells: Sequence[GuideCell]) -> list[GuideCell]:
 
 
 def _blocks(cells: Sequence[GuideCell]) -> list[list[GuideCell]]:
-    """Each code cell with the texts above it; texts at the very top and end stay there."""
+    """Each code cell with the texts above it."""
     blocks: list[list[GuideCell]] = []
     texts: list[GuideCell] = []
     for cell in cells:
@@ -157,7 +178,7 @@ def _blocks(cells: Sequence[GuideCell]) -> list[list[GuideCell]]:
 
 
 def _before(at: int, blocks: Sequence[Sequence[GuideCell]]) -> set[int]:
-    """The blocks that must come before one: whoever gives it what nobody above it gives."""
+    """The blocks that define what this one needs and nobody above it defines."""
     mine = blocks[at][-1]
     needs: set[int] = set()
     for name in mine.needs:
@@ -171,7 +192,7 @@ def _before(at: int, blocks: Sequence[Sequence[GuideCell]]) -> set[int]:
 
 
 def moves(cells: Sequence[GuideCell]) -> list[tuple[str, str | None]]:
-    """Which cell goes behind which, one after another, until all are in order."""
+    """Moves (cell, behind which one) that produce the order."""
     wanted, now = [cell.id for cell in ordered(cells)], [cell.id for cell in cells]
     steps: list[tuple[str, str | None]] = []
     for at, cell_id in enumerate(wanted):
@@ -183,7 +204,6 @@ def moves(cells: Sequence[GuideCell]) -> list[tuple[str, str | None]]:
 
 
 def explained(path: str, cells: Sequence[GuideCell]) -> str:
-    """What a notebook does, as far as its cells tell."""
     code = [cell for cell in cells if cell.kind == "code"]
     if not cells:
         return f"`{path}` has no cells yet, so there is nothing to explain."

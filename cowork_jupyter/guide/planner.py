@@ -12,12 +12,10 @@ from ..domain.figures import OR_INSTEAD
 from . import words
 from .actor import explain
 from .answering import answer
-from .asking import Wish, wish_for
+from .asking import Wish, gaps_before, wish_for
 from .code import output_of, script_name
-from .intents import notebook_intent
 from .looking import all_files, notebook_for
-from .notebook import cells_in, moves
-from .remembered import gaps_before
+from .notebook import cells_in, moves, notebook_intent
 from .request import Gaps, Request
 from .script import Script
 from .smalltalk import small_talk
@@ -32,12 +30,12 @@ from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
 _ABOUT_GAPS = re.compile(r"missing|gaps|\bnan|fehlende", re.IGNORECASE)
 _MEANT = "You mean: "
+# how the service reports a corrected assumption
 _CORRECTION = re.compile(
     rf"You assumed: (?:{_MEANT}(?P<assumed>[^\n]*)|[^\n]*)\n"
     r"That is not so\. Instead: (?P<instead>.*)",
     re.DOTALL,
 )
-"""How the planner is told that the user has corrected an assumption."""
 _LARGE = 500_000
 _REASONS = {
     "profile": "Later steps build on what the table actually contains.",
@@ -57,7 +55,6 @@ _REASONS = {
 
 
 def plan(script: Script) -> str:
-    """A plan, a question, an answer, or words if there is nothing to plan."""
     text = _request(script)
     intent = notebook_intent(text)
     if intent == "explain":
@@ -90,7 +87,7 @@ def _answered(answers: Sequence[str], requests: Sequence[Request], wish: Wish) -
 
 
 def _assumptions(requests: Sequence[Request], wish: Wish) -> list[str]:
-    """What the plan takes for granted: the user confirms it, or says what is meant instead."""
+    """The user can correct these."""
     taken = []
     for request in requests:
         others = [
@@ -111,7 +108,7 @@ def _is_instead(other: Request, request: Request) -> bool:
 
 
 def _corrected(script: Script) -> str:
-    """What is wanted instead of something that was assumed, beside the rest of its plan."""
+    """The plan's actions with the corrected assumption replaced."""
     said = _CORRECTION.match(script.run.request)
     if said is None:
         return ""
@@ -126,14 +123,13 @@ def _corrected(script: Script) -> str:
 
 
 def _finished(script: Script) -> set[str]:
-    """What of the plan is done, where only its rest is planned anew."""
     plan = script.here.plan
     steps = plan.steps if plan and script.run.replans else ()
     return {step.action for step in steps if step.status in DONE}
 
 
 def _request(script: Script) -> str:
-    """The request; one that only adds something comes on top of the goal there is."""
+    """A request that only adds something extends the current goal."""
     run = script.run
     corrected = _corrected(script)
     if corrected:
@@ -142,9 +138,7 @@ def _request(script: Script) -> str:
 
 
 def _with_gaps(script: Script, request: Request, text: str) -> Request:
-    """Whoever wants missing values cleaned is asked how, unless they have said it, or had it done
-    to this table before.
-    """
+    """Ask what to do with missing values unless it was said or done before."""
     if request.verb != "clean" or not _leaves_gaps_open(text):
         return request
     chosen = gaps_before(script, request.table.path) or script.ask(
@@ -165,13 +159,13 @@ def _leaves_gaps_open(text: str) -> bool:
 
 
 def _said_of_gaps(requests: Sequence[Request], text: str) -> list[str]:
-    """What the user has answered belongs to the goal, so that nobody asks again."""
+    """The user's choice becomes part of the goal, so that nobody asks again."""
     chosen = [GAPS[request.gaps] for request in requests if request.verb == "clean"]
     return [f"({choice})" for choice in chosen[:1] if _leaves_gaps_open(text)]
 
 
 def _tools(script: Script) -> tuple[tuple[str, ...], str]:
-    """What the steps will need: cells where the notebook has a kernel, a kernel, or scripts."""
+    """Cells if the notebook has a kernel, else a kernel, else scripts."""
     notebook = script.here.notebook
     if not script.may("list_variables"):
         return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
@@ -241,7 +235,6 @@ def _order(script: Script, text: str) -> str:
 
 
 def _risks(requests: Sequence[Request]) -> list[str]:
-    """What the heads of the tables leave open."""
     tables = dict.fromkeys(
         table
         for request in requests

@@ -1,43 +1,96 @@
-"""Requests as SELECTs of DuckDB, for answers that need no code in the user's notebook."""
+"""Requests as SELECTs of DuckDB, for answers that need no code in the notebook."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from .columns import ColumnFacts
-from .request import Aggregate, Filter, Request
-from .sql import as_text, group, identifier, literal, moment, number, span
+from .request import Aggregate, Filter, Period, Request
 from .tables import Table
+from .understanding.names import yes_and_no
 from .understanding.periods import period_of
 
-_AGGREGATES: dict[Aggregate, str] = {
-    "sum": "sum({0})",
-    "mean": "avg({0})",
-    "median": "median({0})",
-    "min": "min({0})",
-    "max": "max({0})",
-    "std": "stddev_samp({0})",
+_PERIODS: dict[Period, str] = {
+    "day": "strftime({0}, '%Y-%m-%d')",
+    "week": "strftime(date_trunc('week', {0}), '%Y-%m-%d')",
+    "month": "strftime({0}, '%Y-%m')",
+    "quarter": "(strftime({0}, '%Y') || '-Q' || quarter({0}))",
+    "year": "strftime({0}, '%Y')",
+    "weekday": "(isodow({0}) || ' ' || dayname({0}))",
+    "hour": "strftime({0}, '%H')",
 }
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def number(column: ColumnFacts) -> str:
+    """Unparsable values become NULL."""
+    name = identifier(column.name)
+    text = f"CAST({name} AS VARCHAR)"
+    if column.thousands:
+        text = f"replace({text}, {literal(column.thousands)}, '')"
+    if column.decimal != ".":
+        text = f"replace({text}, {literal(column.decimal)}, '.')"
+    read = f"TRY_CAST({text} AS DOUBLE)"
+    return f"CASE WHEN typeof({name}) = 'VARCHAR' THEN {read} ELSE TRY_CAST({name} AS DOUBLE) END"
+
+
+def moment(column: ColumnFacts) -> str:
+    name = identifier(column.name)
+    read = f"TRY_CAST({name} AS TIMESTAMP)"
+    if not column.date_format:
+        return read
+    form = literal(column.date_format)
+    return f"coalesce({read}, try_strptime(CAST({name} AS VARCHAR), {form}))"
+
+
+def as_text(column: ColumnFacts) -> str:
+    """The spelling of the file: DuckDB reads yes and no as booleans."""
+    name = identifier(column.name)
+    text = f"trim(CAST({name} AS VARCHAR))"
+    yes, no = yes_and_no(column)
+    if not (yes and no) or column.kind != "text":
+        return text
+    written = f"CASE {text} WHEN 'true' THEN {literal(yes)} WHEN 'false' THEN {literal(no)} END"
+    return f"CASE WHEN typeof({name}) = 'BOOLEAN' THEN {written} ELSE {text} END"
+
+
+def group(column: ColumnFacts) -> str:
+    """Values that differ only in whitespace and case are one group."""
+    text = as_text(column)
+    return f"lower({text})" if column.untidy else text
+
+
+def span(column: ColumnFacts, period: Period) -> str:
+    return _PERIODS[period].format(f"({moment(column)})")
+
+
+_AGGREGATES: dict[Aggregate, str] = {
+    "sum": "sum({0})", "mean": "avg({0})", "median": "median({0})", "min": "min({0})",
+    "max": "max({0})", "std": "stddev_samp({0})",
+}  # fmt: skip
 _MAX_COLUMNS = 60
-_MAX_PARTS = 4
-"""Columns whose groups are looked through for what changed most."""
+_MAX_PARTS = 4  # columns searched for the largest changes
 
 
 @dataclass(frozen=True)
 class Select:
-    """A query, and how its result is read."""
-
     sql: str
-    is_single: bool = False
-    """Whether it gives one row with one value."""
+    is_single: bool = False  # one row with one value
     unit: str = ""
 
 
 def select_for(request: Request, limit: int) -> Select | None:
-    """The query for a request; None where a query cannot answer it."""
-    if not _fits(request):
-        return None
+    """None if SQL cannot answer it."""
     table, rows = request.table, _rows(request)
+    if not table.has_header or table.renamed or table.first_line > 1:
+        return None  # DuckDB sees other column names
     match request.verb:
         case "aggregate":
             return _aggregate(request, limit)
@@ -61,7 +114,7 @@ def select_for(request: Request, limit: int) -> Select | None:
 
 
 def comparison(request: Request) -> tuple[str, str]:
-    """The measure of both sides; and the groups in which it changed most, if there are any."""
+    """Two queries: both totals, and the groups that changed most (may be empty)."""
     assert request.between is not None
     rows = _rows(request)
     first, second = (_side(request, side) for side in request.between)
@@ -89,7 +142,6 @@ def _parts(request: Request) -> list[ColumnFacts]:
 
 
 def _side(request: Request, side: str) -> str:
-    """Which rows are on one side of a comparison."""
     if request.time:
         return _within(_column(request.table, request.time), side)
     column = _column(request.table, request.groups[0])
@@ -125,7 +177,6 @@ def _aggregate(request: Request, limit: int) -> Select:
 
 
 def _value(request: Request, when: str = "") -> str:
-    """The measure; of the rows that a condition holds for, if there is one."""
     only = f" FILTER (WHERE {when})" if when else ""
     if not request.columns:
         return f"count(*){only}"
@@ -152,7 +203,6 @@ def _missing(request: Request) -> Select:
     return Select(f"SELECT * FROM ({union}) WHERE missing > 0 ORDER BY missing DESC")
 
 
-_QUARTILES = "quantile_cont({0}, 0.25) AS q1, quantile_cont({0}, 0.75) AS q3"
 _OUTLIERS = (
     'SELECT {name} AS "column", count(*) FILTER (WHERE x < q1 - 1.5 * (q3 - q1) OR '
     "x > q3 + 1.5 * (q3 - q1)) AS outliers, min(x) AS lowest, max(x) AS highest, "
@@ -190,7 +240,6 @@ def _relation(request: Request) -> Select | None:
 
 
 def _rows(request: Request) -> str:
-    """The rows that count."""
     path = literal(request.table.path)
     if not request.filters:
         return path
@@ -250,12 +299,10 @@ def _within(column: ColumnFacts, value: str) -> str:
 
 
 def _present(column: ColumnFacts) -> str:
-    """The value, where there is one."""
     return f"nullif(trim(CAST({identifier(column.name)} AS VARCHAR)), '')"
 
 
 def _grouped(column: ColumnFacts, value: str) -> str:
-    """A value as `group` writes it."""
     return literal(" ".join(value.split()).lower() if column.untidy else value.strip())
 
 
@@ -265,8 +312,3 @@ def _label(column: ColumnFacts) -> str:
 
 def _column(table: Table, name: str) -> ColumnFacts:
     return table.column(name) or ColumnFacts(name, "text")
-
-
-def _fits(request: Request) -> bool:
-    """Whether DuckDB finds the columns by the names that they have here."""
-    return request.table.has_header and not request.table.renamed and request.table.first_line <= 1

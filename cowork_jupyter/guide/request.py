@@ -31,36 +31,26 @@ Gaps = Literal["keep", "drop", "fill"]
 
 @dataclass(frozen=True)
 class Filter:
-    """Which rows count."""
-
     column: str
     operator: Operator
+    # as in the data; dates as ISO, shortened to the precision: `2024-03`
     values: tuple[str, ...] = ()
-    """As the data writes them; of a date, ISO, shortened to what is meant: `2024-03`."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One thing that is wanted of a table."""
-
     verb: Verb
     table: Table
+    # measured, drawn, related, predicted or shown; for a join, both keys
     columns: tuple[str, ...] = ()
-    """What is measured, drawn, related, predicted or looked at; for a join, both keys."""
     aggregate: Aggregate = "sum"
     groups: tuple[str, ...] = ()
-    time: str = ""
-    """The column with the dates that `period` or a filter is about."""
+    time: str = ""  # date column of `period` or of a filter
     period: Period | None = None
     filters: tuple[Filter, ...] = ()
-    limit: int = 0
-    """How many groups or rows at most; 0 for all."""
-    ascending: bool = False
-    """Whether the smallest come first."""
-    chart: Chart | None = None
-    """None for a table or a number."""
-    between: tuple[str, str] | None = None
-    """The two periods (`2024-02`) or values of the first group that are compared."""
+    limit: int = 0  # groups or rows; 0 for all
+    ascending: bool = False  # smallest first
+    chart: Chart | None = None  # None for a table or a number
+    between: tuple[str, str] | None = None  # two periods (`2024-02`) or values of the first group
     gaps: Gaps = "keep"
     other: Table | None = None
-    """The second table of a join."""

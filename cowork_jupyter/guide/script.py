@@ -1,30 +1,99 @@
-"""How the guide does one thing after another although it is asked anew at each turn.
-
-What it does is written as plain functions that call tools and ask questions. At every turn
-they run from their beginning; what has been answered already is looked up, and the first
-thing that has not is the turn's reply.
-"""
+"""One turn of the guide: the request with the results so far, replayed to the first open call."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn
 
+from ..domain.message_data import Answer, TaskAssignmentData, TextData, ToolCallData, ToolResultData
+from ..domain.messages import Message
+from ..domain.plan import PlanStep
 from ..llm.chunks import Conversation
-from .conversation import GuideRun, Result, key_of
+
+
+@dataclass(frozen=True)
+class Result:
+    ok: bool
+    text: str  # output, or the error message
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
+
+
+@dataclass
+class GuideRun:
+    request: str
+    is_step: bool = False  # a step of an approved plan
+    replans: bool = False  # replan the rest after a failed step
+    goal: str = ""  # of the current plan
+    calls: dict[str, list[Result]] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)  # by question
+
+    def made(self, tool: str) -> list[dict[str, Any]]:
+        calls = [json.loads(key) for key in self.calls]
+        return [parameters for name, parameters in calls if name == tool]
+
+
+def read_run(conversation: Conversation) -> GuideRun:
+    messages = conversation.messages
+    start = max((at for at, message in enumerate(messages) if _is_request(message)), default=-1)
+    run = _begun(messages[start], conversation) if start >= 0 else GuideRun("")
+    calls: dict[str, str] = {}
+    for message in messages[start + 1 :]:
+        match message.data:
+            case ToolCallData() as call:
+                calls[call.call_id] = key_of(call.tool, call.parameters)
+            case ToolResultData(call_id=call_id) as came if key := calls.get(call_id, ""):
+                run.calls.setdefault(key, []).append(_result(came, message.text))
+            case TextData(answer=Answer(question=question, value=value)):
+                run.answers[question] = value
+    return run
+
+
+def key_of(tool: str, parameters: dict[str, Any]) -> str:
+    """Identifies a call when its result is looked up."""
+    return json.dumps([tool, parameters], sort_keys=True, ensure_ascii=False)
+
+
+def _is_request(message: Message) -> bool:
+    match message.data:
+        case TextData(answer=None) | TaskAssignmentData():
+            return message.role == "user"
+    return False
+
+
+def _begun(message: Message, conversation: Conversation) -> GuideRun:
+    goal = conversation.plan.goal if conversation.plan else ""
+    match message.data:
+        case TaskAssignmentData(step=PlanStep() as step) as task:
+            return GuideRun(step.action, is_step=True, goal=task.goal)
+        case TaskAssignmentData(replan=True):
+            return GuideRun(goal, replans=True, goal=goal)
+        case TextData(replan=True) if goal:
+            return GuideRun(goal, goal=goal)
+    return GuideRun(message.text.strip(), goal=goal)
+
+
+def _result(came: ToolResultData, text: str) -> Result:
+    if came.error:
+        return Result(False, came.error.message, came.error.details, came.error.code)
+    return Result(True, text, came.facts.model_dump())
 
 
 class GuideReply(Exception):
-    """The next thing to say."""
-
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
 
 
 class Script:
-    """One run of the guide, seen from inside."""
+    """One run of the guide.
+
+    The guide is asked anew at each turn, so its functions run from the start every time: calls and
+    questions that were answered return at once, the first open one becomes the reply.
+    """
 
     def __init__(self, run: GuideRun, conversation: Conversation) -> None:
         self.run = run
@@ -32,19 +101,17 @@ class Script:
         self._used: Counter[str] = Counter()
 
     def may(self, *tools: str) -> bool:
-        """Whether all these tools can be used."""
         return self.here.tools.issuperset(tools)
 
     def done(self, summary: str) -> str:
-        """The last reply: words for the user; of a step, its result."""
-        return _result("done", summary) if self.run.is_step else summary
+        return _step_result("done", summary) if self.run.is_step else summary
 
     def fail(self, why: str) -> NoReturn:
-        """End here, because nothing comes of it."""
-        raise GuideReply(_result("failed", why))
+        """End the run as failed."""
+        raise GuideReply(_step_result("failed", why))
 
     def call(self, tool: str, **parameters: Any) -> Result:
-        """What came of a call; made now, if it has not been made."""
+        """Return the result of a call; make the call if it is new."""
         key = key_of(tool, parameters)
         results, place = self.run.calls.get(key, []), self._used[key]
         self._used[key] += 1
@@ -54,7 +121,7 @@ class Script:
         raise GuideReply(json.dumps(call, ensure_ascii=False))
 
     def ask(self, question: str, context: str, options: dict[str, str], default: str = "") -> str:
-        """What the user answers; `options` are labels by value, the first one the default."""
+        """Return the user's answer; `options` maps values to labels, the first is the default."""
         if question in self.run.answers:
             return self.run.answers[question]
         offered = [{"label": label, "value": value} for value, label in options.items()]
@@ -70,6 +137,6 @@ class Script:
         raise GuideReply(json.dumps(asked, ensure_ascii=False))
 
 
-def _result(status: Literal["done", "failed"], summary: str) -> str:
+def _step_result(status: Literal["done", "failed"], summary: str) -> str:
     result = {"type": "result", "format_version": "1.0", "status": status, "summary": summary}
     return json.dumps(result, ensure_ascii=False)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from . import words
 from .file_names import is_table
-from .heads import head_of
+from .looking import head_of
 from .script import Script
 from .tables import Table
 from .understanding.language import Language, language_of
@@ -77,7 +77,7 @@ _NO_TABLE: dict[Language, str] = {
 
 
 def topic_of(text: str) -> Topic | None:
-    """What a text talks about that wants nothing of a table; None if it wants something."""
+    """None if the text requests something."""
     tokens = [token.plain for token in tokens_in(text) if token.kind != "sign"]
     if not tokens or len(tokens) > _MAX_WORDS:
         return None
@@ -91,7 +91,7 @@ def topic_of(text: str) -> Topic | None:
 
 
 def small_talk(script: Script, text: str) -> str:
-    """The answer to a greeting and the like; empty if the text wants something."""
+    """Empty if the text requests something."""
     topic = topic_of(text)
     if topic is None:
         return ""
@@ -100,7 +100,7 @@ def small_talk(script: Script, text: str) -> str:
 
 
 def _first_table(script: Script) -> list[Table]:
-    """A table to make examples of; none is no reason to fail."""
+    """A table for the examples; failing to read one is fine."""
     listed = script.call("list_directory", path=".", depth=3)
     files = listed.facts.get("files", []) if listed.ok else []
     tables = [file for file in files if is_table(file) and not file.endswith((".txt", ".json"))]
@@ -112,7 +112,6 @@ def _first_table(script: Script) -> list[Table]:
 
 
 def _answer(topic: Topic, tables: Sequence[Table], language: Language) -> str:
-    """A few words, with examples where they help."""
     said = _SAID[topic][language]
     if topic in ("thanks", "bye"):
         return said
@@ -123,7 +122,6 @@ def _answer(topic: Topic, tables: Sequence[Table], language: Language) -> str:
 
 
 def examples(tables: Sequence[Table], language: Language) -> list[str]:
-    """Up to three requests that make sense for the first table."""
     if not tables:
         return []
     table = tables[0]

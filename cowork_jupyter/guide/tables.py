@@ -16,73 +16,59 @@ from .columns import MISSING, ColumnFacts, column_of, date_format_of, is_number
 Format = Literal["text", "json", "json lines", "parquet", "excel"]
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".psv")
+# formats other than delimited text
 FORMATS: dict[str, Format] = {
     **dict.fromkeys((".json",), "json"),
     **dict.fromkeys((".jsonl", ".ndjson"), "json lines"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
 }
-"""Of files that are no plain text with separators."""
 LINES_READ = 200
-_SEPARATORS = ("\t", ";", "|", ",", ":")
-"""The surer a sign of a table, the earlier: the first wins if two fit alike."""
+_SEPARATORS = ("\t", ";", "|", ",", ":")  # in order of significance, which breaks ties
 _MAX_FIELD_LENGTH = 10_000_000
 csv.field_size_limit(_MAX_FIELD_LENGTH)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as its head shows it."""
-
     path: str
     separator: str
     columns: tuple[ColumnFacts, ...]
     has_header: bool
-    first_line: int
-    """Lines before the first row of data."""
-    header_lines: int = 1
-    """Lines that the header takes: a name may hold line breaks."""
+    first_line: int  # lines before the first row of data
+    header_lines: int = 1  # names may contain line breaks
     encoding: str = "utf-8-sig"
-    renamed: bool = False
-    """Whether names had to be made: none, empty or double ones."""
-    uneven: bool = False
-    """Whether some rows have more fields than there are columns."""
-    lines: int | None = None
-    """Lines in the whole file, where known."""
+    renamed: bool = False  # names were missing, empty or duplicated
+    uneven: bool = False  # some rows have too many fields
+    lines: int | None = None  # of the whole file, if known
 
     @property
     def format(self) -> Format:
-        """How the file is written, by the ending of its name."""
         return FORMATS.get(PurePosixPath(self.path.lower()).suffix, "text")
 
     @property
     def stem(self) -> str:
-        """The name of the file without folder and ending."""
         return PurePosixPath(self.path).stem
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns."""
         return [column.name for column in self.columns]
 
     def of_kind(self, kind: str) -> list[ColumnFacts]:
-        """The columns of a kind, in order."""
         return [column for column in self.columns if column.kind == kind]
 
     def column(self, name: str) -> ColumnFacts | None:
-        """The column with that name."""
         return next((column for column in self.columns if column.name == name), None)
 
     @property
     def categories(self) -> list[ColumnFacts]:
-        """Columns whose few values make groups; names and codes that differ everywhere do not."""
+        """Text columns with few values."""
         return [column for column in self.of_kind("text") if column.distinct <= 12]
 
 
 def table_of(
     path: str, text: str, encoding: str = "utf-8", lines: int | None = None
 ) -> Table | None:
-    """The table in the first lines of a file; None where there is none."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     separator = separator_of(text)
     rows = _rows(text, separator)
@@ -116,7 +102,6 @@ def table_of(
 
 
 def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = None) -> Table | None:
-    """The table that rows with names make, as they come from JSON; None if there is no row."""
     head = list(dict.fromkeys(name for row in rows for name in row))
     if not head:
         return None
@@ -128,14 +113,13 @@ def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = No
 
 
 def _text(value: Any) -> str:
-    """A value of JSON as a text file would write it."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def separator_of(text: str) -> str:
-    """The sign that divides most lines into the same number of fields, and into the most."""
+    """The delimiter that splits most lines evenly, into the most fields."""
     best, best_score = ",", (0.0, 0)
     for separator in _SEPARATORS:
         widths = Counter(len(row) for _line, row in _rows(text, separator))
@@ -152,7 +136,6 @@ def separator_of(text: str) -> str:
 
 
 def header_in(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns instead of being one of the data."""
     first, rest = [cell.strip() for cell in rows[0]], rows[1:]
     present = [cell for cell in first if cell.lower() not in MISSING]
     if not present:
@@ -166,7 +149,7 @@ def header_in(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _all_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether every column but the first is full of numbers, and the first is not."""
+    """Whether all columns but the first are numeric."""
     return bool(rows) and all(
         not is_number(row[0]) and all(is_number(cell) for cell in row[1:] if cell.strip())
         for row in rows
@@ -175,7 +158,6 @@ def _all_numbers(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def clear_names(names: Sequence[str]) -> list[str]:
-    """Names on one line, none of them empty, none twice."""
     clear: list[str] = []
     for place, name in enumerate(names, 1):
         wanted = " ".join(name.split()) or f"column_{place}"
@@ -187,14 +169,14 @@ def clear_names(names: Sequence[str]) -> list[str]:
 
 
 def _codec(encoding: str) -> str:
-    """What code should read a file with. A mark at its beginning says how wide characters go."""
+    """The codec for reading a file; a BOM determines the width of UTF-16 and UTF-32."""
     if encoding.startswith(("utf-16", "utf-32")):
         return encoding[:6]
     return "utf-8-sig" if encoding == "utf-8" else encoding
 
 
 def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:
-    """Each row that is not empty, with the number of the line that it ends on."""
+    """Non-empty rows with the number of their last line."""
     # With their ends, which are part of a field between quotes.
     reader = csv.reader((f"{line}\n" for line in text.split("\n")), delimiter=separator)
     rows: list[tuple[int, list[str]]] = []
@@ -204,11 +186,10 @@ def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:
 
 
 def _width(rows: Sequence[tuple[int, list[str]]]) -> int:
-    """How many fields rows have, mostly."""
     widths = Counter(len(row) for _line, row in rows)
     return max(widths.items(), key=lambda pair: (pair[1] * (1 + (pair[0] > 1)), pair[0]))[0]
 
 
 def _line_before(line: int, row: Sequence[str]) -> int:
-    """How many lines come before a row that ends on this line."""
+    """Lines before a row that ends on this one."""
     return line - 1 - sum(cell.count("\n") for cell in row)

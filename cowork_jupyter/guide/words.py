@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .tables import Table
-
 SIGNATURE = "_Built-in guide: rules, no language model._"
 _ABILITIES = (
     "answer questions about tables (“average revenue by region”, “why is March low?”)",
@@ -24,7 +22,6 @@ _CONNECT = (
 
 
 def what_i_can_do(is_step: bool) -> str:
-    """For requests that fit no rule."""
     what = "do that step" if is_step else "do that"
     lines = "\n".join(f"- {ability}" for ability in _ABILITIES)
     return (
@@ -34,28 +31,17 @@ def what_i_can_do(is_step: bool) -> str:
 
 
 def not_understood(unclear: str, *, is_step: bool) -> str:
-    """For requests that the tables at hand do not allow."""
     can = what_i_can_do(is_step)
     return f"{unclear}\n\n{can}" if unclear else can
 
 
-def columns(table: Table) -> str:
-    """The first columns of a table with what they hold."""
-    text = ", ".join(f"`{column.name}` ({column.kind})" for column in table.columns[:12])
-    more = len(table.columns) - 12
-    return f"{text} and {more} more columns" if more > 0 else text
-
-
 def report(done: str, findings: Sequence[str]) -> str:
-    """What was done, with the key numbers that the code has shown."""
     return signed("\n".join([f"Done: {done}", *(f"- {line}" for line in findings)]))
 
 
 def signed(text: str) -> str:
-    """With the hint that no model wrote this."""
     return f"{text}\n\n{SIGNATURE}"
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "no reason was given")

@@ -9,42 +9,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .code import CodeCell, Style, script_code
-from .conversation import Result
+from .findings import OutputText
 from .following import style_of
 from .notebook import GuideCell, cells_in
-from .outputs import OutputText
-from .script import Script
+from .script import Result, Script
 from .words import first_line
 
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
 KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
-NO_KERNEL = "no_kernels"
-"""The code of the error where no kernel can be had at all."""
+NO_KERNEL = "no_kernels"  # error code if no kernel is available
 PACKAGES = (
     *("pandas", "polars", "matplotlib", "seaborn", "plotly", "sklearn", "openpyxl", "pyarrow"),
 )
+# defines no names where it runs
 _LOOK = (
     "print('packages:', *(lambda find: [name for name in "
     f"{PACKAGES!r} if find(name)])(__import__('importlib.util').util.find_spec))"
 )
-"""Leaves no name behind where it runs."""
 _FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
 _VARIABLE = re.compile(r"^(\w+): ([\w.]+)", re.MULTILINE)
 _MAX_SCRIPTS = 20
-_ASKING = ("%%plan", "%%act", "%%ask")
-"""How a cell begins whose text is a request to the agent."""
+_ASKING = ("%%plan", "%%act", "%%ask")  # cells that are requests to the agent
 _EXISTS = "exists"
 _NO_SUCH_COMMAND = 127
 
 
 class CannotRun(Exception):
-    """Code cannot be run at all; the words say why."""
+    pass
 
 
 class CodeFailed(Exception):
-    """Code ran and ended with an error."""
-
     def __init__(self, result: Result) -> None:
         super().__init__(result.text)
         self.result = result
@@ -55,30 +50,27 @@ class _WrittenCell:
     id: str
     fingerprint: str
     source: str
-    output: str | None = None
-    """None until it has run without an error."""
+    output: str | None = None  # None until it has succeeded
 
 
 @dataclass
 class Workshop:
-    """One place where code runs, found out by trying."""
+    """A place where code runs."""
 
     script: Script
     style: Style
     notebook: str | None = None
     in_kernel: bool = False
     python: str = "python3"
-    place: dict[str, str] = field(default_factory=dict)
-    """Where the next cell goes: below another, or at the end."""
+    place: dict[str, str] = field(default_factory=dict)  # position of the next cell
+    # cells of the current request; edited if one fails
     _written: list[_WrittenCell] = field(default_factory=list)
-    """The cells for what is being done now; mended if one of them fails."""
-    _ran: list[str] = field(default_factory=list)
-    """The code that has run in no cell, up to this point of the script."""
+    _ran: list[str] = field(default_factory=list)  # code run without cells, so far
 
     def run(self, cells: Sequence[CodeCell], name: str) -> list[OutputText]:
-        """Write code down where the user sees it, run it, give what came out of each part.
+        """Write the code down, run it and return the outputs.
 
-        Raises `CodeFailed`; run again with other code, it mends what it has written.
+        Raises `CodeFailed`; a second run edits the cells already written.
         """
         if self.notebook:
             texts = self._run_cells(cells)
@@ -93,17 +85,15 @@ class Workshop:
         return [OutputText(text) for text, keeps in zip(texts, shows, strict=True) if keeps]
 
     def next(self) -> None:
-        """The cells are good; the next code gets cells of its own, and sees what they left."""
+        """Keep the cells; the next request gets new ones and sees their variables."""
         self._written = []
         if self.in_kernel:
             self.look_around()
 
     def use(self, packages: frozenset[str]) -> None:
-        """Go on with other packages than there were."""
         self.style = replace(self.style, packages=packages)
 
     def look_around(self) -> None:
-        """What the notebook and its kernel hold by now."""
         folder = posixpath.dirname(self.notebook or "") or "."
         earlier = [*_run_before(self.script), *self._ran]
         cells = notebook_cells(self.script, self.notebook) or _as_cells(earlier)
@@ -115,7 +105,6 @@ class Workshop:
             self.place = _below(self.script, cells)
 
     def inspect(self, name: str) -> OutputText | None:
-        """What a variable holds, where a kernel can be asked."""
         if not self.in_kernel or not self.script.may("inspect_variable"):
             return None
         path = {"path": self.notebook} if self.notebook else {}
@@ -123,7 +112,6 @@ class Workshop:
         return OutputText(looked.text) if looked.ok else None
 
     def install(self, package: str) -> Result:
-        """Install a package, which the user is asked about once more."""
         code = f"%pip install -q {package}"
         if self.notebook:
             return self.script.call("run_code", code=code, path=self.notebook, start_kernel=True)
@@ -154,7 +142,6 @@ class Workshop:
         return [cell.output or "" for cell in self._written]
 
     def _write(self, at: int, source: str) -> bool:
-        """Whether the cell had to be written: inserted, or mended."""
         if at >= len(self._written):
             came = self.script.call("insert_cell", path=self.notebook, source=source, **self.place)
         elif self._written[at].source != source:
@@ -188,7 +175,7 @@ class Workshop:
 
 
 def find_workshop(script: Script) -> Workshop:
-    """The notebook's kernel if it can be had, else scripts. Raises `CannotRun`."""
+    """The notebook's kernel if available, else scripts. Raises `CannotRun`."""
     notebook = script.here.notebook
     if notebook and script.may(*CELL_TOOLS) and _has_kernels(script, notebook):
         # Scratch has the Python of the notebook, and nobody has to allow that.
@@ -236,15 +223,13 @@ def _found(script: Script, looked: Result, notebook: str | None) -> Workshop | N
 
 
 def _run_before(script: Script) -> list[str]:
-    """Code of earlier tasks. What this one runs counts from where it has run it: a script that is
-    read again must come to the same names.
-    """
+    """Code of earlier tasks; own calls count only from where they happen, also in a replay."""
     own = {parameters.get("code") for parameters in script.run.made("run_code")}
     return [code for code in script.here.code_run if code not in own]
 
 
 def notebook_cells(script: Script, path: str | None) -> list[GuideCell]:
-    """All cells of a notebook; long ones come in parts."""
+    """Long notebooks are read in parts."""
     cells: list[GuideCell] = []
     while path and script.may("read_notebook"):
         part = {"offset": len(cells)} if cells else {}
@@ -257,22 +242,14 @@ def notebook_cells(script: Script, path: str | None) -> list[GuideCell]:
 
 
 def _as_cells(code: Sequence[str]) -> list[GuideCell]:
-    """Code that ran without cells, as if it had some."""
     facts = [
-        {
-            "id": "",
-            "cell_type": "code",
-            "source": source,
-            "failed": False,
-            "execution_count": None,
-        }
+        {"id": "", "cell_type": "code", "source": source, "failed": False, "execution_count": None}
         for source in code
     ]
     return cells_in({"cells": facts})
 
 
 def _variables(script: Script, path: str | None) -> dict[str, str]:
-    """The types of what is in the kernel, by name."""
     if not script.may("list_variables"):
         return {}
     listed = script.call("list_variables", **({"path": path} if path else {}))
@@ -280,7 +257,7 @@ def _variables(script: Script, path: str | None) -> dict[str, str]:
 
 
 def _below(script: Script, cells: Sequence[GuideCell]) -> dict[str, str]:
-    """Below the cell that asked, and what was written below it for the same; else last."""
+    """Below the asking cell and what was inserted for it; else last."""
     run = script.run
     wanted = _on_one_line(run.goal if run.is_step else run.request)
     asking = [
@@ -307,5 +284,5 @@ def _on_one_line(text: str) -> str:
 
 
 def _by_exit_code(result: Result) -> Result:
-    """A command that ran is a success only with exit code 0."""
+    """A command succeeds only with exit code 0."""
     return replace(result, ok=result.facts.get("exit_code") == 0)

@@ -6,96 +6,43 @@ Values of the user's, such as names of files and columns, get into code as liter
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..request import Request
-from . import modelling, pandas_changes, pandas_looks, polars_tables
-from .pandas_changes import output_of
+from . import pandas_tables, polars_tables
 from .reading import engine_for
-from .sheet import CodeCell, Sheet
-from .style import Choices, Style, TableVariable
+from .sheet import Choices, CodeCell, Sheet, Style, TableVariable
+from .titles import output_of
 from .with_pandas import PandasWriter
 from .with_polars import PolarsWriter
 
 __all__ = [
-    "Choices",
-    "CodeCell",
-    "Style",
-    "TableVariable",
-    "cells_for",
-    "output_of",
-    "packages_for",
-    "scratch_code",
-    "script_code",
-    "script_name",
-]
+    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "output_of", "packages_for",
+    "script_code", "script_name",
+]  # fmt: skip
 
 
 def cells_for(request: Request, style: Style, choices: Choices | None = None) -> list[CodeCell]:
-    """The cells that carry out a request, in order; none of them takes a name of the user's."""
     if request.verb == "model" and style.frames == "polars":  # models want tables of pandas
         style = replace(style, frames="pandas", loaded={})
     sheet = Sheet(style, choices or Choices())
-    if style.frames == "polars":
-        _polars_cells(PolarsWriter(sheet, request))
-    else:
-        _pandas_cells(PandasWriter(sheet, request))
+    is_polars = style.frames == "polars"
+    writer = PolarsWriter(sheet, request) if is_polars else PandasWriter(sheet, request)
+    match request.verb:
+        case "aggregate":
+            writer.aggregate()
+        case "compare":
+            writer.compare()
+        case "preview":
+            writer.preview()
+        case verb:
+            getattr(polars_tables if is_polars else pandas_tables, verb)(writer)
     return sheet.cells
 
 
-def _pandas_cells(writer: PandasWriter) -> None:
-    match writer.request.verb:
-        case "aggregate":
-            writer.aggregate()
-        case "compare":
-            writer.compare()
-        case "clean":
-            pandas_changes.clean(writer)
-        case "join":
-            pandas_changes.join(writer)
-        case "model":
-            modelling.model(writer)
-        case verb:
-            _PANDAS_LOOKS[verb](writer)
-
-
-def _polars_cells(writer: PolarsWriter) -> None:
-    match writer.request.verb:
-        case "aggregate":
-            writer.aggregate()
-        case "compare":
-            writer.compare()
-        case verb:
-            _POLARS_TABLES[verb](writer)
-
-
-_PANDAS_LOOKS: dict[str, Callable[[PandasWriter], None]] = {
-    "profile": pandas_looks.profile,
-    "columns": pandas_looks.columns,
-    "preview": pandas_looks.preview,
-    "distribution": pandas_looks.distribution,
-    "relate": pandas_looks.relate,
-    "outliers": pandas_looks.outliers,
-    "missing": pandas_looks.missing,
-    "duplicates": pandas_looks.duplicates,
-}
-_POLARS_TABLES: dict[str, Callable[[PolarsWriter], None]] = {
-    "profile": polars_tables.profile,
-    "columns": polars_tables.columns,
-    "preview": polars_tables.preview,
-    "distribution": polars_tables.distribution,
-    "relate": polars_tables.relate,
-    "outliers": polars_tables.outliers,
-    "missing": polars_tables.missing,
-    "duplicates": polars_tables.duplicates,
-    "clean": polars_tables.clean,
-    "join": polars_tables.join,
-}
-
-
 def packages_for(request: Request, style: Style) -> tuple[str, ...]:
-    """What has to be there to carry out a request: the first for all, the last for the best."""
+    """Required packages, the essential ones first."""
     engines = [engine_for(table) for table in (request.table, request.other) if table]
     frames = "pandas" if request.verb == "model" else style.frames
     wanted = [frames, *engines]
@@ -107,7 +54,6 @@ def packages_for(request: Request, style: Style) -> tuple[str, ...]:
 
 
 def script_code(cells: Sequence[CodeCell], style: Style) -> str:
-    """The cells as one program: imports on top, results printed."""
     imports = list(dict.fromkeys(line for cell in cells for line in cell.imports))
     parts = ["\n".join(imports)]
     for cell in cells:
@@ -122,18 +68,6 @@ def _printed(cell: CodeCell, style: Style) -> str:
     return f'print({cell.result}, end="\\n\\n")'
 
 
-def scratch_code(request: Request, style: Style) -> str:
-    """The same code as one text that prints what came out; charts are left to cells."""
-    plain = Style(
-        frames=style.frames,
-        charts=style.charts,
-        packages=style.packages - {style.charts},
-        folder=style.folder,
-    )
-    return script_code(cells_for(request, plain), plain)
-
-
 def script_name(request: Request) -> str:
-    """What a script with the code is called, without its ending."""
     plain = re.sub(r"\W+", "_", request.table.stem, flags=re.ASCII).strip("_") or "table"
     return f"{request.verb}_{plain}"

@@ -1,112 +1,94 @@
-"""Charts in the library that the notebook draws with: a title, named axes, readable ticks."""
+"""Charts in the library of the notebook: with a title, named axes and readable ticks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..request import Chart, Request
+from ..request import Request
 from .sheet import Sheet, call, literal
 from .titles import axis_label, title, where
 
 _MAX_LINES = 8
-NUMBERS = '"{x:,.10g}"'
-SHARES = '"{x:.0%}"'
+_NUMBERS = '"{x:,.10g}"'
+_SHARES = '"{x:.0%}"'
 
 
 def grouped(sheet: Sheet, request: Request, name: str, *, ordered: bool, most: int = 0) -> None:
-    """A value for each group; `ordered` ones keep their order, such as months."""
-    if not sheet.style.draws:
-        return
+    """`ordered` groups, such as months, keep their order."""
     first = f"{name}.head({most})" if most else name
     heading = literal(title(request) + (f", first {most}" if most else ""))
-    label, form = literal(axis_label(request)), _form(request)
+    label = literal(axis_label(request))
+    drawn = [f"title={heading}", 'xlabel=""', f"ylabel={label}"]
     match sheet.style.charts, request.chart:
         case "plotly", _:
-            _plotly(sheet, request, first, ordered, heading)
+            _plotly_groups(sheet, request, first, ordered, heading)
         case _, "pie":
             shares = f'{first}.plot.pie(autopct="%.0f%%", ylabel="", title={heading})'
             _add(sheet, request, shares)
         case _, "line":
-            drawn = [f"title={heading}", 'xlabel=""', f"ylabel={label}"]
-            _add(
-                sheet,
-                request,
-                call(f"{first}.plot.line(", drawn),
-                f".yaxis.set_major_formatter({form})",
-            )
+            _add(sheet, request, call(f"{first}.plot.line(", drawn), _ticks(request))
         case "seaborn", _ if not ordered:
-            sns = sheet.module("seaborn")
-            drawn = [f"x={first}.values", f"y={first}.index.astype(str)"]
-            _add(
-                sheet,
-                request,
-                call(f"{sns}.barplot(", drawn),
-                f'.set(title={heading}, xlabel={label}, ylabel="")',
-                f".xaxis.set_major_formatter({form})",
-            )
+            bars = [f"x={first}.values", f"y={first}.index.astype(str)"]
+            axes = f'.set(title={heading}, xlabel={label}, ylabel="")'
+            bar_chart = call(f"{sheet.module('seaborn')}.barplot(", bars)
+            _add(sheet, request, bar_chart, axes, _ticks(request, "x"))
         case _ if ordered:
-            drawn = [f"title={heading}", 'xlabel=""', f"ylabel={label}", _rotation(request)]
-            _add(
-                sheet,
-                request,
-                call(f"{first}.plot.bar(", drawn),
-                f".yaxis.set_major_formatter({form})",
-            )
+            bar_chart = call(f"{first}.plot.bar(", [*drawn, _rotation(request)])
+            _add(sheet, request, bar_chart, _ticks(request))
         case _:
             drawn = [f"title={heading}", f"xlabel={label}", 'ylabel=""']
-            _add(
-                sheet,
-                request,
-                call(f"{first}.sort_values().plot.barh(", drawn),
-                f".xaxis.set_major_formatter({form})",
-            )
+            bar_chart = call(f"{first}.sort_values().plot.barh(", drawn)
+            _add(sheet, request, bar_chart, _ticks(request, "x"))
+
+
+def _plotly_groups(sheet: Sheet, request: Request, name: str, ordered: bool, heading: str) -> None:
+    label, heading = literal(axis_label(request)), f"title={heading}"
+    index, values = f"{name}.index.astype(str)", f"{name}.values"
+    if request.chart == "pie":
+        plotly(sheet, "pie", f"names={index}", f"values={values}", heading)
+    elif ordered or request.chart == "line":
+        way = "line" if request.chart == "line" else "bar"
+        labels = f'labels={{"x": "", "y": {label}}}'
+        plotly(sheet, way, f"x={index}", f"y={values}", heading, labels)
+    else:
+        name = f"{name}.sort_values()"
+        labels = f'labels={{"x": {label}, "y": ""}}'
+        plotly(sheet, "bar", f"x={name}.values", f"y={name}.index.astype(str)", heading, labels)
 
 
 def crossed(sheet: Sheet, request: Request, name: str) -> None:
     """A line, or a row of bars, for each column of a table."""
-    if not sheet.style.draws:
-        return
-    heading, label = literal(title(request)), literal(axis_label(request))
+    heading, label = f"title={literal(title(request))}", literal(axis_label(request))
     bars = request.chart == "bar"
-    groups = request.groups[-1:] if request.groups else ()
-    facts = request.table.column(groups[0]) if groups else None
+    way = "bar" if bars else "line"
+    facts = request.table.column(request.groups[-1]) if request.groups else None
     lines = []
     if facts and facts.distinct > _MAX_LINES:
         largest = sheet.name("largest")
         lines.append(f"{largest} = {name}[{name}.sum().nlargest({_MAX_LINES}).index]")
         name = largest
     if sheet.style.charts == "plotly":
-        px = sheet.module("plotly.express")
         frame = f"{name}.set_axis({name}.index.astype(str))"
-        way = "bar" if bars else "line"
-        more = ['barmode="group"'] if bars else []
-        named = f'labels={{"value": {label}, "index": ""}}'
-        code = call(f"{px}.{way}(", [frame, f"title={heading}", named, *more])
-        sheet.add(*lines, result=code, kind="chart")
+        labels = f'labels={{"value": {label}, "index": ""}}'
+        more = 'barmode="group"' if bars else ""
+        plotly(sheet, way, frame, heading, labels, more, before=lines)
         return
-    way = "bar" if bars else "line"
-    drawn = [f"title={heading}", 'xlabel=""', f"ylabel={label}", _rotation(request) if bars else ""]
+    drawn = [heading, 'xlabel=""', f"ylabel={label}", _rotation(request) if bars else ""]
     drawing = call(f"{name}.plot.{way}(", drawn)
-    _add(sheet, request, drawing, f".yaxis.set_major_formatter({_form(request)})", before=lines)
+    _add(sheet, request, drawing, _ticks(request), before=lines)
 
 
 def spread(sheet: Sheet, request: Request, rows: str, column: str = "") -> None:
-    """A histogram, or boxes."""
     column = column or request.columns[0]
     if request.chart == "box":
         boxes(sheet, request, rows, column, request.groups[0] if request.groups else "")
         return
-    if not sheet.style.draws:
-        return
     heading, label = literal(f"Distribution of {column}{where(request)}"), literal(column)
     match sheet.style.charts:
         case "plotly":
-            px = sheet.module("plotly.express")
-            code = call(f"{px}.histogram(", [rows, f"x={label}", f"title={heading}"])
-            sheet.add(result=code, kind="chart")
+            plotly(sheet, "histogram", rows, f"x={label}", f"title={heading}")
         case "seaborn":
-            sns = sheet.module("seaborn")
-            code = f"{sns}.histplot({rows}, x={label})"
+            code = f"{sheet.module('seaborn')}.histplot({rows}, x={label})"
             _add(sheet, request, code, f".set_title({heading})")
         case _:
             drawn = ["bins=20", f"title={heading}", f"xlabel={label}", 'ylabel="rows"']
@@ -114,21 +96,14 @@ def spread(sheet: Sheet, request: Request, rows: str, column: str = "") -> None:
 
 
 def boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) -> None:
-    """The quartiles of a column, for each group if there is one."""
-    if not sheet.style.draws:
-        return
     words = f"{column} by {group}" if group else f"Distribution of {column}"
     heading, values = literal(f"{words}{where(request)}"), literal(column)
+    x = f"x={literal(group)}" if group else ""
     match sheet.style.charts:
         case "plotly":
-            px = sheet.module("plotly.express")
-            x = f"x={literal(group)}" if group else ""
-            code = call(f"{px}.box(", [rows, x, f"y={values}", f"title={heading}"])
-            sheet.add(result=code, kind="chart")
+            plotly(sheet, "box", rows, x, f"y={values}", f"title={heading}")
         case "seaborn":
-            sns = sheet.module("seaborn")
-            x = f"x={literal(group)}" if group else ""
-            code = call(f"{sns}.boxplot(", [rows, x, f"y={values}"])
+            code = call(f"{sheet.module('seaborn')}.boxplot(", [rows, x, f"y={values}"])
             _add(sheet, request, code, f".set_title({heading})")
         case _:
             wide = f"{rows}.pivot(columns={literal(group)}, values={values})"
@@ -138,72 +113,54 @@ def boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) ->
 
 
 def counts(sheet: Sheet, request: Request, name: str, column: str) -> None:
-    """How often each value of a column is there."""
-    chart: Chart = "pie" if request.chart == "pie" else "bar"
     asked = Request(
         "aggregate",
         request.table,
         aggregate="count",
         groups=(column,),
         filters=request.filters,
-        chart=chart,
+        chart="pie" if request.chart == "pie" else "bar",
     )
     facts = request.table.column(column)
     grouped(sheet, asked, name, ordered=False, most=20 if facts and facts.distinct > 20 else 0)
 
 
 def scatter(sheet: Sheet, request: Request, rows: str) -> None:
-    """One column against another."""
-    if not sheet.style.draws:
-        return
     x, y = map(literal, request.columns[:2])
     heading = literal(f"{request.columns[1]} and {request.columns[0]}{where(request)}")
     match sheet.style.charts:
         case "plotly":
-            px = sheet.module("plotly.express")
-            code = call(f"{px}.scatter(", [rows, f"x={x}", f"y={y}", f"title={heading}"])
-            sheet.add(result=code, kind="chart")
+            plotly(sheet, "scatter", rows, f"x={x}", f"y={y}", f"title={heading}")
+        case _ if sheet.style.frames == "polars":
+            drawn = f".scatter({x}, {y}, data={rows}, alpha=0.5)"
+            axes = f".set(title={heading}, xlabel={x}, ylabel={y})"
+            _add_figure(sheet, request, [drawn, axes, _ticks(request)])
         case "seaborn":
-            sns = sheet.module("seaborn")
-            code = call(f"{sns}.scatterplot(", [rows, f"x={x}", f"y={y}", "alpha=0.5"])
+            arguments = [rows, f"x={x}", f"y={y}", "alpha=0.5"]
+            code = call(f"{sheet.module('seaborn')}.scatterplot(", arguments)
             _add(sheet, request, code, f".set_title({heading})")
         case _:
-            drawn = [x, y, "alpha=0.5", f"title={heading}"]
-            ticks = f".yaxis.set_major_formatter({NUMBERS})"
-            _add(sheet, request, call(f"{rows}.plot.scatter(", drawn), ticks)
+            drawing = call(f"{rows}.plot.scatter(", [x, y, "alpha=0.5", f"title={heading}"])
+            _add(sheet, request, drawing, _ticks(request))
 
 
-def _plotly(sheet: Sheet, request: Request, name: str, ordered: bool, heading: str) -> None:
-    px = sheet.module("plotly.express")
-    labels = f'labels={{"x": {literal(axis_label(request))}, "y": ""}}'
-    index = f"{name}.index.astype(str)"
-    if request.chart == "pie":
-        drawn = [f"names={index}", f"values={name}.values", f"title={heading}"]
-        sheet.add(result=call(f"{px}.pie(", drawn), kind="chart")
-    elif ordered or request.chart == "line":
-        labels = f'labels={{"x": "", "y": {literal(axis_label(request))}}}'
-        way = "line" if request.chart == "line" else "bar"
-        drawn = [f"x={index}", f"y={name}.values", f"title={heading}", labels]
-        sheet.add(result=call(f"{px}.{way}(", drawn), kind="chart")
-    else:
-        name = f"{name}.sort_values()"
-        drawn = [f"x={name}.values", f"y={name}.index.astype(str)", f"title={heading}", labels]
-        sheet.add(result=call(f"{px}.bar(", drawn), kind="chart")
+def plotly(sheet: Sheet, kind: str, *arguments: str, before: Sequence[str] = ()) -> None:
+    code = call(f"{sheet.module('plotly.express')}.{kind}(", arguments)
+    sheet.add(*before, result=code, kind="chart")
 
 
 def _rotation(request: Request) -> str:
-    """Labels lie flat unless they are long."""
     return "rot=0" if request.period in (None, "hour", "quarter", "year") else "rot=45"
 
 
-def _form(request: Request) -> str:
-    return SHARES if request.aggregate == "share" else NUMBERS
+def _ticks(request: Request, axis: str = "y") -> str:
+    form = _SHARES if request.aggregate == "share" else _NUMBERS
+    return f".{axis}axis.set_major_formatter({form})"
 
 
 def _add(
     sheet: Sheet, request: Request, drawing: str, *calls: str, before: Sequence[str] = ()
 ) -> None:
-    """A cell that draws, and what is then done with the axes."""
     saved = chart_file(request) if sheet.style.saves_charts else ""
     save = [f'.figure.savefig({literal(saved)}, bbox_inches="tight")'] if saved else []
     ax = sheet.name("ax", "axes")
@@ -212,7 +169,106 @@ def _add(
 
 
 def chart_file(request: Request) -> str:
-    """Where a chart goes that nobody would see otherwise."""
+    """Where to save a chart if there is no notebook to show it."""
     words = title(request) if request.verb == "aggregate" else " ".join(request.columns)
     plain = "_".join("".join(c if c.isalnum() else " " for c in words.lower()).split())
     return f"{request.table.stem}_{plain[:40]}.png"
+
+
+# Tables of polars, which have no index and no methods that draw
+
+
+def polars_grouped(
+    sheet: Sheet, request: Request, name: str, labels: Sequence[str], value: str
+) -> None:
+    heading, axis = literal(title(request)), literal(axis_label(request))
+    by, number = literal(labels[0]), literal(value)
+    colour = literal(labels[1]) if len(labels) > 1 else ""
+    over_time = request.period is not None
+    is_line = request.chart == "line"
+    sides = (by, number) if over_time or is_line else (number, by)
+    if sheet.style.charts == "plotly":
+        if request.chart == "pie":
+            plotly(sheet, "pie", name, f"names={by}", f"values={number}", f"title={heading}")
+            return
+        more = f"color={colour}" if colour else ""
+        way = "line" if is_line else "bar"
+        plotly(sheet, way, name, f"x={sides[0]}", f"y={sides[1]}", more, f"title={heading}")
+        return
+    if sheet.style.charts == "seaborn" and request.chart != "pie":
+        sns, way = sheet.module("seaborn"), "lineplot" if is_line else "barplot"
+        ax, hue = sheet.name("ax", "axes"), f"hue={colour}" if colour else ""
+        drawn = call(f"{ax} = {sns}.{way}(", [name, f"x={sides[0]}", f"y={sides[1]}", hue])
+        sheet.add(drawn, f"{ax}.set_title({heading})", kind="chart")
+        return
+    if colour and over_time:
+        _lines(sheet, request, name, labels, value)
+        return
+    x, y = f"{name}[{by}]", f"{name}[{number}]"
+    before = ""
+    if colour:
+        both = sheet.name("labels", "group_labels")
+        before, x = f'{both} = {x} + ", " + {name}[{colour}]', both
+    if over_time and request.chart == "bar" and request.period not in ("weekday", "hour"):
+        x += '.dt.strftime("%Y-%m-%d")'
+    if request.chart == "pie":
+        calls = [f'.pie({y}, labels={x}, autopct="%.0f%%")', f".set_title({heading})"]
+    elif is_line or over_time:
+        way = "plot" if is_line else "bar"
+        calls = [f".{way}({x}, {y})", f".set(title={heading}, ylabel={axis})", _ticks(request)]
+    else:
+        axes = f".set(title={heading}, xlabel={axis})"
+        calls = [f".barh({x}, {y})", axes, ".invert_yaxis()", _ticks(request, "x")]
+    _add_figure(sheet, request, calls, before)
+
+
+def polars_spread(sheet: Sheet, request: Request, rows: str, column: str) -> None:
+    heading, label = literal(f"Distribution of {column}{where(request)}"), literal(column)
+    is_box = request.chart == "box"
+    if sheet.style.charts == "plotly":
+        way, side = ("box", "y") if is_box else ("histogram", "x")
+        plotly(sheet, way, rows, f"{side}={label}", f"title={heading}")
+        return
+    if request.groups:
+        group = request.groups[0]
+        heading = literal(f"{column} by {group}{where(request)}")
+        parts = sheet.name("parts", "groups")
+        known = f"{rows}.drop_nulls({literal([group, column])})"
+        before = f"{parts} = {known}.partition_by({literal(group)}, as_dict=True)"
+        drawn = f".boxplot([part[{label}] for part in {parts}.values()])"
+        named = f".set_xticklabels([name for (name,) in {parts}])"
+        axes = f".set(title={heading}, ylabel={label})"
+        _add_figure(sheet, request, [drawn, named, axes], before)
+        return
+    values = f"{rows}[{label}].drop_nulls()"
+    drawn = f".boxplot({values})" if is_box else f".hist({values}, bins=20)"
+    _add_figure(sheet, request, [drawn, f".set(title={heading}, xlabel={label})"])
+
+
+def _lines(sheet: Sheet, request: Request, name: str, labels: Sequence[str], value: str) -> None:
+    """A line for each value of the last group."""
+    by, each, number = literal(labels[0]), literal(labels[1]), literal(value)
+    heading, axis = literal(title(request)), literal(axis_label(request))
+    label, part = sheet.name("label", "group_label"), sheet.name("part", "group_rows")
+    fig, ax = sheet.name("fig", "figure"), sheet.name("ax", "axes")
+    sheet.add(
+        f"{fig}, {ax} = {sheet.module('matplotlib.pyplot')}.subplots()",
+        f"for ({label},), {part} in {name}.group_by({each}, maintain_order=True):",
+        f"    {ax}.plot({part}[{by}], {part}[{number}], label={label})",
+        f"{ax}.set(title={heading}, ylabel={axis})",
+        f"{ax}.yaxis.set_major_formatter({_NUMBERS})",
+        f"{fig}.autofmt_xdate()",
+        f"{ax}.legend();",
+        kind="chart",
+    )
+
+
+def _add_figure(sheet: Sheet, request: Request, calls: Sequence[str], before: str = "") -> None:
+    fig, ax = sheet.name("fig", "figure"), sheet.name("ax", "axes")
+    saved = chart_file(request) if sheet.style.saves_charts else ""
+    save = [f'{fig}.savefig({literal(saved)}, bbox_inches="tight")'] if saved else []
+    figure = f"{fig}, {ax} = {sheet.module('matplotlib.pyplot')}.subplots()"
+    lines = [figure, *(f"{ax}{axis_call}" for axis_call in calls), *save]
+    # What drawing methods return says nothing to a reader.
+    lines[-1] += ";"
+    sheet.add(before, *lines, kind="chart", saved=saved)

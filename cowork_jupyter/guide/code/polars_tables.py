@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from . import polars_charts
-from .pandas_changes import output_of
+from . import charts
 from .reading import loaded
 from .sheet import call, literal
 from .with_polars import PolarsWriter, chain
 
-_USUAL_ROWS = 10
-
 
 def profile(writer: PolarsWriter) -> None:
-    """Size, then types, gaps and ranges."""
     pl, rows = writer.pl, writer.rows
     size = {
         "rows": f"len({rows})",
@@ -27,25 +23,13 @@ def profile(writer: PolarsWriter) -> None:
 
 
 def columns(writer: PolarsWriter) -> None:
-    """Which columns there are."""
     rows = writer.rows
     found = [f'"column": {rows}.columns', f'"type": [str(kind) for kind in {rows}.dtypes]']
     result = call(f"{writer.pl}.DataFrame({{", found, "})")
     writer.sheet.add(result=result, kind="frame")
 
 
-def preview(writer: PolarsWriter) -> None:
-    """The first rows, or those that a filter keeps."""
-    request, lines = writer.request, writer.selection()
-    result = writer.rows
-    result += f".select({literal(request.columns)})" if request.columns else ""
-    if request.limit or not request.filters:
-        result += f".head({request.limit or _USUAL_ROWS})"
-    writer.sheet.add(*lines, result=result, kind="frame")
-
-
 def distribution(writer: PolarsWriter) -> None:
-    """How values spread: as numbers, then as a chart."""
     lines = writer.selection()
     for name in writer.request.columns:
         values = f"{writer.rows}[{literal(name)}]"
@@ -54,7 +38,7 @@ def distribution(writer: PolarsWriter) -> None:
             if writer.request.groups:
                 result = _within_groups(writer, name, writer.request.groups[0])
             writer.sheet.add(*lines, result=result, kind="frame")
-            polars_charts.spread(writer.sheet, writer.request, writer.rows, name)
+            writer.draw(charts.polars_spread, writer.rows, name)
         else:
             result = f"{values}.drop_nulls().value_counts(sort=True)"
             writer.sheet.add(*lines, result=result, kind="frame")
@@ -68,7 +52,6 @@ def _within_groups(writer: PolarsWriter, name: str, group: str) -> str:
 
 
 def relate(writer: PolarsWriter) -> None:
-    """How two columns go together, or all that are numbers."""
     lines, names = writer.selection(), writer.request.columns
     if len(names) < 2:
         numbers = [column.name for column in writer.request.table.of_kind("number")]
@@ -82,7 +65,7 @@ def relate(writer: PolarsWriter) -> None:
         both = f"{writer.pl}.corr({literal(first)}, {literal(second)})"
         result = f"{writer.rows}.drop_nulls({pair}).select({both}).item()"
         writer.sheet.add(*lines, result=result, kind="value")
-        polars_charts.scatter(writer.sheet, writer.request, writer.rows)
+        writer.draw(charts.scatter, writer.rows)
     elif numbers:
         result = _within_groups(writer, numbers[0], second if numbers[0] == first else first)
         writer.sheet.add(*lines, result=result, kind="frame")
@@ -92,12 +75,10 @@ def relate(writer: PolarsWriter) -> None:
 
 
 def outliers(writer: PolarsWriter) -> None:
-    """By the rule of box plots."""
     sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
     names = [name for name in writer.request.columns if writer.is_number(name)]
     names = names or [column.name for column in writer.request.table.of_kind("number")]
-    low, high = sheet.name("q1", "lower_quartile"), sheet.name("q3", "upper_quartile")
-    reach, found = sheet.name("reach"), sheet.name("outliers")
+    low, high, reach, found = writer.quartile_names()
     values = f"{pl}.col({literal(names[0])})"
     if len(names) > 1:
         values = sheet.name("numbers")
@@ -118,7 +99,6 @@ def outliers(writer: PolarsWriter) -> None:
 
 
 def missing(writer: PolarsWriter) -> None:
-    """Gaps, column by column; of one column, the rows that have one."""
     lines, names = writer.selection(), writer.request.columns
     if len(names) == 1:
         result = f"{writer.rows}.filter({writer.pl}.col({literal(names[0])}).is_null())"
@@ -129,7 +109,6 @@ def missing(writer: PolarsWriter) -> None:
 
 
 def duplicates(writer: PolarsWriter) -> None:
-    """Rows that are there more than once, side by side."""
     lines, names = writer.selection(), writer.request.columns
     chosen = f".select({literal(names)})" if names else ""
     rows = writer.rows
@@ -141,7 +120,6 @@ def duplicates(writer: PolarsWriter) -> None:
 
 
 def clean(writer: PolarsWriter) -> None:
-    """Spaces, empty and double rows; then the gaps, as the user wants them."""
     sheet, pl, request = writer.sheet, writer.pl, writer.request
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
@@ -164,12 +142,10 @@ def clean(writer: PolarsWriter) -> None:
     ]
     shapes = f"{writer.rows}.shape, {name}.shape"
     sheet.add(*lines, result=shapes, kind="value")
-    path = sheet.choices.output or sheet.style.path(output_of(request))
-    sheet.add(f"{name}.write_csv({literal(path)})")
+    sheet.add(f"{name}.write_csv({literal(writer.output_path())})")
 
 
 def join(writer: PolarsWriter) -> None:
-    """Every row of the first table with what belongs to it in the second."""
     sheet, request, pl = writer.sheet, writer.request, writer.pl
     assert request.other is not None
     other = loaded(sheet, request.other)
@@ -179,14 +155,9 @@ def join(writer: PolarsWriter) -> None:
     if sheet.choices.keys_as_text:
         first = f"{first}.with_columns({pl}.col({literal(left_key)}).cast({pl}.String))"
         second = f"{second}.with_columns({pl}.col({literal(right_key)}).cast({pl}.String))"
-    on = (
-        [f"on={literal(left_key)}"]
-        if left_key == right_key
-        else [f"left_on={literal(left_key)}", f"right_on={literal(right_key)}"]
-    )
-    validate = [] if sheet.choices.repeated_keys else ['validate="m:1"']
-    step = call(".join(", [second, 'how="left"', *on, *validate])
+    on = writer.join_arguments()
+    step = call(".join(", [second, 'how="left"', *on, *writer.join_validation()])
     alone = call(f"len({writer.rows}.join(", [other.name, 'how="anti"', *on], "))")
     sheet.add(chain(name, first, [step]), result=alone, kind="value")
-    path = sheet.choices.output or sheet.style.path(output_of(request))
-    sheet.add(f"{name}.write_csv({literal(path)})", result=f"{name}.shape", kind="value")
+    written = f"{name}.write_csv({literal(writer.output_path())})"
+    sheet.add(written, result=f"{name}.shape", kind="value")

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from ..columns import ColumnFacts
 from ..tables import Table
-from .sheet import Sheet, call, literal
-from .style import TableVariable
+from .sheet import Sheet, TableVariable, call, literal
 
 _NEXT = ",\n    "
 _ISO = ("%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d ")
 
 
 def engine_for(table: Table) -> str:
-    """The package that reads this kind of file for pandas; empty where none is needed."""
+    """The optional dependency that pandas needs for this file; empty if none."""
     if table.path.lower().endswith((".xlsx", ".xlsm")):
         return "openpyxl"
     return "pyarrow" if table.format == "parquet" else ""
 
 
 def loaded(sheet: Sheet, table: Table) -> TableVariable:
-    """The variable with the table; a cell that reads it comes first if nothing holds it yet."""
+    """The variable that holds the table; adds a cell that reads it if there is none."""
     if table.path not in sheet.tables:
         stem = table.stem.lower()
         name = sheet.name(stem, f"{stem}_table")
@@ -52,17 +51,15 @@ def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
     if sheet.choices.coerce:
         numbers = table.of_kind("number")
         lines += ["# Some values are no numbers or dates: they count as missing."]
-        lines += [_coerced(pd, name, column) for column in numbers]
+        lines += [
+            _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")') for column in numbers
+        ]
     wrong = ', errors="coerce"' if sheet.choices.coerce else ""
     for column in texts:
         lines.append(_assigned(name, column, f"{pd}.to_datetime({{}}{_form(column)}{wrong})"))
     lines += [_assigned(name, column, f"{{}}{tidy(column)}") for column in table.columns
               if tidy(column)]  # fmt: skip
     return lines
-
-
-def _coerced(pd: str, name: str, column: ColumnFacts) -> str:
-    return _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")')
 
 
 def _assigned(name: str, column: ColumnFacts, code: str) -> str:
@@ -72,14 +69,14 @@ def _assigned(name: str, column: ColumnFacts, code: str) -> str:
 
 
 def tidy(column: ColumnFacts) -> str:
-    """What makes one value of those that differ only in spaces or case."""
+    """Code that unifies values differing only in whitespace or case."""
     if column.kind != "text":
         return ""
     return ".str.strip()" * column.padded + ".str.title()" * column.mixed_case
 
 
 def _form(column: ColumnFacts) -> str:
-    """Formats that pandas finds out by itself are left out."""
+    """Omitted for formats that pandas infers."""
     return "" if column.date_format.startswith(_ISO) else f", format={literal(column.date_format)}"
 
 

@@ -1,53 +1,88 @@
-"""Cells as they are written one after another: their imports, names and results."""
+"""The cells of a request, in the style of their notebook: imports, names, results."""
 
 from __future__ import annotations
 
 import builtins
 import keyword
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from .style import Choices, Style, TableVariable
+Frames = Literal["pandas", "polars"]
+Charts = Literal["matplotlib", "seaborn", "plotly"]
+
+
+@dataclass(frozen=True)
+class TableVariable:
+    """A variable that holds an unchanged file of the workspace."""
+
+    name: str
+    dates: frozenset[str] = frozenset()  # columns already parsed as dates
+    tidied: frozenset[str] = frozenset()  # columns already stripped
+
+
+@dataclass(frozen=True)
+class Style:
+    """The environment that the generated code must fit into."""
+
+    frames: Frames = "pandas"
+    charts: Charts = "matplotlib"
+    packages: frozenset[str] = frozenset({"pandas", "matplotlib", "sklearn"})  # importable
+    modules: Mapping[str, str] = field(default_factory=dict)  # imported already: alias by module
+    taken: frozenset[str] = frozenset()  # names in use
+    loaded: Mapping[str, TableVariable] = field(default_factory=dict)  # by path in the workspace
+    folder: str = "."  # working directory of the code, relative to the workspace
+    saves_charts: bool = False  # write charts to files, since nobody would see them
+
+    def path(self, path: str) -> str:
+        return posixpath.relpath(path, self.folder or ".")
+
+    @property
+    def draws(self) -> bool:
+        return self.charts in self.packages
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Decisions made on the way, by the user or after an error."""
+
+    overwrite: bool = False  # allow overwriting the output, as when the cell runs again
+    output: str = ""  # alternative output path
+    cut_lines: bool = False  # ignore fields beyond the columns
+    coerce: bool = False  # treat unparsable numbers and dates as missing
+    replace_bytes: bool = False  # replace undecodable bytes
+    repeated_keys: bool = False  # allow a join to match several rows per key
+    keys_as_text: bool = False  # compare the keys of a join as text
+
 
 ResultKind = Literal["none", "value", "series", "frame", "chart"]
 LINE_LENGTH = 88
 _MAX_NAME = 30
 _RESERVED = frozenset(dir(builtins)) | set(keyword.kwlist) | {"In", "Out", "display"}
 USUAL_NAMES = {
-    "pandas": "pd",
-    "polars": "pl",
-    "seaborn": "sns",
-    "plotly.express": "px",
+    "pandas": "pd", "polars": "pl", "seaborn": "sns", "plotly.express": "px",
     "matplotlib.pyplot": "plt",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CodeCell:
-    """One idea in code."""
-
     body: str
-    result: str = ""
-    """The last expression, which shows what came of it."""
+    result: str = ""  # the last expression, which displays the result
     kind: ResultKind = "none"
     imports: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    """What it leaves behind for later cells."""
-    saved: str = ""
-    """The file that a chart is written to."""
+    names: tuple[str, ...] = ()  # variables that it defines
+    saved: str = ""  # file that the chart is written to
 
     @property
     def source(self) -> str:
-        """All of it, as it stands in a notebook."""
         code = "\n".join(part for part in (self.body, self.result) if part)
         return "\n\n".join(part for part in ("\n".join(self.imports), code) if part)
 
 
 class Sheet:
-    """The cells for one request."""
-
     def __init__(self, style: Style, choices: Choices) -> None:
         self.style = style
         self.choices = choices
@@ -59,7 +94,7 @@ class Sheet:
         self._made: set[str] = set()
 
     def module(self, module: str) -> str:
-        """What code calls a module, imported if it has not been."""
+        """Return the alias of a module, adding the import if needed."""
         if module not in self._modules:
             usual = USUAL_NAMES[module]
             alias = usual if usual not in self.style.taken else module.split(".")[0]
@@ -68,13 +103,12 @@ class Sheet:
         return self._modules[module]
 
     def import_from(self, module: str, *names: str) -> None:
-        """Import names that are used as they are."""
         line = f"from {module} import {', '.join(names)}"
         if not self._imports or line not in self._imports:
             self._imports.append(line)
 
     def name(self, *wanted: str) -> str:
-        """A name for a variable: the first of those wanted that is free."""
+        """Return the first free name of `wanted`, else a numbered one."""
         usable = [name if name.isidentifier() else identifier(name) for name in wanted]
         numbered = (f"{usable[0]}_{number}" for number in range(2, 1000))
         for candidate in (*usable, *numbered):
@@ -91,7 +125,6 @@ class Sheet:
     def add(
         self, *lines: str, result: str = "", kind: ResultKind = "none", saved: str = ""
     ) -> None:
-        """End a cell."""
         body = "\n".join(line for line in lines if line)
         # In the order that import sorters put them: `import` before `from`.
         imports = tuple(sorted(self._imports, key=lambda line: (line.startswith("from"), line)))
@@ -100,7 +133,6 @@ class Sheet:
 
 
 def identifier(text: str) -> str:
-    """A name for a variable out of any text."""
     plain = re.sub(r"\W+", "_", text.lower()).strip("_")[:_MAX_NAME].strip("_")
     if not plain.isidentifier():
         plain = f"table_{plain}".strip("_")
@@ -108,7 +140,7 @@ def identifier(text: str) -> str:
 
 
 def literal(value: object) -> str:
-    """A value as code, whatever it contains; texts in the quotes that formatters choose."""
+    """A Python literal, in double quotes where possible."""
     if isinstance(value, str):
         plain = value.isprintable() and '"' not in value and "\\" not in value
         return f'"{value}"' if plain else repr(value)
@@ -119,13 +151,8 @@ def literal(value: object) -> str:
     return repr(value)
 
 
-def options(values: Mapping[str, str]) -> str:
-    """Keyword arguments, given as code."""
-    return ", ".join(f"{name}={value}" for name, value in values.items())
-
-
 def call(begin: str, arguments: Iterable[str], end: str = ")") -> str:
-    """A call on one line, or with a line for its arguments if that would be long."""
+    """Break the call over several lines if it is too long."""
     inside = [argument for argument in arguments if argument]
     line = f"{begin}{', '.join(inside)}{end}"
     if len(line) <= LINE_LENGTH:

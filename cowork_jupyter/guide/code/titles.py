@@ -1,39 +1,29 @@
-"""Names for what code makes, and what charts say of it."""
+"""Titles, labels and variable names for a request, and its values as code."""
 
 from __future__ import annotations
 
+from ..columns import ColumnFacts
 from ..request import Filter, Period, Request
+from .sheet import literal
 
 _HOW = {
-    "sum": "Total",
-    "mean": "Mean",
-    "median": "Median",
-    "min": "Smallest",
-    "max": "Largest",
-    "std": "Standard deviation of",
-    "count": "Known values of",
-    "distinct": "Different values of",
+    "sum": "Total", "mean": "Mean", "median": "Median", "min": "Smallest", "max": "Largest",
+    "std": "Standard deviation of", "count": "Known values of", "distinct": "Different values of",
     "share": "Share of",
-}
+}  # fmt: skip
 _NAMES: dict[Period, str] = {
-    "day": "daily",
-    "week": "weekly",
-    "month": "monthly",
-    "quarter": "quarterly",
-    "year": "yearly",
-    "weekday": "by_weekday",
-    "hour": "by_hour",
-}
+    "day": "daily", "week": "weekly", "month": "monthly", "quarter": "quarterly",
+    "year": "yearly", "weekday": "by_weekday", "hour": "by_hour",
+}  # fmt: skip
 _SIGNS = {"=": "", "!=": "not ", "contains": "with "}
 
 
 def measure_of(request: Request) -> str:
-    """The column that is measured; empty where rows are counted."""
+    """Empty if rows are counted."""
     return request.columns[0] if request.columns else ""
 
 
 def subject(request: Request) -> str:
-    """What is measured, in words."""
     measure = measure_of(request)
     if not measure:
         return "Share of rows" if request.aggregate == "share" else "Number of rows"
@@ -41,7 +31,7 @@ def subject(request: Request) -> str:
 
 
 def axis_label(request: Request) -> str:
-    """What an axis with the measure says: the column, which names its unit if anything does."""
+    """The column name, which usually carries the unit."""
     if request.aggregate == "share":
         return f"share of {measure_of(request) or 'rows'}"
     if request.aggregate == "distinct":
@@ -50,14 +40,12 @@ def axis_label(request: Request) -> str:
 
 
 def title(request: Request) -> str:
-    """The title of a chart."""
     by = [*([request.period] if request.period else []), *request.groups]
     words = f"{subject(request)} by {' and '.join(by)}" if by else subject(request)
     return f"{words}{where(request)}"
 
 
 def where(request: Request) -> str:
-    """Which rows count, for a title."""
     return f" ({', '.join(map(_condition, request.filters))})" if request.filters else ""
 
 
@@ -75,18 +63,60 @@ def _condition(row_filter: Filter) -> str:
 
 
 def result_names(request: Request) -> tuple[str, ...]:
-    """What a grouped result is called: `by_region`, or longer if that is taken."""
+    """`by_region`, or something longer if that is taken."""
     groups = f"by_{'_and_'.join(request.groups)}"
     short = _NAMES[request.period] if request.period else groups
     return short.lower(), f"{axis_label(request)}_{short}".lower()
 
 
 def selection_name(request: Request) -> str:
-    """What the rows are called that a filter keeps."""
     only = request.filters[0]
-    alone = len(request.filters) == 1 and _names_rows(only)
-    return only.values[0].lower() if alone else "selected"
+    names_rows = only.operator in ("=", "in") and only.values[0][:1].isalpha()
+    return only.values[0].lower() if names_rows and len(request.filters) == 1 else "selected"
 
 
-def _names_rows(row_filter: Filter) -> bool:
-    return row_filter.operator in ("=", "in") and row_filter.values[0][:1].isalpha()
+def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
+    """Numbers unquoted, texts as the tidied column spells them."""
+    if facts and facts.kind == "number":
+        return [_number(value) for value in row_filter.values]
+    values = [tidied_value(value, facts) for value in row_filter.values]
+    return [literal(value) for value in dict.fromkeys(values)]
+
+
+def sides_of(request: Request) -> tuple[str, str]:
+    assert request.between is not None
+    column = None if request.time else request.table.column(request.groups[0])
+    first, second = (tidied_value(side, column) for side in request.between)
+    return first, second
+
+
+def tidied_value(value: str, facts: ColumnFacts | None) -> str:
+    return value.strip().title() if facts and facts.mixed_case else value.strip()
+
+
+def _number(value: str) -> str:
+    try:
+        number = float(value.replace(",", ""))
+    except ValueError:
+        return literal(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def frequency(value: str) -> str:
+    """The pandas frequency of a shortened ISO date."""
+    if "Q" in value:
+        return "Q"
+    return {4: "Y", 7: "M"}.get(len(value), "D")
+
+
+def moment(value: str) -> str:
+    """A period as pandas writes it: `2024Q1`."""
+    return value.replace("-Q", "Q")
+
+
+def output_of(request: Request) -> str:
+    """Path relative to the workspace; empty if nothing is written."""
+    stem = request.table.path.rsplit(".", 1)[0]
+    if request.verb == "clean":
+        return f"{stem}_clean.csv"
+    return f"{stem}_{request.other.stem}.csv" if request.other else ""

@@ -4,58 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..columns import ColumnFacts
-from ..request import Filter, Period, Request
+from ..request import Filter, Period
 from . import charts
-from .reading import loaded, tidy
-from .sheet import Sheet, call, literal
-from .style import TableVariable
-from .titles import measure_of, result_names, selection_name
-from .values import filter_values, frequency, moment, sides_of
+from .reading import tidy
+from .sheet import call, literal
+from .titles import (
+    filter_values,
+    frequency,
+    measure_of,
+    moment,
+    result_names,
+    selection_name,
+    sides_of,
+)
+from .writer import Writer, membership
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 PERIODS: dict[Period, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
-_MANY = 20
-"""Groups that a chart still shows."""
+_MANY = 20  # groups that a chart can show
 
 
-class PandasWriter:
-    """Writes the cells for one request."""
-
-    def __init__(self, sheet: Sheet, request: Request) -> None:
-        self.sheet = sheet
-        self.request = request
-        self.table: TableVariable = loaded(sheet, request.table)
-        self.rows = self.table.name
-        """The variable with the rows that count."""
-
+class PandasWriter(Writer):
     def column(self, name: str) -> str:
-        """A column as code."""
         return f"{self.rows}[{literal(name)}]"
 
-    def facts(self, name: str) -> ColumnFacts | None:
-        """What is known of a column."""
-        return self.request.table.column(name)
-
-    def is_number(self, name: str) -> bool:
-        """Whether a column can be computed with."""
-        facts = self.facts(name)
-        return facts is not None and facts.kind == "number"
+    def chosen(self, columns: Sequence[str]) -> str:
+        return f"[{literal(columns)}]"
 
     def text(self, name: str) -> str:
-        """A column whose values may have to be tidied first, in a table that is not ours."""
+        """A text column, tidied unless the table was read by our own cell."""
         facts = self.facts(name)
         needs = tidy(facts) if facts and name not in self.table.tidied else ""
         return f"{self.column(name)}{needs}"
 
     def dates(self, name: str) -> str:
-        """A column as dates, also of a table that was read without them."""
         if name in self.table.dates:
             return self.column(name)
         return f"{self.sheet.module('pandas')}.to_datetime({self.column(name)})"
 
     def periods(self, name: str, period: Period) -> str:
-        """The period that each row belongs to."""
         if period == "weekday":
             return f"{self.dates(name)}.dt.day_name()"
         if period == "hour":
@@ -65,7 +52,6 @@ class PandasWriter:
     # Which rows count
 
     def selection(self) -> list[str]:
-        """A line that keeps the rows that count, if not all do."""
         conditions = [self.condition(row_filter) for row_filter in self.request.filters]
         if not conditions:
             return []
@@ -80,7 +66,6 @@ class PandasWriter:
         return [line]
 
     def condition(self, row_filter: Filter) -> str:
-        """A filter as code."""
         facts = self.facts(row_filter.column)
         kind = facts.kind if facts else "text"
         if row_filter.operator == "missing":
@@ -96,17 +81,10 @@ class PandasWriter:
                 return f"{subject}.str.contains({values[0]}, case=False, regex=False, na=False)"
             case "between":
                 return f"{subject}.between({values[0]}, {values[1]})"
-            case "=" | "in" if len(values) > 1:
-                return f"{subject}.isin([{', '.join(values)}])"
-            case "!=" if len(values) > 1:
-                return f"~{subject}.isin([{', '.join(values)}])"
-            case "=" | "in":
-                return f"{subject} == {values[0]}"
-            case sign:
-                return f"{subject} {sign} {values[0]}"
+        return membership(subject, row_filter.operator, values, "isin")
 
     def _in_time(self, row_filter: Filter) -> str:
-        """Dates are compared as the periods that are meant: `2024-03` is all of March."""
+        """Dates are compared as periods: `2024-03` is all of March."""
         values = [literal(moment(value)) for value in row_filter.values]
         period = literal(frequency(row_filter.values[0]))
         subject = f"{self.dates(row_filter.column)}.dt.to_period({period})"
@@ -123,7 +101,6 @@ class PandasWriter:
     # What is computed
 
     def keys(self) -> list[str]:
-        """What rows are grouped by."""
         request = self.request
         groups = []
         for name in request.groups:
@@ -134,12 +111,10 @@ class PandasWriter:
         return groups
 
     def grouped(self, keys: Sequence[str]) -> str:
-        """The aggregate for each group."""
         by = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
         return f"{self.rows}.groupby({by}){self.aggregated()}"
 
     def aggregated(self) -> str:
-        """The aggregate, after groups or a table."""
         measure, how = measure_of(self.request), self.request.aggregate
         if not measure:
             return ".size()"
@@ -148,7 +123,6 @@ class PandasWriter:
         return f"{of}.{ {'distinct': 'nunique', 'share': 'sum'}.get(how, how) }()"
 
     def aggregate(self) -> None:
-        """A measure, whole or for each group."""
         lines, keys = self.selection(), self.keys()
         if not keys:
             self._whole(lines)
@@ -168,7 +142,7 @@ class PandasWriter:
             result = f"{self.rows}{self.aggregated()}"
         if request.chart in ("histogram", "box") and measure:
             self.sheet.add(*lines)
-            charts.spread(self.sheet, request, self.rows)
+            self.draw(charts.spread, self.rows)
             return
         several = bool(measure) and len(request.columns) > 1
         self.sheet.add(*lines, result=result, kind="series" if several else "value")
@@ -201,13 +175,14 @@ class PandasWriter:
         self.sheet.add(*lines, result=name, kind="frame" if several else "series")
         if request.chart and len(keys) == 1 and not several:
             ordered = by_time and not request.limit
-            many = not request.limit and not by_time and self._has_many(request.groups[0])
-            charts.grouped(self.sheet, request, name, ordered=ordered, most=_MANY if many else 0)
+            facts = None if by_time or request.limit else self.facts(request.groups[0])
+            many = facts is not None and facts.distinct > _MANY
+            self.draw(charts.grouped, name, ordered=ordered, most=_MANY if many else 0)
         elif request.chart and several:
-            charts.crossed(self.sheet, request, name)
+            self.draw(charts.crossed, name)
 
     def _crossed(self, lines: list[str], keys: Sequence[str]) -> None:
-        """Two groups: one goes down, the other across."""
+        """Two groups: one as rows, the other as columns."""
         request = self.request
         name = self.sheet.name(*result_names(request))
         lines += _chained(name, self.grouped(keys), ".unstack()")
@@ -215,19 +190,13 @@ class PandasWriter:
             lines.append(f"{name} = {name} / {name}.sum().sum()")
         self.sheet.add(*lines, result=name, kind="frame")
         if request.chart:
-            charts.crossed(self.sheet, request, name)
-
-    def _has_many(self, name: str) -> bool:
-        facts = self.facts(name)
-        return facts is not None and facts.distinct > _MANY
+            self.draw(charts.crossed, name)
 
     def compare(self) -> None:
-        """Two periods or groups, and what changed most between them."""
         request = self.request
         assert request.between is not None
         lines = self.selection()
         first, second = sides_of(request)
-        others = [group for group in request.groups if group != self._compared()]
         if request.time:
             period = frequency(first)
             key, label = self.sheet.name("period", "period_of_row"), ""
@@ -235,19 +204,14 @@ class PandasWriter:
             lines.append(f"{key} = {part}")
             first, second = moment(first), moment(second)
         else:
-            key, label = literal(self._compared()), self._compared()
+            label = request.groups[0]
+            key = literal(label)
         sides = literal([first, second])
         name = self.sheet.name("compared", f"{label}_compared")
         lines += _chained(name, self.grouped([key]), f".reindex({sides})")
         self.sheet.add(*lines, result=name, kind="series")
-        others = others or [
-            column.name for column in request.table.categories if column.name != self._compared()
-        ]
-        for group in others[:2]:
+        for group in self.changing_groups(label):
             self._change(key, group, first, second)
-
-    def _compared(self) -> str:
-        return "" if self.request.time or not self.request.groups else self.request.groups[0]
 
     def _change(self, key: str, group: str, first: str, second: str) -> None:
         name = self.sheet.name(f"by_{group}".lower(), f"change_by_{group}".lower())
@@ -262,14 +226,7 @@ class PandasWriter:
 
 
 def _chained(name: str, code: str, order: str) -> list[str]:
-    """An assignment on one line, or in brackets with a line for each method."""
     line = f"{name} = {code}{order}"
     if len(line) <= 88:
         return [line]
     return [f"{name} = {code}", *([f"{name} = {name}{order}"] if order else [])]
-
-
-def write_file(sheet: Sheet, frame: str, path: str) -> str:
-    """A line that writes a table; a file that might be there is not written over."""
-    mode = "" if sheet.choices.overwrite else 'mode="x"'
-    return call(f"{frame}.to_csv(", [literal(path), "index=False", mode])

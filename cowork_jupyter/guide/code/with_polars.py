@@ -4,55 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..request import Filter, Period, Request
-from . import polars_charts
-from .reading import loaded, tidy
-from .sheet import Sheet, call, literal
-from .style import TableVariable
-from .titles import measure_of, result_names, selection_name
-from .values import filter_values, frequency, sides_of
+from ..request import Filter, Period
+from . import charts
+from .reading import tidy
+from .sheet import call, literal
+from .titles import filter_values, frequency, measure_of, result_names, selection_name, sides_of
+from .writer import Writer, membership
 
 _EVERY: dict[Period, str] = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q",
                              "year": "1y"}  # fmt: skip
 _FORMS = {"Y": "%Y", "M": "%Y-%m", "D": "%Y-%m-%d"}
-_COUNT = "len"
-"""What polars calls a column with numbers of rows."""
+_COUNT = "len"  # polars' name for a column of counts
 
 
-class PolarsWriter:
-    """Writes the cells for one request."""
-
-    def __init__(self, sheet: Sheet, request: Request) -> None:
-        self.sheet = sheet
-        self.request = request
-        self.table: TableVariable = loaded(sheet, request.table)
-        self.rows = self.table.name
-        """The variable with the rows that count."""
-
+class PolarsWriter(Writer):
     @property
     def pl(self) -> str:
-        """The name of the module."""
         return self.sheet.module("polars")
 
     def column(self, name: str) -> str:
-        """A column as an expression, tidied if that has not been done."""
+        """A column expression, tidied unless that has been done."""
         facts = self.request.table.column(name)
         untidy = facts is not None and bool(tidy(facts)) and name not in self.table.tidied
         strip = ".str.strip_chars()" if untidy else ""
         return f"{self.pl}.col({literal(name)}){strip}"
 
     def dates(self, name: str) -> str:
-        """A column as dates, also of a table that was read without them."""
         parsed = name in self.table.dates
         return f"{self.pl}.col({literal(name)})" + ("" if parsed else ".str.to_datetime()")
 
-    def is_number(self, name: str) -> bool:
-        """Whether a column can be computed with."""
-        facts = self.request.table.column(name)
-        return facts is not None and facts.kind == "number"
+    def chosen(self, columns: Sequence[str]) -> str:
+        return f".select({literal(columns)})"
 
     def selection(self) -> list[str]:
-        """A line that keeps the rows that count, if not all do."""
         if not self.request.filters:
             return []
         name = self.sheet.name(selection_name(self.request), "selected")
@@ -62,14 +46,14 @@ class PolarsWriter:
         return [line]
 
     def condition(self, row_filter: Filter) -> str:
-        """A filter as code."""
         facts = self.request.table.column(row_filter.column)
         subject = self.column(row_filter.column)
         if row_filter.operator in ("missing", "known"):
             return f"{subject}.{'is_null' if row_filter.operator == 'missing' else 'is_not_null'}()"
         values = filter_values(row_filter, facts)
         if (facts and facts.kind == "date") or row_filter.column == self.request.time:
-            subject, values = self._moment(row_filter), list(map(literal, row_filter.values))
+            subject = self.moments(row_filter.column, row_filter.values[0])
+            values = list(map(literal, row_filter.values))
         match row_filter.operator:
             case "contains":
                 lower = literal(row_filter.values[0].lower())
@@ -78,21 +62,10 @@ class PolarsWriter:
                 # A bare text would be the name of a column there.
                 sides = [f"{self.pl}.lit({value})" if '"' in value else value for value in values]
                 return f"{subject}.is_between({', '.join(sides)})"
-            case "=" | "in" if len(values) > 1:
-                return f"{subject}.is_in([{', '.join(values)}])"
-            case "!=" if len(values) > 1:
-                return f"~{subject}.is_in([{', '.join(values)}])"
-            case "=" | "in":
-                return f"{subject} == {values[0]}"
-            case sign:
-                return f"{subject} {sign} {values[0]}"
-
-    def _moment(self, row_filter: Filter) -> str:
-        """Dates as texts that are as long as what is meant: `2024-03` is all of March."""
-        return self.moments(row_filter.column, row_filter.values[0])
+        return membership(subject, row_filter.operator, values, "is_in")
 
     def moments(self, name: str, value: str) -> str:
-        """The period of each row, written as `value` is."""
+        """Dates as text of the same precision as `value`: `2024-03` is all of March."""
         dates, period = self.dates(name), frequency(value)
         if period == "Q":
             return f'{self.pl}.format("{{}}-Q{{}}", {dates}.dt.year(), {dates}.dt.quarter())'
@@ -101,11 +74,9 @@ class PolarsWriter:
     # What is computed
 
     def value(self) -> str:
-        """What the column with the aggregate is called."""
         return measure_of(self.request) or _COUNT
 
     def expression(self, name: str = "") -> str:
-        """The aggregate."""
         how = self.request.aggregate
         if not name:
             return f"{self.pl}.len()"
@@ -115,7 +86,6 @@ class PolarsWriter:
         return f"{column}.{'sum' if how == 'share' else how}()"
 
     def aggregate(self) -> None:
-        """A measure, whole or for each group."""
         lines, request = self.selection(), self.request
         if not request.groups and not request.period:
             self._whole(lines)
@@ -137,10 +107,10 @@ class PolarsWriter:
         lines.append(chain(name, self.rows, steps))
         self.sheet.add(*lines, result=name, kind="frame")
         if request.chart:
-            polars_charts.grouped(self.sheet, request, name, labels, self.value())
+            self.draw(charts.polars_grouped, name, labels, self.value())
 
     def _keys(self) -> tuple[list[str], list[str]]:
-        """Expressions that rows are grouped by, and what the columns with them are called."""
+        """Group expressions and the resulting column names."""
         keys = [
             literal(name) if self.column(name).endswith(")") else self.column(name)
             for name in self.request.groups
@@ -180,7 +150,6 @@ class PolarsWriter:
         self.sheet.add(*lines, result=result, kind="value")
 
     def compare(self) -> None:
-        """Two periods or groups, and what changed most between them."""
         request = self.request
         assert request.between is not None
         lines, (first, second) = self.selection(), sides_of(request)
@@ -200,10 +169,7 @@ class PolarsWriter:
         ]
         lines.append(chain(name, self.rows, steps))
         self.sheet.add(*lines, result=name, kind="frame")
-        others = [group for group in request.groups if group != label] or [
-            column.name for column in request.table.categories if column.name != label
-        ]
-        for group in others[:2]:
+        for group in self.changing_groups(label):
             self._change(key, label, group, (first, second))
 
     def _change(self, key: str, label: str, group: str, sides: tuple[str, str]) -> None:
@@ -224,7 +190,6 @@ class PolarsWriter:
 
 
 def chain(name: str, start: str, steps: Sequence[str]) -> str:
-    """An assignment on one line, or in brackets with a line for each method."""
     steps = [step for step in steps if step]
     line = f"{name} = {start}{''.join(steps)}"
     if len(line) <= 88:

@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .arguments import missing_argument, unexpected_argument
-from .attributes import misspelled_attribute, nothing_returned
-from .calls import not_callable, not_subscriptable, one_slip
-from .cell import FailingCell, Fix
+from .cell import CellCode, FailingCell, Fix
 from .changes import changed_attribute, frequency
-from .code import CellCode
 from .columns import missing_attribute, missing_column
-from .conditions import ambiguous_condition, precedence
-from .dates import accessors, date_format
-from .dtypes import mixed_types, numbers_only, text_for_numbers
-from .files import missing_file
-from .meanings import meaning
-from .modules import missing_module, moved_name
-from .names import undefined_name
+from .dtypes import accessors, date_format, mixed_types, numbers_only, text_for_numbers
+from .expressions import ambiguous_condition, not_callable, not_subscriptable, one_slip, precedence
+from .modules import missing_file, missing_module, moved_name
+from .names import misspelled_attribute, nothing_returned, undefined_name
 from .shapes import out_of_range, shapes
 from .syntax import syntax
 
@@ -30,36 +24,50 @@ __all__ = ["FailingCell", "Fix", "propose"]
 Rule = Callable[[FailingCell], Fix | None]
 
 _RULES: tuple[Rule, ...] = (
-    syntax,
-    undefined_name,
-    missing_module,
-    moved_name,
-    missing_file,
-    missing_column,
-    nothing_returned,
-    changed_attribute,
-    missing_attribute,
-    accessors,
-    misspelled_attribute,
-    frequency,
-    unexpected_argument,
-    missing_argument,
-    ambiguous_condition,
-    precedence,
-    not_callable,
-    not_subscriptable,
-    one_slip,
-    numbers_only,
-    text_for_numbers,
-    date_format,
-    mixed_types,
-    shapes,
-    out_of_range,
-)
+    syntax, undefined_name, missing_module, moved_name, missing_file, missing_column,
+    nothing_returned, changed_attribute, missing_attribute, accessors, misspelled_attribute,
+    frequency, unexpected_argument, missing_argument, ambiguous_condition, precedence,
+    not_callable, not_subscriptable, one_slip, numbers_only, text_for_numbers, date_format,
+    mixed_types, shapes, out_of_range,
+)  # fmt: skip
+_CONNECT = "Connect a model in the Cowork panel to have it looked at."
+_MEANINGS = {
+    "AssertionError": "An `assert` found something that is not as the code expects.",
+    "AttributeError": "The object has nothing of that name.",
+    "ConnectionError": "A server could not be reached. Check the address and the network.",
+    "EmptyDataError": "The file has no data in it.",
+    "FileExistsError": "There is a file of that name already.",
+    "FloatingPointError": "A calculation left the range of numbers.",
+    "ImportError": "Something could not be imported from that module.",
+    "IndexError": "A place was asked for that is behind the end.",
+    "JSONDecodeError": "The text is not valid JSON at the place that it names.",
+    "KeyError": "There is no entry with that key.",
+    "KeyboardInterrupt": "The cell was interrupted. Run it again when you are ready.",
+    "LinAlgError": "The matrix cannot be used like that, for example because it has no inverse.",
+    "MemoryError": "There is not enough memory. Take fewer rows or columns at once.",
+    "ModuleNotFoundError": "The module is not installed in this kernel.",
+    "NameError": "A name is used that is not defined.",
+    "NotFittedError": "The model has to be trained with `fit` before it is used.",
+    "NotImplementedError": "This is not supported there.",
+    "OSError": "The operating system refused to read or write something.",
+    "OverflowError": "A number has become too large.",
+    "ParserError": "The file does not have the form that was expected. Look at its first lines, "
+    "then set `sep`, `skiprows` or `quotechar`.",
+    "PermissionError": "You may not read or write that file.",
+    "RecursionError": "A function calls itself without end.",
+    "RuntimeError": "The library found a state in which it cannot go on.",
+    "StopIteration": "There is nothing more to take.",
+    "TimeoutError": "It took too long to answer.",
+    "TypeError": "A value has another type than this operation can use.",
+    "UnicodeDecodeError": "The file is not in the encoding it was read with. Try "
+    '`encoding="latin-1"` or `encoding="cp1252"`.',
+    "ValueError": "A value has the right type, but cannot be used here.",
+    "ZeroDivisionError": "Something was divided by 0.",
+}
 
 
 def propose(cell: FailingCell) -> Fix:
-    """The first proposal that can be run and was not tried yet; else what is known of the error."""
+    """The first new proposal that parses; else advice."""
     advice: Fix | None = None
     for rule in _RULES:
         fix = rule(cell)
@@ -67,10 +75,18 @@ def propose(cell: FailingCell) -> Fix:
             continue
         if fix.source is None:
             advice = advice or fix
-        elif _is_new(fix.source, cell):
+        elif fix.source not in (cell.source, *cell.tried) and CellCode(fix.source).parses:
             return fix
-    return advice or meaning(cell)
+    return advice or _explain(cell)
 
 
-def _is_new(source: str, cell: FailingCell) -> bool:
-    return source != cell.source and source not in cell.tried and CellCode(source).parses
+def _explain(cell: FailingCell) -> Fix:
+    known = _MEANINGS.get(cell.error.name)
+    said = " ".join(cell.message.split())[:200]
+    where = f" in line {cell.line}" if cell.line else ""
+    about = f"{known} " if known else ""
+    message = f" It says: {said}." if said else ""
+    return Fix(
+        f"`{cell.error.name}`{where}: {about}{message.strip()} I do not know this one by rule. "
+        f"{_CONNECT}".replace("  ", " ").replace("..", ".")
+    )

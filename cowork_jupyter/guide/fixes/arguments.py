@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from .cell import FailingCell, Fix
-from .code import CellCode, called
-from .nearest import nearest
+from .cell import CellCode, FailingCell, Fix, called, nearest
 
 _UNEXPECTED = re.compile(
     r"(?:(\w+)\(\) )?got an unexpected keyword argument '(\w+)'"
@@ -31,6 +29,7 @@ _RENAMED: Mapping[str, str] = {
     "n_jobs_": "n_jobs", "shade": "fill", "ci": "errorbar", "by_": "by", "skip_rows": "skiprows",
     "figsize_": "figsize", "titel": "title", "legends": "legend", "aplha": "alpha",
 }  # fmt: skip
+_FILLS = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}
 _DROPPED = {
     "infer_datetime_format": "pandas finds the format by itself now.",
     "datetime_is_numeric": "Dates always count as numbers here now.",
@@ -74,19 +73,15 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def unexpected_argument(cell: FailingCell) -> Fix | None:
-    """A keyword that was renamed, removed, or misspelled."""
     found = _UNEXPECTED.search(cell.message)
     unknown = _UNKNOWN_PROPERTY.search(cell.message)
     if not (found or unknown) or not cell.code.parses:
         return None
     name = (found[2] or found[4]) if found else unknown[1] if unknown else ""
-    for call in cell.code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         keyword = cell.code.keyword(call, name or "")
         if keyword is not None:
-            rewrite = _REWRITTEN.get((called(call), name)) or _REWRITTEN.get(("", name))
-            return (rewrite(cell, call, keyword) if rewrite else None) or _other(
-                cell, call, keyword
-            )
+            return _rewritten(cell, call, keyword) or _other(cell, call, keyword)
     return None
 
 
@@ -97,11 +92,11 @@ def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
     if new and not code.keyword(call, new):
         start = code.span(keyword)[0]
         edit = (start, start + len(name), new)
-        return Fix(f"`{function}` calls this argument `{new}`, not `{name}`.", code.edited(edit))
+        return cell.edit(f"`{function}` calls this argument `{new}`, not `{name}`.", edit)
     if name in _DROPPED or known:
         why = f"`{function}` has no argument `{name}`{' any more' if name in _DROPPED else ''}."
         edit = code.without_argument(keyword)
-        return Fix(f"{why} {_DROPPED.get(name, '')}".strip(), code.edited(edit))
+        return cell.edit(f"{why} {_DROPPED.get(name, '')}".strip(), edit)
     return Fix(
         f"`{function}` takes no argument `{name}`. `{function}?` in a cell shows those that "
         "it takes."
@@ -109,93 +104,50 @@ def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
 
 
 def _defined(code: CellCode, function: str) -> tuple[str, ...]:
-    """The parameters of a function that the cell defines."""
     for node in code.find(ast.FunctionDef):
         if node.name == function:
             return tuple(argument.arg for argument in [*node.args.args, *node.args.kwonlyargs])
     return ()
 
 
-def _fill(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    """`fillna(method="ffill")` is `ffill()`."""
-    method = keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
-    new = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}.get(str(method))
-    if new is None or not isinstance(call.func, ast.Attribute):
-        return None
-    code = cell.code
-    edits = [code.attribute(call.func, new), code.without_argument(keyword)]
-    return Fix(f"Filling has a method of its own now: `{new}`.", code.edited(*edits))
-
-
-def _bad_lines(cell: FailingCell, _call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    code = cell.code
-    is_off = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
-    new = f'on_bad_lines="{"skip" if is_off else "error"}"'
-    return Fix(
-        "Lines that do not fit are governed by `on_bad_lines` now.",
-        code.edited((*code.span(keyword), new)),
-    )
-
-
-def _white_space(cell: FailingCell, _call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    edit = (*cell.code.span(keyword), 'sep=r"\\s+"')
-    return Fix('White space as separator is `sep=r"\\s+"` now.', cell.code.edited(edit))
-
-
-def _squeeze(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    code, end = cell.code, cell.code.span(call)[1]
-    edits = [code.without_argument(keyword), (end, end, '.squeeze("columns")')]
-    return Fix("A table of one column becomes a Series with `.squeeze`.", code.edited(*edits))
-
-
-def _root(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    """`mean_squared_error(…, squared=False)`."""
-    code = cell.code
-    edits = [
-        code.without_argument(keyword),
-        code.replaced(call.func, "root_mean_squared_error"),
-    ]
-    text = code.edited(*edits)
-    line = "from sklearn.metrics import root_mean_squared_error"
-    return Fix("The root has a function of its own now.", CellCode(text).with_line_on_top(line))
-
-
-def _level(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    """`df.sum(level=0)` is `df.groupby(level=0).sum()`."""
-    if not isinstance(call.func, ast.Attribute):
-        return None
-    code, place = cell.code, cell.code.span(call.func.value)[1]
-    edits = [code.without_argument(keyword),
-             (place, place, f".groupby(level={code.source(keyword.value)})")]  # fmt: skip
-    return Fix("Levels of the index are grouped with `groupby` now.", code.edited(*edits))
-
-
-def _how(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    """`resample("D", how="mean")` is `resample("D").mean()`."""
-    code, end = cell.code, cell.code.span(call)[1]
-    how = str(keyword.value.value) if isinstance(keyword.value, ast.Constant) else ""
-    if not how.isidentifier():
-        return None
-    edits = [code.without_argument(keyword), (end, end, f".{how}()")]
-    return Fix("What to do with each period is a method now.", code.edited(*edits))
-
-
-_REWRITTEN: Mapping[
-    tuple[str, str | None], Callable[[FailingCell, ast.Call, ast.keyword], Fix | None]
-] = {
-    ("fillna", "method"): _fill,
-    ("read_csv", "error_bad_lines"): _bad_lines,
-    ("read_csv", "delim_whitespace"): _white_space,
-    ("read_csv", "squeeze"): _squeeze,
-    ("read_excel", "squeeze"): _squeeze,
-    ("mean_squared_error", "squared"): _root,
-    ("resample", "how"): _how,
-    ("", "level"): _level,
-}
+def _rewritten(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
+    """Arguments that have become something else than an argument."""
+    code, removed = cell.code, cell.code.without_argument(keyword)
+    end = code.span(call)[1]
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
+    match called(call), keyword.arg:
+        case "fillna", "method" if isinstance(call.func, ast.Attribute) and value in _FILLS:
+            new = _FILLS[str(value)]
+            why = f"Filling has a method of its own now: `{new}`."
+            return cell.edit(why, code.attribute(call.func, new), removed)
+        case "read_csv", "error_bad_lines":
+            why = "Lines that do not fit are governed by `on_bad_lines` now."
+            how = "skip" if value is False else "error"
+            return cell.replace(why, keyword, f'on_bad_lines="{how}"')
+        case "read_csv", "delim_whitespace":
+            why = 'White space as separator is `sep=r"\\s+"` now.'
+            return cell.replace(why, keyword, 'sep=r"\\s+"')
+        case "read_csv" | "read_excel", "squeeze":
+            why = "A table of one column becomes a Series with `.squeeze`."
+            return cell.edit(why, removed, (end, end, '.squeeze("columns")'))
+        case "mean_squared_error", "squared":
+            text = code.edited(removed, code.replaced(call.func, "root_mean_squared_error"))
+            line = "from sklearn.metrics import root_mean_squared_error"
+            why = "The root has a function of its own now."
+            return Fix(why, CellCode(text).with_line_on_top(line))
+        case "resample", "how" if str(value).isidentifier():
+            why = "What to do with each period is a method now."
+            return cell.edit(why, removed, (end, end, f".{value}()"))
+        case _, "level" if owner:
+            place = code.span(owner)[1]
+            groups = f".groupby(level={code.source(keyword.value)})"
+            why = "Levels of the index are grouped with `groupby` now."
+            return cell.edit(why, removed, (place, place, groups))
+    return None
 
 
 def missing_argument(cell: FailingCell) -> Fix | None:
-    """What a call needs beside what it got, or got too much."""
     if cell.error.name != "TypeError" or not cell.code.parses:
         return None
     if found := _TOO_MANY.search(cell.message):
@@ -219,18 +171,14 @@ def missing_argument(cell: FailingCell) -> Fix | None:
 
 def _too_many(cell: FailingCell, function: str, given: int) -> Fix | None:
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
-        if called(call) != function:
-            continue
+    for call in cell.calls(function):
         if function == "concat" and len(call.args) > 1:
             first, last = code.span(call.args[0])[0], code.span(call.args[-1])[1]
             inner = ", ".join(code.source(arg) for arg in call.args)
-            return Fix(
-                "`concat` takes its tables as one list.", code.edited((first, last, f"[{inner}]"))
-            )
+            return cell.edit("`concat` takes its tables as one list.", (first, last, f"[{inner}]"))
         if function in ("drop", "dropna", "sum", "mean", "max", "min") and len(call.args) == 2:
             start = code.span(call.args[1])[0]
-            return Fix("The axis must be named.", code.edited((start, start, "axis=")))
+            return cell.edit("The axis must be named.", (start, start, "axis="))
         return Fix(
             f"`{function}` got {given} values, more than it takes. Name them, as in "
             f"`{function}(x=…)`, or leave some out."

@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 
-from .cell import FailingCell, Fix
-from .code import CellCode, Edit, base_name
+from .cell import CellCode, Edit, FailingCell, Fix, base_name
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:'([\w.]+)' object|module '([\w.]+)'|type object '([\w.]+)') has no attribute '(\w+)'"
@@ -54,7 +53,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "ndarray": {"append": "", "as_type": "astype", "length": "size"},
     "dict": {"iteritems": "items", "itervalues": "values", "iterkeys": "keys"},
     "list": {"push": "append", "add": "append", "length": "__len__", "size": "__len__"},
-    "str": {"contains": "__contains__", "decode": "", "length": "__len__", "trim": "strip",
+    "str": {"decode": "", "length": "__len__", "trim": "strip",
             "toUpperCase": "upper", "toLowerCase": "lower", "substring": ""},
     "plotting": {"set_axis_bgcolor": "set_facecolor", "set_color_cycle": "set_prop_cycle"},
     "estimator": {"get_feature_names": "get_feature_names_out", "grid_scores_": "cv_results_"},
@@ -65,18 +64,17 @@ _PLAIN_NAMES = {"float": "float", "int": "int", "bool": "bool", "object": "objec
 
 
 def changed_attribute(cell: FailingCell) -> Fix | None:
-    """An attribute or method that an object or module does not have any more."""
     if removed := _REMOVED.search(cell.message):
-        for node in cell.code.find(ast.Attribute, cell.lines):
+        for node in cell.find(ast.Attribute):
             if node.attr == removed[1]:
-                new = cell.code.edited(cell.code.attribute(node, removed[2]))
-                return Fix(f"numpy calls it `{removed[2]}` now.", new)
+                edit = cell.code.attribute(node, removed[2])
+                return cell.edit(f"numpy calls it `{removed[2]}` now.", edit)
     found = _NO_ATTRIBUTE.search(cell.message)
     if cell.error.name != "AttributeError" or not found or not cell.code.parses:
         return None
     owner = (found[1] or found[2] or found[3]).rpartition(".")[2]
     name = found[4]
-    for node in cell.code.find(ast.Attribute, cell.lines):
+    for node in cell.find(ast.Attribute):
         if node.attr == name:
             return _special(cell, owner, name, node) or _renamed(cell, owner, name, node)
     return None
@@ -90,41 +88,39 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
             for attribute in code.find(ast.Attribute)
             if attribute.attr == name and base_name(attribute) == base_name(node)
         ]
-        return Fix(
-            f"numpy has no `{name}` of its own any more; Python's does.", code.edited(*edits)
-        )
+        return cell.edit(f"numpy has no `{name}` of its own any more; Python's does.", *edits)
     kinds = [owner, "plotting" if owner.startswith("Axes") else "estimator"]
     new = next((RENAMED[kind][name] for kind in kinds if name in RENAMED.get(kind, {})), "")
     if not new:
         return None
     if new == "__len__":
         target = code.parents[node] if _is_called(code, node) else node
-        text = code.edited(code.replaced(target, f"len({code.source(node.value)})"))
-        return Fix("The length of something is `len(…)` in Python.", text)
-    if new == "__contains__":
-        call = code.parents.get(node)
-        if not isinstance(call, ast.Call) or len(call.args) != 1:
-            return None
-        text = f"{code.source(call.args[0])} in {code.source(node.value)}"
-        return Fix(
-            "Whether a text is in another is asked with `in`.",
-            code.edited(code.replaced(call, text)),
-        )
+        text = f"len({code.source(node.value)})"
+        return cell.replace("The length of something is `len(…)` in Python.", target, text)
     edits = [
         code.attribute(attribute, new)
         for attribute in code.find(ast.Attribute)
         if attribute.attr == name and (attribute is node or base_name(attribute) == base_name(node))
     ]
-    return Fix(
-        f"`{name}` is called `{new.replace('().', '` and then `')}` here.", code.edited(*edits)
-    )
+    return cell.edit(f"`{name}` is called `{new.replace('().', '` and then `')}` here.", *edits)
 
 
 def _special(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> Fix | None:
-    """What is not only called otherwise, but written otherwise."""
-    special = _SPECIAL.get((owner, name))
-    call = cell.code.parents.get(node)
-    return special(cell, node, call) if special else None
+    code, call = cell.code, cell.code.parents.get(node)
+    if special := _SPECIAL.get((owner, name)):
+        return special(cell, node, call)
+    if (owner, name) == ("numpy", "NINF"):
+        text = f"-{code.source(node.value)}.inf"
+        return cell.replace("`NINF` was removed from numpy.", node, text)
+    why, least, most, form = _CALLS.get((owner, name), ("", 0, 0, ""))
+    if not form or not isinstance(call, ast.Call) or not least <= len(call.args) <= most:
+        return None
+    given = [code.source(argument) for argument in call.args]
+    keywords = [code.source(keyword) for keyword in call.keywords]
+    rest = ", ".join([*given[1:], *keywords])
+    value = code.source(node.value)
+    text = form.format(*given, value=value, keywords=", ".join(keywords), rest=rest)
+    return cell.replace(why.format(name=name), call, text)
 
 
 def _is_called(code: CellCode, node: ast.AST) -> bool:
@@ -136,7 +132,7 @@ def _append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix
     """`a.append(b)` is `pd.concat([a, b])`."""
     if not isinstance(call, ast.Call) or not call.args:
         return None
-    code, pandas = cell.code, cell.alias("pandas", "pd")
+    code, pandas = cell.code, cell.alias("pandas")
     added = call.args[0]
     text = code.source(added)
     is_row = isinstance(added, ast.Dict) or cell.type_of(text) == "dict"
@@ -149,88 +145,32 @@ def _append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix
         more.append("ignore_index=True")
     new = f"{pandas}.concat([{', '.join([code.source(node.value), text])}]"
     new += "".join(f", {argument}" for argument in more) + ")"
-    edit = code.replaced(call, new)
     statement = code.statement_of(call)
-    if (
-        isinstance(statement, ast.Expr)
-        and statement.value is call
-        and isinstance(node.value, ast.Name)
-    ):
-        edit = code.replaced(call, f"{node.value.id} = {new}")
-    fixed = cell.with_import(code.edited(edit), "pandas", "pd")
-    return Fix("pandas has no `append` any more; `concat` does the same.", fixed)
+    is_statement = isinstance(statement, ast.Expr) and statement.value is call
+    if is_statement and isinstance(node.value, ast.Name):
+        new = f"{node.value.id} = {new}"
+    why = "pandas has no `append` any more; `concat` does the same."
+    return cell.replace(why, call, new, imports="pandas")
 
 
 def _ix(cell: FailingCell, node: ast.Attribute, parent: ast.AST | None) -> Fix | None:
-    """By labels if there is one, else by place."""
+    """By label if there is one, else by position."""
     text = cell.code.source(parent) if isinstance(parent, ast.Subscript) else ""
     by_label = bool(re.search(r"['\"]|==|[<>]", text.partition("[")[2]))
     new = "loc" if by_label else "iloc"
     how = "labels" if by_label else "places"
-    return Fix(
+    return cell.edit(
         f"`ix` was removed; `{new}` takes rows and columns by their {how}.",
-        cell.code.edited(cell.code.attribute(node, new)),
-    )
-
-
-def _at(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
-    """`get_value(row, column)` and `set_value(row, column, value)`."""
-    if not isinstance(call, ast.Call) or len(call.args) < 2:
-        return None
-    code = cell.code
-    given = [code.source(arg) for arg in call.args]
-    new = f"{code.source(node.value)}.at[{given[0]}, {given[1]}]"
-    if node.attr == "set_value":
-        new += f" = {given[2]}"
-    return Fix(
-        f"`{node.attr}` was removed; `at` reads and writes one value.",
-        code.edited(code.replaced(call, new)),
-    )
-
-
-def _sorted_values(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
-    """A column is sorted by itself: it needs no name."""
-    if not isinstance(call, ast.Call):
-        return None
-    code = cell.code
-    more = ", ".join(code.source(keyword) for keyword in call.keywords)
-    new = f"{code.source(node.value)}.sort_values({more})"
-    return Fix(
-        f"`{node.attr}` is called `sort_values` here.", code.edited(code.replaced(call, new))
-    )
-
-
-def _lookup(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
-    if not isinstance(call, ast.Call) or len(call.args) != 2:
-        return None
-    code, table = cell.code, cell.code.source(node.value)
-    rows, columns = map(code.source, call.args)
-    new = (
-        f"{table}.to_numpy()[{table}.index.get_indexer({rows}), "
-        f"{table}.columns.get_indexer({columns})]"
-    )
-    return Fix(
-        "`lookup` was removed; this finds the same values.", code.edited(code.replaced(call, new))
+        cell.code.attribute(node, new),
     )
 
 
 def _own_numpy(cell: FailingCell, node: ast.Attribute, _parent: ast.AST | None) -> Fix | None:
-    numpy = cell.alias("numpy", "np")
+    numpy = cell.alias("numpy")
     edits = [cell.code.replaced(attribute, numpy) for attribute in cell.code.find(ast.Attribute)
              if attribute.attr == "np" and base_name(attribute) == base_name(node)]  # fmt: skip
-    text = cell.with_import(cell.code.edited(*edits), "numpy", "np")
-    return Fix("pandas does not carry numpy with it any more: it is imported itself.", text)
-
-
-def _value_counts(cell: FailingCell, _node: ast.Attribute, call: ast.AST | None) -> Fix | None:
-    if not isinstance(call, ast.Call) or not call.args:
-        return None
-    code = cell.code
-    more = ", ".join(
-        code.source(argument_node) for argument_node in [*call.args[1:], *call.keywords]
-    )
-    new = f"{code.source(call.args[0])}.value_counts({more})"
-    return Fix("`value_counts` is a method of the column.", code.edited(code.replaced(call, new)))
+    why = "pandas does not carry numpy with it any more: it is imported itself."
+    return cell.edit(why, *edits, imports="numpy")
 
 
 def _panel(_cell: FailingCell, _node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
@@ -243,43 +183,24 @@ def _panel(_cell: FailingCell, _node: ast.Attribute, _call: ast.AST | None) -> F
 def _array_append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
     if not isinstance(call, ast.Call) or len(call.args) != 1:
         return None
-    code, numpy = cell.code, cell.alias("numpy", "np")
+    code, numpy = cell.code, cell.alias("numpy")
     array, added = code.source(node.value), code.source(call.args[0])
     new = f"{numpy}.append({array}, {added})"
     if isinstance(code.statement_of(call), ast.Expr) and isinstance(node.value, ast.Name):
         new = f"{array} = {new}"
-    return Fix(
-        "Arrays do not grow: `np.append` makes a new one.",
-        cell.with_import(code.edited(code.replaced(call, new)), "numpy", "np"),
+    return cell.replace(
+        "Arrays do not grow: `np.append` makes a new one.", call, new, imports="numpy"
     )
-
-
-def _has_key(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix | None:
-    if not isinstance(call, ast.Call) or len(call.args) != 1:
-        return None
-    new = f"{cell.code.source(call.args[0])} in {cell.code.source(node.value)}"
-    return Fix(
-        "Whether a key is there is asked with `in`.",
-        cell.code.edited(cell.code.replaced(call, new)),
-    )
-
-
-def _negative_infinity(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
-    new = f"-{cell.code.source(node.value)}.inf"
-    return Fix("`NINF` was removed from numpy.", cell.code.edited(cell.code.replaced(node, new)))
 
 
 def _week(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
     edit = cell.code.attribute(node, "isocalendar().week")
-    return Fix("The week is in `isocalendar()` now.", cell.code.edited(edit))
+    return cell.edit("The week is in `isocalendar()` now.", edit)
 
 
 def _colormap(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
-    plt = cell.alias("matplotlib.pyplot", "plt")
-    return Fix(
-        "`get_cmap` is in pyplot now.",
-        cell.code.edited(cell.code.replaced(node, f"{plt}.get_cmap")),
-    )
+    plt = cell.alias("matplotlib.pyplot")
+    return cell.replace("`get_cmap` is in pyplot now.", node, f"{plt}.get_cmap")
 
 
 _SPECIAL: Mapping[
@@ -287,27 +208,36 @@ _SPECIAL: Mapping[
 ] = {
     ("DataFrame", "append"): _append,
     ("Series", "append"): _append,
-    ("Series", "sort"): _sorted_values,
-    ("Series", "order"): _sorted_values,
     ("DataFrame", "ix"): _ix,
     ("Series", "ix"): _ix,
-    ("DataFrame", "get_value"): _at,
-    ("DataFrame", "set_value"): _at,
-    ("DataFrame", "lookup"): _lookup,
     ("pandas", "np"): _own_numpy,
-    ("pandas", "value_counts"): _value_counts,
     ("pandas", "Panel"): _panel,
     ("ndarray", "append"): _array_append,
-    ("dict", "has_key"): _has_key,
-    ("numpy", "NINF"): _negative_infinity,
     ("DatetimeProperties", "week"): _week,
     ("DatetimeProperties", "weekofyear"): _week,
     ("cm", "get_cmap"): _colormap,
 }
+_ONE_VALUE = "`{name}` was removed; `at` reads and writes one value."
+_SORT = ("`{name}` is called `sort_values` here.", 0, 99, "{value}.sort_values({keywords})")
+# Explanation, minimum and maximum of positional arguments, and the expression for the call. A
+# column is sorted by itself, so a key argument is dropped.
+_CALLS: Mapping[tuple[str, str], tuple[str, int, int, str]] = {
+    ("Series", "sort"): _SORT,
+    ("Series", "order"): _SORT,
+    ("DataFrame", "get_value"): (_ONE_VALUE, 2, 99, "{value}.at[{0}, {1}]"),
+    ("DataFrame", "set_value"): (_ONE_VALUE, 3, 99, "{value}.at[{0}, {1}] = {2}"),
+    ("DataFrame", "lookup"): ("`lookup` was removed; this finds the same values.", 2, 2,
+        "{value}.to_numpy()[{value}.index.get_indexer({0}), {value}.columns.get_indexer({1})]"),
+    ("pandas", "value_counts"): ("`value_counts` is a method of the column.", 1, 99,
+        "{0}.value_counts({rest})"),
+    ("dict", "has_key"): ("Whether a key is there is asked with `in`.", 1, 1, "{0} in {value}"),
+    ("str", "contains"): ("Whether a text is in another is asked with `in`.", 1, 1,
+        "{0} in {value}"),
+}  # fmt: skip
 
 
 def frequency(cell: FailingCell) -> Fix | None:
-    """Letters for times that pandas has renamed: `M` is `ME`."""
+    """Frequency aliases that pandas renamed: `M` is `ME`."""
     found = _INSTEAD.search(cell.message)
     old, new = (found[1], found[2]) if found else ("", "")
     if not found and (invalid := _INVALID_FREQUENCY.search(cell.message + " ")):
@@ -317,10 +247,10 @@ def frequency(cell: FailingCell) -> Fix | None:
     if not new:
         return None
     edits: list[Edit] = []
-    for node in cell.code.find(ast.Constant, cell.lines):
+    for node in cell.find(ast.Constant):
         if isinstance(node.value, str) and re.fullmatch(rf"\d*{old}(?:-[A-Z]{{3}})?", node.value):
             text = cell.code.source(node)
             edits.append(cell.code.replaced(node, text.replace(old, new, 1)))
     if not edits:
         return None
-    return Fix(f"pandas writes the frequency `{old}` as `{new}` now.", cell.code.edited(*edits))
+    return cell.edit(f"pandas writes the frequency `{old}` as `{new}` now.", *edits)

@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from .cell import FailingCell, Fix
-from .code import CellCode, Edit, base_name, called, quoted
-from .nearest import listed, nearest
+from .cell import CellCode, Edit, FailingCell, Fix, base_name, called, listed, nearest, quoted
 
 _QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
 _FOUND_NOT = re.compile(r"Column not found: ([^\n'\"]{1,200})")
@@ -21,7 +19,6 @@ _ERRORS = ("KeyError", "ColumnNotFoundError", "UndefinedVariableError", "SchemaF
 
 
 def missing_column(cell: FailingCell) -> Fix | None:
-    """A column, or another key, that is spelled differently or not there at all."""
     if cell.error.name not in _ERRORS:
         return None
     if cell.error.name == "UndefinedVariableError":
@@ -35,12 +32,12 @@ def missing_column(cell: FailingCell) -> Fix | None:
 
 
 def missing_attribute(cell: FailingCell) -> Fix | None:
-    """`df.Region` for a column that is called otherwise."""
+    """`df.Region` for a column with another name."""
     found = _OF_ATTRIBUTE.match(cell.message)
     if cell.error.name != "AttributeError" or not found:
         return None
     name, code = found[1], cell.code
-    for node in code.find(ast.Attribute, cell.lines):
+    for node in cell.find(ast.Attribute):
         table = base_name(node)
         columns = cell.tables.get(table)
         if node.attr != name or not columns or isinstance(node.ctx, ast.Store):
@@ -52,7 +49,7 @@ def missing_attribute(cell: FailingCell) -> Fix | None:
         if not near.isidentifier():
             start, end = edit[0] - 1, edit[1]
             edit = (start, end, f"[{quoted(near, chr(34))}]")
-        return Fix(f"`{table}` has no column `{name}`; it is called `{near}`.", code.edited(edit))
+        return cell.edit(f"`{table}` has no column `{name}`; it is called `{near}`.", edit)
     return None
 
 
@@ -79,13 +76,13 @@ def _strings(code: CellCode, lines: Iterable[int], name: str) -> Iterator[ast.Co
 
 
 def _is_stored(code: CellCode, node: ast.AST) -> bool:
-    """Whether it names a column that the code makes: `df["new"] = …`."""
+    """`df["new"] = …` creates a column."""
     parent = code.parents.get(node)
     return isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
 
 
 def _table_of(cell: FailingCell, node: ast.AST) -> str:
-    """The table whose column a literal names: the one that the expression around it begins with."""
+    """The table whose column a literal names."""
     code = cell.code
     while node in code.parents and not isinstance(node, ast.stmt):
         if isinstance(node, (ast.Subscript, ast.Call)):
@@ -121,7 +118,7 @@ def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
             whose = f"`{table}` has no column" if table else "There is no column"
             said.append(f"{whose} `{name}`; the nearest is `{near}`.")
     if edits:
-        return Fix(" ".join(dict.fromkeys(said)), cell.code.edited(*edits))
+        return cell.edit(" ".join(dict.fromkeys(said)), *edits)
     if unknown and unknown[2]:
         name, table, columns = unknown
         whose = f"`{table}`" if table else "The table"
@@ -130,8 +127,8 @@ def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
 
 
 def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
-    """`df.drop("a")` looks for a row."""
-    for call in cell.code.find(ast.Call, cell.lines):
+    """`df.drop("a")` drops rows."""
+    for call in cell.find(ast.Call):
         columns = cell.tables.get(base_name(call), {})
         if called(call) != "drop" or cell.code.keyword(call, "columns") or not call.args:
             continue
@@ -141,14 +138,14 @@ def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
             if axis := cell.code.keyword(call, "axis"):
                 edits.append(cell.code.without_argument(axis))
             why = "`drop` looks for rows; say `columns=` to drop columns."
-            return Fix(why, cell.code.edited(*edits))
+            return cell.edit(why, *edits)
     return None
 
 
 def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
-    """Two tables that call the same column differently."""
+    """Two tables that name their key differently."""
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         key = code.keyword(call, "on")
         if called(call) != "merge" or key is None or not isinstance(key.value, ast.Constant):
             continue
@@ -166,7 +163,7 @@ def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
         like = code.source(key.value)
         sides = f"left_on={quoted(left_key, like)}, right_on={quoted(right_key, like)}"
         why = f"The key is `{left_key}` in `{tables[0]}` and `{right_key}` in `{tables[1]}`."
-        return Fix(why, code.edited((*code.span(key), sides)))
+        return cell.edit(why, (*code.span(key), sides))
     return None
 
 
@@ -175,7 +172,7 @@ def _in_query(cell: FailingCell) -> Fix | None:
     found = _OF_QUERY.search(cell.message)
     if not found:
         return None
-    for call in cell.code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         columns = cell.tables.get(base_name(call), {})
         if called(call) not in ("query", "eval") or not call.args or not columns:
             continue
@@ -185,13 +182,13 @@ def _in_query(cell: FailingCell) -> Fix | None:
         spelled = near if near.isidentifier() else f"`{near}`"
         text = re.sub(rf"\b{re.escape(found[1])}\b", spelled, cell.code.source(call.args[0]))
         why = f"There is no column `{found[1]}`; the nearest is `{near}`."
-        return Fix(why, cell.code.edited(cell.code.replaced(call.args[0], text)))
+        return cell.replace(why, call.args[0], text)
     return None
 
 
 def _by_position(cell: FailingCell, number: int) -> Fix | None:
-    """`df[0]` and `s[0]` look for a label; a place is asked for with `iloc`."""
-    for node in cell.code.find(ast.Subscript, cell.lines):
+    """`df[0]` looks for a label; `iloc` takes positions."""
+    for node in cell.find(ast.Subscript):
         is_number = isinstance(node.slice, ast.Constant) and node.slice.value == number
         if isinstance(node.slice, ast.UnaryOp) and isinstance(node.slice.operand, ast.Constant):
             is_number = node.slice.operand.value == -number
@@ -206,12 +203,12 @@ def _by_position(cell: FailingCell, number: int) -> Fix | None:
         if owner in ("DataFrame", "Series"):
             end = cell.code.span(node.value)[1]
             why = f"`[{number}]` looks for something labelled {number}; `.iloc` takes it by place."
-            return Fix(why, cell.code.edited((end, end, ".iloc")))
+            return cell.edit(why, (end, end, ".iloc"))
     return None
 
 
 def _key(cell: FailingCell, names: list[str]) -> Fix | None:
-    """A key of a dictionary that a cell of the notebook writes down."""
+    """A key of a dict literal in the notebook."""
     name = names[0]
     for node in _strings(cell.code, cell.lines, name):
         parent = cell.code.parents.get(node)
@@ -222,9 +219,7 @@ def _key(cell: FailingCell, names: list[str]) -> Fix | None:
         whose = cell.code.source(parent.value)
         if near:
             edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
-            return Fix(
-                f"There is no key `{name}`; the nearest is `{near}`.", cell.code.edited(edit)
-            )
+            return cell.edit(f"There is no key `{name}`; the nearest is `{near}`.", edit)
         return Fix(f"`{whose}` has no key `{name}`. `list({whose})` shows the keys that it has.")
     return None
 

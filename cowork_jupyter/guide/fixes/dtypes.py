@@ -1,4 +1,4 @@
-"""Text where numbers or dates are wanted, and the other way round."""
+"""Text where numbers or dates are expected, and the other way round."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from .cell import FailingCell, Fix
-from .code import base_name, called
+from .cell import FailingCell, Fix, base_name, called
 
 _NOT_A_NUMBER = re.compile(
     r"could not convert string to (?:float|int)[^'\"]*['\"](.{0,80}?)['\"]"
@@ -21,26 +20,28 @@ _NO_MEAN = re.compile(
     r"|Cannot perform reduction '\w+' with string dtype|Cannot aggregate non-numeric type"
     r"|no numeric data to"
 )
+_TEXT_AND_DATE = r"Invalid comparison between dtype=(?:str|object) and (?:Timestamp|date)"
 _REDUCTIONS = frozenset({
     "mean", "median", "sum", "std", "var", "sem", "skew", "kurt", "corr", "cov", "prod", "min",
     "max", "quantile",
 })  # fmt: skip
 _TEXT = ("str", "object", "string", "String", "Utf8")
 _NUMBERS = ("int", "float", "uint", "Int", "Float", "UInt")
+_NO_PLAIN_NUMBER = "`{0}` is no plain number. What cannot be read becomes missing (NaN)."
+_AS_DATES = "The column holds text: it is read as dates first."
 
 
 def text_for_numbers(cell: FailingCell) -> Fix | None:
-    """Numbers that are written as text: `1,234`, `12 €`, `n/a`."""
+    """Numbers written as text: `1,234`, `12 €`, `n/a`."""
     found = _NOT_A_NUMBER.search(cell.message)
     if cell.error.name not in ("ValueError", "TypeError") or not found:
         return None
     text = next((part for part in found.groups() if part is not None), "")
-    code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         name = called(call)
         if name == "astype" and isinstance(call.func, ast.Attribute):
-            return _parsed_column(cell, call, text)
-        if name == "to_numeric" and call.args and not code.keyword(call, "errors"):
+            return _parsed_column(cell, call, call.func.value, text)
+        if name == "to_numeric" and call.args and not cell.code.keyword(call, "errors"):
             return _coerced(cell, call, text)
         if name in ("int", "float") and len(call.args) == 1:
             return _parsed_text(cell, call, text, name)
@@ -49,38 +50,36 @@ def text_for_numbers(cell: FailingCell) -> Fix | None:
     return None
 
 
-def _parsed_column(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
-    """`column.astype(float)`, with what keeps it from being numbers taken out."""
-    code = cell.code
-    assert isinstance(call.func, ast.Attribute)
-    column = code.source(call.func.value)
+def _without_commas(expression: str, text: str, accessor: str = "") -> tuple[str, str]:
+    """The expression without thousands separators or decimal commas, and what was wrong."""
+    if _GROUPED.fullmatch(text.strip()):
+        why = f"`{text}` has commas between the thousands."
+        return f'{expression}{accessor}.replace(",", "")', why
+    if _DECIMAL_COMMA.fullmatch(text.strip()):
+        return f'{expression}{accessor}.replace(",", ".")', f"`{text}` has a decimal comma."
+    return expression, ""
+
+
+def _parsed_column(cell: FailingCell, call: ast.Call, owner: ast.expr, text: str) -> Fix | None:
+    """`column.astype(float)`, with the disturbing characters removed."""
     if not call.args or isinstance(call.args[0], ast.Dict):
         return _parsed_columns(cell, call, text)
-    wanted = code.source(call.args[0]).strip("'\"")
-    whole = wanted.startswith("int")
-    if _GROUPED.fullmatch(text.strip()):
-        cleaned = f'{column}.str.replace(",", "")'
-        why = f"`{text}` has commas between the thousands."
-    elif _DECIMAL_COMMA.fullmatch(text.strip()):
-        cleaned = f'{column}.str.replace(",", ".")'
-        why = f"`{text}` has a decimal comma."
-    else:
-        cleaned, why = column, f"`{text}` is no number."
+    column = cell.code.source(owner)
+    cleaned, why = _without_commas(column, text, ".str")
+    why = why or f"`{text}` is no number."
     signs = "".join(sorted({sign for sign in text if sign in "$€£%"}))
     if signs and any(sign.isdigit() for sign in text):
         cleaned = f'{column}.str.replace(r"[{signs},\\s]", "", regex=True)'
         why = f"`{text}` has signs around the number."
-    pandas = cell.alias("pandas", "pd")
-    new = f'{pandas}.to_numeric({cleaned}, errors="coerce")'
-    why += " What is no number becomes missing (NaN)."
-    if whole:
+    new = f'{cell.alias("pandas")}.to_numeric({cleaned}, errors="coerce")'
+    if cell.code.source(call.args[0]).strip("'\"").startswith("int"):
         new += '.astype("Int64")'
-    fixed = cell.with_import(code.edited(code.replaced(call, new)), "pandas", "pd")
-    return Fix(why, fixed)
+    why += " What is no number becomes missing (NaN)."
+    return cell.replace(why, call, new, imports="pandas")
 
 
 def _parsed_columns(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
-    """`df.astype({"amount": int})`: its text columns are parsed before."""
+    """`df.astype({"amount": int})` of a text column."""
     table = base_name(call)
     given = call.args[0] if call.args else None
     if not isinstance(given, ast.Dict) or table not in cell.tables:
@@ -88,63 +87,52 @@ def _parsed_columns(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
     if len(given.keys) != 1 or not isinstance(given.keys[0], ast.Constant):
         return None
     name, wanted = str(given.keys[0].value), cell.code.source(given.values[0]).strip("'\"")
-    pandas = cell.alias("pandas", "pd")
-    parsed = f'{pandas}.to_numeric({table}["{name}"].str.replace(",", ""), errors="coerce")'
+    column = f'{table}["{name}"].str.replace(",", "")'
+    parsed = f'{cell.alias("pandas")}.to_numeric({column}, errors="coerce")'
     parsed += '.astype("Int64")' if wanted.startswith("int") else ""
     named = f"{name}={parsed}" if name.isidentifier() else f'**{{"{name}": {parsed}}}'
-    new = cell.code.edited(cell.code.replaced(call, f"{table}.assign({named})"))
-    why = f"`{text}` is no plain number. What cannot be read becomes missing (NaN)."
-    return Fix(why, cell.with_import(new, "pandas", "pd"))
+    why = _NO_PLAIN_NUMBER.format(text)
+    return cell.replace(why, call, f"{table}.assign({named})", imports="pandas")
 
 
 def _coerced(cell: FailingCell, call: ast.Call, text: str) -> Fix:
     code = cell.code
-    edits = []
-    argument = code.source(call.args[0])
+    edits = [code.appended(call, ', errors="coerce"')]
     if _GROUPED.fullmatch(text.strip()):
-        edits.append(code.replaced(call.args[0], f'{argument}.str.replace(",", "")'))
-    end = code.span(call)[1] - 1
-    edits.append((end, end, ', errors="coerce"'))
-    why = f"`{text}` is no plain number. What cannot be read becomes missing (NaN)."
-    return Fix(why, code.edited(*edits))
+        argument = call.args[0]
+        edits.append(code.replaced(argument, f'{code.source(argument)}.str.replace(",", "")'))
+    return cell.edit(_NO_PLAIN_NUMBER.format(text), *edits)
 
 
 def _parsed_text(cell: FailingCell, call: ast.Call, text: str, name: str) -> Fix | None:
     """`int("3.5")` and `float("1,5")`."""
-    code, value = cell.code, text.strip()
-    argument = code.source(call.args[0])
-    if name == "int" and re.fullmatch(r"-?\d+\.\d*", value):
+    argument = cell.code.source(call.args[0])
+    if name == "int" and re.fullmatch(r"-?\d+\.\d*", text.strip()):
         why = f"`{text}` is not a whole number: read it as one with decimals first."
-        return Fix(why, code.edited(code.replaced(call, f"int(float({argument}))")))
-    if _GROUPED.fullmatch(value):
-        new, why = f'{argument}.replace(",", "")', f"`{text}` has commas between the thousands."
-    elif _DECIMAL_COMMA.fullmatch(value):
-        new, why = f'{argument}.replace(",", ".")', f"`{text}` has a decimal comma."
-    else:
+        return cell.replace(why, call, f"int(float({argument}))")
+    new, why = _without_commas(argument, text)
+    if not why:
         return Fix(f"`{text}` is no number. Clean the text first, or skip it.")
-    return Fix(why, code.edited(code.replaced(call.args[0], new)))
+    return cell.replace(why, call.args[0], new)
 
 
 def numbers_only(cell: FailingCell) -> Fix | None:
-    """An aggregate of a table that has columns of text."""
     if cell.error.name not in ("TypeError", "DataError", "ValueError"):
         return None
     if not _NO_MEAN.search(cell.message[:5_000]):
         return None
-    for call in cell.code.find(ast.Call, cell.lines):
+    for call in cell.find(ast.Call):
         if called(call) in _REDUCTIONS and isinstance(call.func, ast.Attribute):
             is_of_module = cell.type_of(base_name(call)) == "module" and len(call.args) == 1
             column = _single_column(call.args[0] if is_of_module else call.func.value)
             if column is None:
                 return None if is_of_module else _numeric_only(cell, call)
-            code = cell.code
-            new = cell.numbers_in(code.source(column), base_name(column))
             why = (
                 "The column holds text. It is read as numbers first; what is none becomes "
                 "missing (NaN)."
             )
-            text = code.edited(code.replaced(column, new))
-            return Fix(why, cell.with_import(text, "pandas", "pd"))
+            new = cell.numbers_in(cell.code.source(column), base_name(column))
+            return cell.replace(why, column, new, imports="pandas")
         if called(call) in ("agg", "aggregate"):
             return Fix(
                 "A column of text cannot be aggregated like that. Name the columns of "
@@ -155,23 +143,21 @@ def numbers_only(cell: FailingCell) -> Fix | None:
 
 def _single_column(node: ast.AST) -> ast.Subscript | None:
     """`df["a"]`, if that is what is aggregated."""
-    is_column = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
-    if is_column and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        return node
+    match node:
+        case ast.Subscript(value=ast.Name(), slice=ast.Constant()):
+            return node
     return None
 
 
 def _numeric_only(cell: FailingCell, call: ast.Call) -> Fix | None:
     if cell.code.keyword(call, "numeric_only"):
         return None
-    end = cell.code.span(call)[1] - 1
     comma = ", " if call.args or call.keywords else ""
     why = "Some columns hold text, which has no such figure: only columns of numbers are taken."
-    return Fix(why, cell.code.edited((end, end, f"{comma}numeric_only=True")))
+    return cell.edit(why, cell.code.appended(call, f"{comma}numeric_only=True"))
 
 
 def mixed_types(cell: FailingCell) -> Fix | None:
-    """Text and numbers in one sum, in whichever order."""
     message = cell.message
     if cell.error.name != "TypeError":
         return None
@@ -194,30 +180,22 @@ def mixed_types(cell: FailingCell) -> Fix | None:
 
 
 def _converted_column(cell: FailingCell) -> Fix | None:
-    """`df["units"] + df["amount"]` with a column of text among them: it is read as numbers."""
-    pandas, code = cell.alias("pandas", "pd"), cell.code
-    for node in code.find(ast.BinOp, cell.lines):
+    """`df["units"] + df["amount"]` where one is text."""
+    pandas, code = cell.alias("pandas"), cell.code
+    for node in cell.find(ast.BinOp):
+        operands = (node.left, node.right)
         sides = list(_columns(cell, node))
-        text = [side for side, kind in sides if _is_text(kind)]
+        text = [side for side, kind in sides if kind.startswith(_TEXT)]
         numbers = [side for side, kind in sides if kind.startswith(_NUMBERS)]
-        dates = any(
-            "Timestamp" in code.source(side) or "datetime" in code.source(side)
-            for side in (node.left, node.right)
-        )
-        if text and dates:
+        if text and re.search("Timestamp|datetime", " ".join(map(code.source, operands))):
             edits = [
                 code.replaced(side, f"{pandas}.to_datetime({code.source(side)})") for side in text
             ]
-            why = "The column holds text: it is read as dates first."
-            return Fix(why, cell.with_import(code.edited(*edits), "pandas", "pd"))
-        is_number = isinstance(node.op, (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow))
+            return cell.edit(_AS_DATES, *edits, imports="pandas")
         is_number = (
-            is_number
+            isinstance(node.op, (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow))
             or bool(numbers)
-            or any(
-                isinstance(side, ast.Constant) and isinstance(side.value, (int, float))
-                for side in (node.left, node.right)
-            )
+            or any(isinstance(_constant(side), (int, float)) for side in operands)
         )
         if text and is_number:
             edits = [
@@ -225,58 +203,61 @@ def _converted_column(cell: FailingCell) -> Fix | None:
                 for side in text
             ]
             why = "A column holds text: it is read as numbers; what is none becomes missing (NaN)."
-            return Fix(why, cell.with_import(code.edited(*edits), "pandas", "pd"))
-        if numbers and any(_is_string(child) for child in ast.walk(node)):
-            edits = [
-                code.replaced(number, f"{code.source(number)}.astype(str)") for number in numbers
-            ]
-            return Fix("A column of numbers must become text first.", code.edited(*edits))
+            return cell.edit(why, *edits, imports="pandas")
+        if numbers and any(map(_is_string, ast.walk(node))):
+            edits = [code.replaced(side, f"{code.source(side)}.astype(str)") for side in numbers]
+            return cell.edit("A column of numbers must become text first.", *edits)
     return None
 
 
+def _constant(node: ast.AST) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
 def _columns(cell: FailingCell, node: ast.BinOp) -> Iterator[tuple[ast.expr, str]]:
-    """The columns on both sides, with their types."""
+    """The operand columns with their types."""
     for side in (node.left, node.right):
         if isinstance(side, ast.BinOp):
             yield from _columns(cell, side)
         if isinstance(side, ast.Call) and isinstance(side.func, ast.Attribute):
             side = side.func.value if side.func.attr in _REDUCTIONS else side
-        columns = cell.tables.get(base_name(side), {})
-        if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Constant):
-            yield side, columns.get(str(side.slice.value), "")
-        elif isinstance(side, ast.Attribute):
-            yield side, columns.get(side.attr, "")
+        if (kind := _column_type(cell, side)) is not None:
+            yield side, kind
+
+
+def _column_type(cell: FailingCell, column: ast.AST) -> str | None:
+    """The dtype of `df["a"]` or `df.a`, empty if unknown; None for other expressions."""
+    match column:
+        case ast.Subscript(slice=ast.Constant(value=name)) | ast.Attribute(attr=name):
+            return cell.tables.get(base_name(column), {}).get(str(name), "")
+    return None
 
 
 def _summed_text(cell: FailingCell) -> Fix | None:
-    """`sum(column)` of a column of text."""
-    code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    """`sum(column)` of a text column."""
+    for call in cell.calls("sum"):
         column = _single_column(call.args[0]) if len(call.args) == 1 else None
-        if called(call) == "sum" and column is not None and isinstance(column.slice, ast.Constant):
-            kind = cell.tables.get(base_name(column), {}).get(str(column.slice.value), "")
-            if _is_text(kind):
-                new = f"{cell.numbers_in(code.source(column), base_name(column))}.sum()"
-                why = "The column holds text: it is read as numbers first."
-                return Fix(why, code.edited(code.replaced(call, new)))
+        if column is not None and (_column_type(cell, column) or "").startswith(_TEXT):
+            new = f"{cell.numbers_in(cell.code.source(column), base_name(column))}.sum()"
+            return cell.replace("The column holds text: it is read as numbers first.", call, new)
     return None
 
 
 def _joined_text(cell: FailingCell) -> Fix | None:
     code = cell.code
-    for node in code.find(ast.BinOp, cell.lines):
-        if not isinstance(node.op, ast.Add):
-            continue
+    for node in cell.find(ast.BinOp):
         sides = (node.left, node.right)
-        if not any(_is_textual(cell, side) for side in sides):
+        if not isinstance(node.op, ast.Add) or not any(_is_textual(cell, side) for side in sides):
             continue
-        numbers = [side for side in sides if not _is_textual(cell, side) and not _holds_text(side)]
-        if numbers:
-            edits = [code.replaced(number, f"str({code.source(number)})") for number in numbers]
-            return Fix(
-                "Text and a number cannot be joined: make text of the number first.",
-                code.edited(*edits),
-            )
+        edits = [
+            code.replaced(side, f"str({code.source(side)})")
+            for side in sides
+            if not _is_textual(cell, side)
+            and not (isinstance(side, ast.BinOp) and any(map(_is_string, ast.walk(side))))
+        ]
+        if edits:
+            why = "Text and a number cannot be joined: make text of the number first."
+            return cell.edit(why, *edits)
     return Fix(
         "Text and numbers meet here. Make both the same first: `str(…)` to join them as "
         "text, `float(…)` to calculate."
@@ -284,9 +265,7 @@ def _joined_text(cell: FailingCell) -> Fix | None:
 
 
 def _is_string(node: ast.AST) -> bool:
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
+    return isinstance(node, ast.JoinedStr) or isinstance(_constant(node), str)
 
 
 def _is_textual(cell: FailingCell, node: ast.AST) -> bool:
@@ -297,9 +276,68 @@ def _is_textual(cell: FailingCell, node: ast.AST) -> bool:
     return _is_string(node)
 
 
-def _holds_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp) and any(_is_string(child) for child in ast.walk(node))
+def accessors(cell: FailingCell) -> Fix | None:
+    """`.dt` on text, `.str` on numbers, dates compared with text."""
+    code, pandas = cell.code, cell.alias("pandas")
+    for node in cell.find(ast.Attribute):
+        if node.attr == "dt" and "Can only use .dt accessor" in cell.message:
+            if (_column_type(cell, node.value) or "").startswith(("int", "float", "uint")):
+                return Fix(
+                    "The column holds numbers, no dates. `pd.to_datetime(column, unit=…)` "
+                    "makes dates of them, if you know what they count."
+                )
+            new = f"{pandas}.to_datetime({code.source(node.value)})"
+            why = "The column holds no dates yet: they are read first."
+            return cell.replace(why, node.value, new, imports="pandas")
+        if node.attr == "str" and "Can only use .str accessor" in cell.message:
+            why = "The column holds no text: it is made text first."
+            return cell.replace(why, node.value, f"{code.source(node.value)}.astype(str)")
+    if re.search(_TEXT_AND_DATE, cell.message):
+        for compared in cell.find(ast.Compare):
+            column = compared.left
+            if isinstance(column, (ast.Subscript, ast.Attribute)):
+                new = f"{pandas}.to_datetime({code.source(column)})"
+                return cell.replace(_AS_DATES, column, new, imports="pandas")
+    return _dated_index(cell) if "Only valid with DatetimeIndex" in cell.message else None
 
 
-def _is_text(kind: str) -> bool:
-    return kind.startswith(_TEXT)
+def _dated_index(cell: FailingCell) -> Fix | None:
+    """`df.resample("D")` of a table whose dates are a column."""
+    for call in cell.calls("resample"):
+        table = base_name(call)
+        columns = cell.tables.get(table, {})
+        dates = [name for name, kind in columns.items()
+                 if "datetime" in kind or "date" in name.lower()]  # fmt: skip
+        if len(dates) == 1 and isinstance(call.func, ast.Attribute):
+            date = dates[0]
+            if "datetime" in columns[date]:
+                why = f"The dates are in the column `{date}`, not in the index."
+                return cell.edit(why, cell.code.appended(call, f', on="{date}"'))
+            new = f'{table}.set_index({cell.alias("pandas")}.to_datetime({table}["{date}"]))'
+            why = f"The dates are in the column `{date}`, as text: they become the index first."
+            return cell.replace(why, call.func.value, new)
+    return Fix(
+        "Only a table with dates as its index can be resampled: use "
+        '`df.set_index(pd.to_datetime(df["date"]))` first.'
+    )
+
+
+def date_format(cell: FailingCell) -> Fix | None:
+    """Mixed date formats, or day first."""
+    if "not likely a datetime" in cell.message or "Unknown datetime string" in cell.message:
+        return Fix(
+            'Some of the values are no dates. Look at them first; `errors="coerce"` makes '
+            "them missing (NaT)."
+        )
+    if "doesn't match format" not in cell.message:
+        return None
+    for call in cell.calls("to_datetime"):
+        if cell.code.keyword(call, "errors"):
+            continue
+        day_first = re.search(r"time data \"(\d{1,2})[./](\d{1,2})[./]\d{2,4}", cell.message)
+        more = [] if not day_first or cell.code.keyword(call, "dayfirst") else ["dayfirst=True"]
+        more += [] if cell.code.keyword(call, "format") else ['format="mixed"']
+        options = ", " + ", ".join([*more, 'errors="coerce"'])
+        why = "Not all dates are written the same way. What cannot be read becomes missing (NaT)."
+        return cell.edit(why, cell.code.appended(call, options))
+    return None

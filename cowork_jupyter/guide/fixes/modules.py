@@ -1,13 +1,62 @@
-"""Modules that cannot be imported: what to install, or where a thing has moved to."""
+"""Modules and files that are not found: what to install, and where things have moved to."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+from posixpath import basename
 
-from .cell import FailingCell, Fix
-from .nearest import nearest
+from .cell import FailingCell, Fix, nearest, quoted
+
+_PATH = re.compile(
+    r"(?:No such file or directory|Is a directory|does not exist)[^'\"]*['\"]([^'\"\n]+)"
+)
+_STARTS = re.compile(r"File ['\"]?([^'\"\n]+?)['\"]? does not exist")
+_TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".json", ".parquet", ".txt", ".feather")
+
+
+def missing_file(cell: FailingCell) -> Fix | None:
+    if cell.error.name not in ("FileNotFoundError", "OSError", "IsADirectoryError"):
+        return None
+    found = _PATH.search(cell.message) or _STARTS.search(cell.message)
+    if not found:
+        return None
+    path = found[1]
+    near = _near(path, cell.files)
+    if near is None:
+        beside = [file for file in cell.files if file.lower().endswith(_TABLES)]
+        some = (
+            f" These are here: {', '.join(f'`{file}`' for file in beside[:5])}." if beside else ""
+        )
+        return Fix(
+            f"There is no file `{path}` in this workspace.{some} Check the name, or upload it."
+        )
+    for node in cell.find(ast.Constant):
+        if node.value == path or (isinstance(node.value, str) and path.endswith(f"/{node.value}")):
+            why = f"There is no `{path}`; the file is at `{near}`."
+            return cell.replace(why, node, quoted(near, cell.code.source(node)))
+    return Fix(f"There is no `{path}`. Did you mean `{near}`?")
+
+
+def _near(path: str, files: tuple[str, ...]) -> str | None:
+    """The same name elsewhere, the closest first; else a similar name."""
+    name = basename(path.replace("\\", "/"))
+    same = [file for file in files if basename(file).lower() == name.lower()]
+    if same:
+        return min(same, key=lambda file: (file.count("/"), file))
+    suffix = "." + name.rpartition(".")[2].lower() if "." in name else ""
+    alike = [file for file in files if file.lower().endswith(suffix)]
+    by_name = {basename(file): file for file in sorted(alike, key=lambda other: -other.count("/"))}
+    near = nearest(name, by_name, 0.7)
+    if near is None and suffix:
+        stem = name[: -len(suffix)]
+        others = {basename(file).rpartition(".")[0]: file for file in files
+                  if file.lower().endswith(_TABLES)}  # fmt: skip
+        near = None if stem in others else nearest(stem, others, 0.85)
+        return others[near] if near else None
+    return by_name[near] if near else None
+
 
 _MISSING = re.compile(
     r"No module named '([\w.]+)'|(?:Missing optional dependency '|`Import )([\w.-]+)['`]"
@@ -35,24 +84,15 @@ _KNOWN = {
 _MOVED = {
     "sklearn.cross_validation": "sklearn.model_selection",
     "sklearn.grid_search": "sklearn.model_selection",
-    "sklearn.learning_curve": "sklearn.model_selection",
-    "sklearn.externals.joblib": "joblib",
+    "sklearn.learning_curve": "sklearn.model_selection", "sklearn.externals.joblib": "joblib",
     "sklearn.datasets.samples_generator": "sklearn.datasets",
-    "sklearn.ensemble.forest": "sklearn.ensemble",
-    "sklearn.metrics.ranking": "sklearn.metrics",
-    "sklearn.utils.testing": "sklearn.utils._testing",
-    "pandas.tools.plotting": "pandas.plotting",
-    "pandas.util.testing": "pandas.testing",
-    "pandas.io.json": "pandas",
-    "matplotlib.finance": "mplfinance",
-    "urllib2": "urllib.request",
-    "ConfigParser": "configparser",
-    "Queue": "queue",
-    "cPickle": "pickle",
-    "StringIO": "io",
-    "tensorflow.keras": "keras",
-    "keras.utils.np_utils": "keras.utils",
-}
+    "sklearn.ensemble.forest": "sklearn.ensemble", "sklearn.metrics.ranking": "sklearn.metrics",
+    "sklearn.utils.testing": "sklearn.utils._testing", "pandas.tools.plotting": "pandas.plotting",
+    "pandas.util.testing": "pandas.testing", "pandas.io.json": "pandas",
+    "matplotlib.finance": "mplfinance", "urllib2": "urllib.request",
+    "ConfigParser": "configparser", "Queue": "queue", "cPickle": "pickle", "StringIO": "io",
+    "tensorflow.keras": "keras", "keras.utils.np_utils": "keras.utils",
+}  # fmt: skip
 _NAMES_MOVED: dict[tuple[str, str], str | tuple[str, str]] = {
     **dict.fromkeys(
         (("collections", name) for name in ("Mapping", "MutableMapping", "Iterable", "Sequence",
@@ -74,7 +114,6 @@ _MAKERS = {"plot_confusion_matrix": "from_estimator", "plot_roc_curve": "from_es
 
 
 def missing_module(cell: FailingCell) -> Fix | None:
-    """A package that is not installed, moved, or spelled differently."""
     found = _MISSING.search(cell.message)
     if cell.error.name not in ("ModuleNotFoundError", "ImportError") or not found:
         return None
@@ -102,7 +141,6 @@ def missing_module(cell: FailingCell) -> Fix | None:
 
 
 def moved_name(cell: FailingCell) -> Fix | None:
-    """A name that a module does not have any more."""
     if cell.error.name != "ImportError":
         return None
     if "load_boston" in cell.message:
@@ -133,7 +171,7 @@ def _moved_name(
 ) -> Fix | None:
     place, new = target if isinstance(target, tuple) else (target, name)
     code = cell.code
-    for node in code.find(ast.ImportFrom, cell.lines):
+    for node in cell.find(ast.ImportFrom):
         if node.module != module or not any(alias.name == name for alias in node.names):
             continue
         others = [_alias(alias) for alias in node.names if alias.name != name]
@@ -149,7 +187,7 @@ def _moved_name(
                 if reference.id == name
             ]
         where = f"is `{new}` in `{place}`" if new != name else f"is in `{place}`"
-        return Fix(f"`{name}` {where} now.", code.edited(*edits))
+        return cell.edit(f"`{name}` {where} now.", *edits)
     return None
 
 
@@ -171,16 +209,16 @@ def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
                 start, end = code.span(import_alias)
                 name = import_alias.name.replace(old, new, 1)
                 alias = f" as {import_alias.asname}" if import_alias.asname else ""
-                if not import_alias.asname and "." not in import_alias.name and _is_used(cell, old):
+                if (
+                    not import_alias.asname
+                    and "." not in import_alias.name
+                    and any(node.id == old for node in cell.code.find(ast.Name))
+                ):
                     alias = f" as {old}"
                 edits.append((start, end, name + alias))
     if not edits:
         return None
-    return Fix(why or f"`{old}` is called `{new}` now.", code.edited(*edits))
-
-
-def _is_used(cell: FailingCell, name: str) -> bool:
-    return any(node.id == name for node in cell.code.find(ast.Name))
+    return cell.edit(why or f"`{old}` is called `{new}` now.", *edits)
 
 
 def _names(cell: FailingCell, old: str, new: str) -> str:

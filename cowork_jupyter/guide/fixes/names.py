@@ -1,4 +1,4 @@
-"""Names that are not defined: in a cell that has not run, not imported, or spelled differently."""
+"""Undefined names and missing attributes: not run, not imported, or misspelled."""
 
 from __future__ import annotations
 
@@ -9,91 +9,201 @@ import re
 import sys
 
 from ...tools.notebook.names import names_in
-from .cell import FailingCell, Fix
-from .code import CellCode
-from .nearest import nearest
+from .cell import CellCode, FailingCell, Fix, base_name, called, nearest
+
+_NO_ATTRIBUTE = re.compile(r"(?:'([\w.]+)' object|module '([\w.]+)') has no attribute '(\w+)'")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_FRAME = _words(
+    "abs add agg aggregate all any apply assign astype at axes bfill boxplot clip columns "
+    "combine copy corr count cov cummax cummin cumprod cumsum describe diff div drop "
+    "drop_duplicates dropna dtypes duplicated empty eq eval explode ffill fillna filter "
+    "first_valid_index groupby head hist iat idxmax idxmin iloc index info insert "
+    "interpolate isin isna isnull items iterrows itertuples join loc map mask max mean "
+    "median melt memory_usage merge min mode mul nlargest notna notnull nsmallest nunique "
+    "pipe pivot pivot_table plot pop prod quantile query rank reindex rename rename_axis "
+    "replace resample reset_index rolling round sample select_dtypes set_axis set_index "
+    "shape shift size sort_index sort_values squeeze stack std style sum tail to_csv "
+    "to_dict to_excel to_frame to_html to_json to_markdown to_numpy to_parquet to_pickle "
+    "to_sql to_string transform transpose unstack update value_counts values var where xs "
+    "ewm expanding"
+)
+_SERIES = (
+    *_FRAME,
+    *_words("between cat dt dtype hasnans is_unique name str to_list tolist unique array"),
+)
+_TEXT = frozenset(
+    _words(
+        "capitalize casefold center contains count endswith extract extractall find findall "
+        "get isalnum isalpha isdigit islower isnumeric isupper ljust lower lstrip match pad "
+        "partition removeprefix removesuffix repeat rfind rjust rpartition rsplit rstrip "
+        "slice split startswith strip swapcase title translate upper zfill"
+    )
+)
+_DATES = frozenset(
+    _words(
+        "year month day hour minute second weekday dayofweek day_name month_name quarter date "
+        "time dayofyear is_month_end is_month_start strftime days total_seconds isocalendar"
+    )
+)
+_METHODS = {
+    "DataFrame": _FRAME,
+    "Series": _SERIES,
+    "DataFrameGroupBy": _FRAME,
+    "SeriesGroupBy": _SERIES,
+    "str": tuple(dir(str)),
+    "list": tuple(dir(list)),
+    "dict": tuple(dir(dict)),
+    "set": tuple(dir(set)),
+    "ndarray": _words(
+        "T all any argmax argmin argsort astype clip copy cumsum dot dtype fill flatten max "
+        "mean min ndim prod ravel reshape round shape size sort std sum tolist transpose var"
+    ),
+    "pandas": _words(
+        "DataFrame Series Timestamp concat cut date_range get_dummies isna melt merge notna "
+        "pivot_table qcut read_csv read_excel read_html read_json read_parquet read_pickle "
+        "read_sql to_datetime to_numeric to_timedelta unique options set_option Index "
+        "MultiIndex NA NaT Categorical crosstab json_normalize Grouper Timedelta period_range"
+    ),
+    "numpy": _words(
+        "abs arange argmax argmin argsort array array_equal asarray average ceil clip "
+        "concatenate corrcoef cos cumsum diff dot exp eye floor full histogram hstack inf "
+        "isfinite isin isnan linalg linspace log log10 log1p logspace max maximum mean median "
+        "min minimum nan nanmean nansum ndarray ones ones_like percentile pi polyfit prod "
+        "quantile random repeat reshape round sign sin sort split sqrt squeeze stack std sum "
+        "tan tile transpose unique var vstack where zeros zeros_like"
+    ),
+    "pyplot": _words(
+        "axhline axvline bar barh boxplot colorbar errorbar figure fill_between grid hist "
+        "imshow legend pie plot savefig scatter show style subplot subplots suptitle text "
+        "tight_layout title xlabel xlim xscale xticks ylabel ylim yscale yticks"
+    ),
+}
+
+
+def nothing_returned(cell: FailingCell) -> Fix | None:
+    """`None` where an object was expected, usually returned by an in-place method."""
+    if cell.error.name not in ("AttributeError", "TypeError") or "'NoneType'" not in cell.message:
+        return None
+    code = cell.code
+    for assigned in code.find(ast.Assign):
+        call = assigned.value
+        if not isinstance(call, ast.Call):
+            continue
+        place = code.keyword(call, "inplace")
+        if place and isinstance(place.value, ast.Constant) and place.value.value is True:
+            text = code.edited(code.without_argument(place))
+            return Fix(
+                "A method with `inplace=True` returns nothing; without it, it returns the "
+                "new table.",
+                text,
+            )
+        in_place = ("sort", "append", "extend", "reverse", "insert", "update", "shuffle")
+        is_list = isinstance(call.func, ast.Attribute) and called(call) in in_place
+        if is_list and isinstance(call.func, ast.Attribute):
+            owner = code.source(call.func.value)
+            targets = ", ".join(code.source(target) for target in assigned.targets)
+            new = f"{code.source(call)}\n{targets} = {owner}"
+            new = code.source(call) if targets == owner else new
+            return cell.replace(
+                f"`{called(call)}` changes the list itself and returns nothing.", assigned, new
+            )
+    for number, other in cell.earlier():
+        if "inplace=True" in other.source and re.search(
+            r"^\s*\w+\s*=.*inplace=True", other.source, re.M
+        ):
+            return Fix(
+                f"A variable is `None`: cell {number} keeps what a method with "
+                "`inplace=True` returns, which is nothing. Take `inplace=True` out there."
+            )
+    return Fix(
+        "Something is `None` here: what should have given an object has returned nothing. "
+        "Print it before this line to see which."
+    )
+
+
+def misspelled_attribute(cell: FailingCell) -> Fix | None:
+    found = _NO_ATTRIBUTE.search(cell.message)
+    if cell.error.name != "AttributeError" or not found or not cell.code.parses:
+        return None
+    owner, name = (found[1] or found[2]).rpartition(".")[2], found[3]
+    suggested = re.search(r"Did you mean: '(\w+)'", cell.error.traceback[-2_000:])
+    for node in cell.find(ast.Attribute):
+        if node.attr != name:
+            continue
+        if owner == "Series" and (fix := _of_values(cell, node)):
+            return fix
+        if owner == "DataFrame" and name in _TEXT | {"str", "dt"}:
+            return Fix(
+                f"`{name}` is for one column: choose it first, as in "
+                f'`{base_name(node) or "df"}["column"].{name}`.'
+            )
+        near = nearest(name, _METHODS.get(owner, ()), 0.7) or (suggested[1] if suggested else None)
+        if near:
+            return cell.edit(
+                f"There is no `{name}`; the nearest is `{near}`.", cell.code.attribute(node, near)
+            )
+        return Fix(
+            f"`{owner}` has no `{name}`. Type `.` and press Tab behind it to see what it has."
+        )
+    return None
+
+
+def _of_values(cell: FailingCell, node: ast.Attribute) -> Fix | None:
+    """`column.upper()` is `column.str.upper()`."""
+    for names, accessor, what in ((_TEXT, "str", "text"), (_DATES, "dt", "dates")):
+        if node.attr in names:
+            edit = cell.code.attribute(node, f"{accessor}.{node.attr}")
+            return cell.edit(f"A column has the methods of its {what} behind `.{accessor}`.", edit)
+    return None
+
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined|local variable '(\w+)' referenced")
+_ALIASES = {
+    "np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib",
+    "sns": "seaborn", "px": "plotly.express", "go": "plotly.graph_objects", "pl": "polars",
+    "alt": "altair", "sm": "statsmodels.api", "smf": "statsmodels.formula.api", "tf": "tensorflow",
+    "nx": "networkx", "dt": "datetime", "xr": "xarray", "st": "scipy.stats",
+}  # fmt: skip
+_MODULES = _words("numpy pandas polars torch duckdb requests sklearn scipy")
+_MEMBERS = {
+    "scipy": "stats", "collections": "Counter defaultdict namedtuple OrderedDict deque",
+    "datetime": "timedelta date", "pathlib": "Path", "functools": "reduce partial",
+    "dataclasses": "dataclass", "itertools": "combinations product chain", "decimal": "Decimal",
+    "math": "sqrt", "time": "sleep", "glob": "glob", "pprint": "pprint",
+    "IPython.display": "display",
+    "sklearn.model_selection": "train_test_split cross_val_score GridSearchCV KFold",
+    "sklearn.linear_model": "LinearRegression LogisticRegression Ridge",
+    "sklearn.ensemble": "RandomForestClassifier RandomForestRegressor",
+    "sklearn.cluster": "KMeans", "sklearn.decomposition": "PCA",
+    "sklearn.preprocessing": "StandardScaler MinMaxScaler OneHotEncoder LabelEncoder",
+    "sklearn.pipeline": "Pipeline make_pipeline",
+    "sklearn.metrics":
+        "accuracy_score mean_squared_error r2_score confusion_matrix classification_report",
+}  # fmt: skip
 _IMPORTS = {
-    "np": "import numpy as np",
-    "pd": "import pandas as pd",
-    "plt": "import matplotlib.pyplot as plt",
-    "mpl": "import matplotlib as mpl",
-    "sns": "import seaborn as sns",
-    "px": "import plotly.express as px",
-    "go": "import plotly.graph_objects as go",
-    "pl": "import polars as pl",
-    "alt": "import altair as alt",
-    "sm": "import statsmodels.api as sm",
-    "smf": "import statsmodels.formula.api as smf",
-    "tf": "import tensorflow as tf",
-    "nx": "import networkx as nx",
-    "dt": "import datetime as dt",
-    "xr": "import xarray as xr",
-    "st": "import scipy.stats as st",
-    "stats": "from scipy import stats",
-    "numpy": "import numpy",
-    "pandas": "import pandas",
-    "polars": "import polars",
-    "torch": "import torch",
-    "duckdb": "import duckdb",
-    "requests": "import requests",
-    "sklearn": "import sklearn",
-    "scipy": "import scipy",
-    "Counter": "from collections import Counter",
-    "defaultdict": "from collections import defaultdict",
-    "namedtuple": "from collections import namedtuple",
-    "OrderedDict": "from collections import OrderedDict",
-    "deque": "from collections import deque",
-    "timedelta": "from datetime import timedelta",
-    "date": "from datetime import date",
-    "Path": "from pathlib import Path",
-    "reduce": "from functools import reduce",
-    "partial": "from functools import partial",
-    "dataclass": "from dataclasses import dataclass",
-    "combinations": "from itertools import combinations",
-    "product": "from itertools import product",
-    "chain": "from itertools import chain",
-    "Decimal": "from decimal import Decimal",
-    "sqrt": "from math import sqrt",
-    "sleep": "from time import sleep",
-    "glob": "from glob import glob",
-    "pprint": "from pprint import pprint",
-    "display": "from IPython.display import display",
-    "train_test_split": "from sklearn.model_selection import train_test_split",
-    "cross_val_score": "from sklearn.model_selection import cross_val_score",
-    "GridSearchCV": "from sklearn.model_selection import GridSearchCV",
-    "KFold": "from sklearn.model_selection import KFold",
-    "LinearRegression": "from sklearn.linear_model import LinearRegression",
-    "LogisticRegression": "from sklearn.linear_model import LogisticRegression",
-    "Ridge": "from sklearn.linear_model import Ridge",
-    "RandomForestClassifier": "from sklearn.ensemble import RandomForestClassifier",
-    "RandomForestRegressor": "from sklearn.ensemble import RandomForestRegressor",
-    "KMeans": "from sklearn.cluster import KMeans",
-    "PCA": "from sklearn.decomposition import PCA",
-    "StandardScaler": "from sklearn.preprocessing import StandardScaler",
-    "MinMaxScaler": "from sklearn.preprocessing import MinMaxScaler",
-    "OneHotEncoder": "from sklearn.preprocessing import OneHotEncoder",
-    "LabelEncoder": "from sklearn.preprocessing import LabelEncoder",
-    "Pipeline": "from sklearn.pipeline import Pipeline",
-    "make_pipeline": "from sklearn.pipeline import make_pipeline",
-    "accuracy_score": "from sklearn.metrics import accuracy_score",
-    "mean_squared_error": "from sklearn.metrics import mean_squared_error",
-    "r2_score": "from sklearn.metrics import r2_score",
-    "confusion_matrix": "from sklearn.metrics import confusion_matrix",
-    "classification_report": "from sklearn.metrics import classification_report",
+    **{alias: f"import {module} as {alias}" for alias, module in _ALIASES.items()},
+    **{module: f"import {module}" for module in _MODULES},
+    **{
+        name: f"from {module} import {name}"
+        for module, names in _MEMBERS.items()
+        for name in names.split()
+    },
 }
 _OF_PYTHON_2 = {"xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
                 "long": "int", "unichr": "chr"}  # fmt: skip
 _OTHER_LANGUAGES = {"true": "True", "false": "False", "null": "None", "none": "None",
                     "nil": "None", "NULL": "None", "TRUE": "True", "FALSE": "False",
                     "nan": "float('nan')", "NaN": "float('nan')"}  # fmt: skip
+# methods of the class that has the name of its module
 _CLASSES_OF = {"datetime": ("now", "today", "strptime", "fromisoformat", "utcnow", "fromtimestamp")}
-"""Modules whose class of the same name has these methods."""
 
 
 def undefined_name(cell: FailingCell) -> Fix | None:
-    """Where the name is defined, what to import, or what it is called."""
     found = _UNDEFINED.match(cell.message)
     if cell.error.name not in ("NameError", "UnboundLocalError") or not found:
         return None

@@ -1,12 +1,11 @@
-"""Lengths and shapes that do not fit each other."""
+"""Lengths and shapes that do not match."""
 
 from __future__ import annotations
 
 import ast
 import re
 
-from .cell import FailingCell, Fix
-from .code import base_name, called
+from .cell import FailingCell, Fix, base_name, called
 
 _LENGTH = re.compile(r"Length of values \((\d+)\) does not match length of index \((\d+)\)")
 _MISMATCH = re.compile(r"Length mismatch: Expected axis has (\d+) elements, new values have (\d+)")
@@ -18,23 +17,20 @@ _RESHAPE = re.compile(r"cannot reshape array of size (\d+) into shape \(([\d,]+)
 _DIMENSIONS = re.compile(r"\d+(?: × \d+)+")
 _SIZE = re.compile(r"length ([\d,]+)|([\d,]+) (?:rows|values)")
 _OUT_OF = re.compile(r"index (-?\d+) is out of bounds for axis (\d) with size (\d+)")
+_ESTIMATOR = ("fit", "predict", "transform", "fit_transform", "score", "fit_predict")
 
 
 def shapes(cell: FailingCell) -> Fix | None:
-    """What has which length, and how to make them fit where that is clear."""
     if cell.error.name not in ("ValueError", "IndexError"):
         return None
     message = cell.message
-    if (
-        "All arrays must be of the same length" in message
-        or "arrays must all be same length" in message
-    ):
+    if re.search("All arrays must be of the same length|arrays must all be same length", message):
         return _of_columns(cell)
     if found := _LENGTH.search(message):
         return Fix(
             f"The new column has {found[1]} values, the table {found[2]} rows. Give one value "
             f"for each row, or a Series with the table's index: missing ones become NaN.",
-            _as_series(cell),
+            _as_series(cell, is_longer=int(found[1]) > int(found[2])),
         )
     if found := _MISMATCH.search(message):
         return Fix(
@@ -61,43 +57,39 @@ def shapes(cell: FailingCell) -> Fix | None:
             "The inner lists have different lengths, so they are no array. Fill them up to "
             "the same length, or keep a plain list."
         )
-    if "Cannot take a larger sample than population" in message:
-        return _sample(cell)
-    return None
+    return _sample(cell) if "Cannot take a larger sample than population" in message else None
 
 
 def _of_columns(cell: FailingCell) -> Fix | None:
-    """`pd.DataFrame({…})` of lists of several lengths."""
-    pandas, code = cell.alias("pandas", "pd"), cell.code
-    for call in code.find(ast.Call, cell.lines):
-        if called(call) == "DataFrame" and call.args and isinstance(call.args[0], ast.Dict):
-            values = [value for value in call.args[0].values if not isinstance(value, ast.Constant)]
+    """`pd.DataFrame({…})` of lists of unequal length."""
+    pandas, code = cell.alias("pandas"), cell.code
+    for call in cell.calls("DataFrame"):
+        if call.args and isinstance(call.args[0], ast.Dict):
             edits = [
-                code.replaced(value, f"{pandas}.Series({code.source(value)})") for value in values
+                code.replaced(value, f"{pandas}.Series({code.source(value)})")
+                for value in call.args[0].values
+                if not isinstance(value, ast.Constant)
             ]
-            return Fix(
+            why = (
                 "The columns have different lengths. As Series, the shorter ones are filled "
-                "with missing values (NaN); check that this is what you want.",
-                code.edited(*edits),
+                "with missing values (NaN); check that this is what you want."
             )
+            return cell.edit(why, *edits)
     return Fix(
         "The columns have different lengths. Make them the same, or wrap each in "
         "`pd.Series(…)` to fill the shorter ones with NaN."
     )
 
 
-def _as_series(cell: FailingCell) -> str | None:
-    pandas, code = cell.alias("pandas", "pd"), cell.code
-    for assigned in code.find(ast.Assign, cell.lines):
-        target = assigned.targets[0]
-        if isinstance(target, ast.Subscript) and base_name(target):
-            table, value = base_name(target), code.source(assigned.value)
-            new = f"{pandas}.Series({value}, index={table}.index[: len({value})])"
-            rows = _LENGTH.search(cell.message)
-            if rows and int(rows[1]) > int(rows[2]):
-                owner = value if value.isidentifier() else f"({value})"
-                new = f"{owner}[: len({table})]"
-            return cell.with_import(code.edited(code.replaced(assigned.value, new)), "pandas", "pd")
+def _as_series(cell: FailingCell, *, is_longer: bool) -> str | None:
+    for assigned in cell.find(ast.Assign):
+        target, value = assigned.targets[0], cell.code.source(assigned.value)
+        table = base_name(target)
+        if isinstance(target, ast.Subscript) and table:
+            new = f"{cell.alias('pandas')}.Series({value}, index={table}.index[: len({value})])"
+            if is_longer:
+                new = f"{value if value.isidentifier() else f'({value})'}[: len({table})]"
+            return cell.replace("", assigned.value, new, imports="pandas").source
     return None
 
 
@@ -106,27 +98,25 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
     sizes = _SHAPES.search(cell.message)
     said = f" ({sizes[1]} and {sizes[2]} values)" if sizes else ""
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
-        if called(call) in ("plot", "scatter", "bar") and len(call.args) >= 2:
-            x, y = (code.source(arg) for arg in call.args[:2])
-            if not (x.isidentifier() and y.isidentifier()):
-                continue
-            edits = [(*code.span(arg), f"{code.source(arg)}[:size]") for arg in call.args[:2]]
-            text = code.edited(*edits)
-            statement = code.statement_of(call)
-            assert statement is not None
-            start = code.span(statement)[0]
-            text = f"{text[:start]}size = min(len({x}), len({y}))\n{text[start:]}"
-            return Fix(
-                f"`{x}` and `{y}` have different lengths{said}. This draws as many as both "
-                "have; better find out why they differ.",
-                text,
-            )
+    for call in cell.calls("plot", "scatter", "bar"):
+        names = [code.source(argument) for argument in call.args[:2]]
+        statement = code.statement_of(call)
+        if len(names) < 2 or not all(map(str.isidentifier, names)) or statement is None:
+            continue
+        x, y = names
+        start = code.span(statement)[0]
+        edits = [code.replaced(argument, f"{code.source(argument)}[:size]")
+                 for argument in call.args[:2]]  # fmt: skip
+        text = code.edited(*edits)
+        return Fix(
+            f"`{x}` and `{y}` have different lengths{said}. This draws as many as both "
+            "have; better find out why they differ.",
+            f"{text[:start]}size = min(len({x}), len({y}))\n{text[start:]}",
+        )
     return Fix(f"x and y have different lengths{said}. Both must come from the same rows.")
 
 
 def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | None:
-    code = cell.code
     sizes = [
         [int(number) for number in text.strip("()").split(",") if number]
         for text in (left_shape, right_shape)
@@ -136,23 +126,19 @@ def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | N
         f"{left_shape} and {right_shape}."
     )
     if len(sizes[1]) == 2 and sizes[0][-1] == sizes[1][1]:
-        for call in code.find(ast.Call, cell.lines):
-            if called(call) in ("dot", "matmul") and call.args:
-                last = call.args[-1]
-                text = code.edited(code.replaced(last, f"{_bracketed(code.source(last))}.T"))
-                return Fix(f"{why} Transposed, the right one fits.", text)
-        for node in code.find(ast.BinOp, cell.lines):
-            if isinstance(node.op, ast.MatMult):
-                text = code.edited(
-                    code.replaced(node.right, f"{_bracketed(code.source(node.right))}.T")
-                )
-                return Fix(f"{why} Transposed, the right one fits.", text)
+        factors = [call.args[-1] for call in cell.calls("dot", "matmul") if call.args]
+        factors += [node.right for node in cell.find(ast.BinOp)
+                    if isinstance(node.op, ast.MatMult)]  # fmt: skip
+        for factor in factors:
+            text = cell.code.source(factor)
+            text = text if re.fullmatch(r"[\w.()\[\], ]+", text) else f"({text})"
+            return cell.replace(f"{why} Transposed, the right one fits.", factor, f"{text}.T")
     return Fix(why)
 
 
 def _known_shapes(cell: FailingCell) -> tuple[str, str] | None:
-    """The shapes of two arrays that are multiplied, as the kernel tells them."""
-    for node in cell.code.find(ast.BinOp, cell.lines):
+    """The shapes of two multiplied arrays, if the kernel knows them."""
+    for node in cell.find(ast.BinOp):
         known = [cell.variable(base_name(operand)) for operand in (node.left, node.right)]
         sizes = [_DIMENSIONS.match(variable.about) if variable else None for variable in known]
         if isinstance(node.op, ast.MatMult) and sizes[0] and sizes[1]:
@@ -161,102 +147,69 @@ def _known_shapes(cell: FailingCell) -> tuple[str, str] | None:
     return None
 
 
-def _bracketed(text: str) -> str:
-    return text if re.fullmatch(r"[\w.()\[\], ]+", text) else f"({text})"
-
-
 def _reshaped(cell: FailingCell, size: int, wanted: str) -> Fix | None:
-    code = cell.code
     first = int(wanted.split(",")[0] or 0)
-    for call in code.find(ast.Call, cell.lines):
-        if called(call) == "reshape" and len(call.args) == 2 and first and size % first == 0:
-            text = code.edited(code.replaced(call.args[1], "-1"))
-            return Fix(
+    for call in cell.calls("reshape"):
+        if len(call.args) == 2 and first and size % first == 0:
+            why = (
                 f"{size} values do not fill the shape ({wanted}); `-1` lets numpy work out "
-                "the other side.",
-                text,
+                "the other side."
             )
+            return cell.replace(why, call.args[1], "-1")
     return Fix(f"The array has {size} values, which do not fill the shape ({wanted}).")
 
 
 def _two_dimensional(cell: FailingCell) -> Fix | None:
-    """scikit-learn wants a table, also of one column."""
+    """scikit-learn expects a table, even for one column."""
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
-        if called(call) not in (
-            "fit",
-            "predict",
-            "transform",
-            "fit_transform",
-            "score",
-            "fit_predict",
-        ):
-            continue
+    why = "scikit-learn wants the features as a table, also if it is one column."
+    for call in cell.calls(*_ESTIMATOR):
         if not call.args:
             continue
         first = call.args[0]
-        column = isinstance(first, ast.Subscript) and isinstance(first.slice, ast.Constant)
-        if column and isinstance(first, ast.Subscript):
-            edit = code.replaced(first.slice, f"[{code.source(first.slice)}]")
-        elif isinstance(first, ast.Name) and cell.type_of(first.id) == "Series":
-            edit = code.replaced(first, f"{first.id}.to_frame()")
-        else:
-            numpy = cell.alias("numpy", "np")
-            edit = code.replaced(first, f"{numpy}.reshape({code.source(first)}, (-1, 1))")
-            text = cell.with_import(code.edited(edit), "numpy", "np")
-            return Fix(
-                "scikit-learn wants the features as a table, also if it is one column.", text
-            )
-        return Fix(
-            "scikit-learn wants the features as a table, also if it is one column.",
-            code.edited(edit),
-        )
+        if isinstance(first, ast.Subscript) and isinstance(first.slice, ast.Constant):
+            return cell.replace(why, first.slice, f"[{code.source(first.slice)}]")
+        if isinstance(first, ast.Name) and cell.type_of(first.id) == "Series":
+            return cell.replace(why, first, f"{first.id}.to_frame()")
+        new = f"{cell.alias('numpy')}.reshape({code.source(first)}, (-1, 1))"
+        return cell.replace(why, first, new, imports="numpy")
     return None
 
 
 def _sample(cell: FailingCell) -> Fix | None:
     code = cell.code
-    for call in code.find(ast.Call, cell.lines):
+    for call in cell.calls("sample"):
         given = call.args[0] if call.args else getattr(code.keyword(call, "n"), "value", None)
-        if called(call) == "sample" and given is not None and isinstance(call.func, ast.Attribute):
-            table = code.source(call.func.value)
-            new = f"min({code.source(given)}, len({table}))"
-            return Fix(
-                "The table has fewer rows than were asked for.",
-                code.edited(code.replaced(given, new)),
-            )
+        if given is not None and isinstance(call.func, ast.Attribute):
+            new = f"min({code.source(given)}, len({code.source(call.func.value)}))"
+            return cell.replace("The table has fewer rows than were asked for.", given, new)
     return None
 
 
-def _size_of(cell: FailingCell, node: ast.AST, known: str) -> int | None:
-    """How many entries it has, where that is known."""
-    if known:
-        return int(known)
-    if isinstance(node, ast.List):
-        return len(node.elts)
-    variable = cell.variable(base_name(node))
-    found = _SIZE.match(variable.about) if variable else None
-    return int((found[1] or found[2]).replace(",", "")) if found else None
-
-
 def out_of_range(cell: FailingCell) -> Fix | None:
-    """A place behind the end."""
     if cell.error.name != "IndexError":
         return None
     code = cell.code
     found = _OUT_OF.search(cell.message)
     said = f" It has {found[3]}, counted from 0." if found else " Places are counted from 0."
-    for node in code.find(ast.Subscript, cell.lines):
+    for node in cell.find(ast.Subscript):
         index = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if not isinstance(index, int) or index <= 0:
             continue
-        is_next = _size_of(cell, node.value, found[3] if found else "") == index
+        is_next = (int(found[3]) if found else _size_of(cell, node.value)) == index
         why = f"`{code.source(node.value)}` has no place {index}.{said} `[-1]` is the last one."
-        return Fix(why, code.edited(code.replaced(node.slice, "-1")) if is_next else None)
-    for loop in code.find(ast.Call, cell.lines):
-        if called(loop) == "range":
-            return Fix(
-                "The loop counts further than the list goes: use `range(len(…))`, or loop "
-                "over the list itself."
-            )
+        return cell.replace(why, node.slice, "-1") if is_next else Fix(why)
+    if any(called(loop) == "range" for loop in cell.find(ast.Call)):
+        return Fix(
+            "The loop counts further than the list goes: use `range(len(…))`, or loop "
+            "over the list itself."
+        )
     return Fix(f"This place is behind the end.{said} `len(…)` tells how many there are.")
+
+
+def _size_of(cell: FailingCell, node: ast.AST) -> int | None:
+    if isinstance(node, ast.List):
+        return len(node.elts)
+    variable = cell.variable(base_name(node))
+    found = _SIZE.match(variable.about) if variable else None
+    return int((found[1] or found[2]).replace(",", "")) if found else None

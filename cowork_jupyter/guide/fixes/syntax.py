@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from .cell import FailingCell, Fix
-from .code import CellCode
+from .cell import CellCode, FailingCell, Fix
 
 _ERRORS = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -17,13 +16,12 @@ _BLOCK = re.compile(
 _PRINT = re.compile(r"^(\s*)print\s+(.+?)\s*$")
 _EXCEPT = re.compile(r"^(\s*except\s+[\w.]+)\s*,\s*(\w+)\s*:")
 _CONDITION = re.compile(r"^(\s*(?:if|elif|while|assert)\b.*?[^=!<>:])=([^=].*)$")
+# Longer lines are skipped; in longer cells, only lines near the error are tried.
 _MAX_LINE, _FEW_LINES = 1_000, 60
-"""Longer lines are not looked at; of a longer cell only those around the error."""
 _SMART = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "\u00a0": " "})
 
 
 def syntax(cell: FailingCell) -> Fix | None:
-    """The first of the usual slips whose repair makes the cell readable."""
     if cell.error.name not in _ERRORS:
         return None
     for why, text in _attempts(cell):
@@ -77,7 +75,7 @@ def _print(line: str) -> str | None:
 
 
 def _quote(line: str) -> str | None:
-    """A string that does not end on its line: the quote goes before what closes the line."""
+    """An unterminated string: the quote goes before the closing punctuation."""
     for quote in ("'", '"'):
         if line.count(quote) % 2:
             found = re.search(r"[)\]}:,\s]*$", line)
@@ -87,7 +85,7 @@ def _quote(line: str) -> str | None:
 
 
 def _other_quotes(line: str) -> str | None:
-    """An f-string that has its own quotes inside of its braces."""
+    """An f-string with its own quotes inside its braces."""
     found = re.search(r"[fF]\"", line)
     if not found or line.count('"') < 4:
         return None
@@ -97,7 +95,7 @@ def _other_quotes(line: str) -> str | None:
 
 
 def _brace(line: str) -> str | None:
-    """An f-string with a brace that stays open."""
+    """An f-string with an open brace."""
     found = re.search(r"([fF](['\"]))(.*)\2", line)
     if not found or found[3].count("{") <= found[3].count("}"):
         return None
@@ -111,7 +109,6 @@ def _exception(line: str) -> str | None:
 
 
 def _closed(line: str) -> str | None:
-    """A line whose brackets stay open."""
     missing = _missing_brackets(line)
     if not missing:
         return None
@@ -122,7 +119,6 @@ def _closed(line: str) -> str | None:
 
 
 def _one_less(line: str) -> str | None:
-    """One closing bracket too many at the end."""
     body = line.rstrip()
     ending = ":" if body.endswith(":") else ""
     inner = body.removesuffix(":")
@@ -135,7 +131,7 @@ def _increment(line: str) -> str | None:
 
 
 def _words(line: str) -> str | None:
-    """Signs of other languages."""
+    """Operators of other languages."""
     new = line.replace("&&", " and ").replace("||", " or ").replace("<>", "!=")
     new = re.sub(r"\belse if\b", "elif", new)
     new = re.sub(r"!(?=[A-Za-z_(])", "not ", new) if not line.lstrip().startswith("!") else new
@@ -169,7 +165,6 @@ def _with_line(code: CellCode, number: int, text: str) -> str:
 
 
 def _indents(cell: FailingCell, line: int) -> Iterator[tuple[str, str]]:
-    """A block that is not indented, or a line that is for no reason."""
     lines = cell.code.lines
     before = next((code_line for code_line in reversed(lines[: line - 1]) if code_line.strip()), "")
     own = len(before) - len(before.lstrip())
@@ -198,7 +193,6 @@ def _indents(cell: FailingCell, line: int) -> Iterator[tuple[str, str]]:
 
 
 def _brackets(cell: FailingCell) -> Iterator[tuple[str, str]]:
-    """Brackets that stay open to the end, closed there, or at the end of their line."""
     missing = _missing_brackets(cell.source)
     if missing:
         yield "A bracket was not closed.", cell.source.rstrip() + missing
@@ -211,7 +205,7 @@ def _brackets(cell: FailingCell) -> Iterator[tuple[str, str]]:
 
 
 def _missing_brackets(text: str) -> str:
-    """What would close the brackets that stay open; empty if they do not fit each other."""
+    """The closing brackets that are missing; empty if the others do not match."""
     stack: list[str] = []
     quote = ""
     for at, char in enumerate(text[:50_000]):

@@ -1,23 +1,112 @@
-"""The guide as reviewer: reads, applies its rules, and says what they cannot tell."""
+"""Review notebooks and Python files by rules, and say what the rules cannot tell."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ...domain.replies import Finding, Review
+from ...tools.notebook.state import CellState
 from .. import words
 from ..actor import explain
-from ..file_names import is_table, named_in
-from ..intents import notebook_intent
+from ..file_names import is_table, named_in, quoted, unquoted
 from ..looking import all_files, notebook_for
-from ..script import Script
+from ..notebook import notebook_intent
+from ..script import Result, Script
 from ..smalltalk import small_talk
-from .analysis import is_too_long
-from .reading import named_files, read_subject
-from .rules import remarks_on
-from .subject import SEVERITIES, ReviewRemark, Subject
+from .rules import (
+    analysis_remarks,
+    error_remarks,
+    except_remarks,
+    import_remarks,
+    is_too_long,
+    output_remarks,
+    path_remarks,
+)
+from .secrets import secret_remarks
+from .state import state_remarks
+from .subject import SEVERITIES, ReviewedCell, ReviewRemark, ReviewRule, Subject
+
+MAX_FILES = 6
+_MAX_PARTS = 8  # of up to 100 cells each
+_SUFFIXES = (".ipynb", ".py")
+_PATH = re.compile(r"[\w./-]{0,200}\w\.(?:ipynb|py)\b(?!\.?\w)", re.IGNORECASE)
+
+
+def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
+    folder = "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
+    known = [path for path in files if path.lower().endswith(_SUFFIXES)]
+    named = [path for path in named_in(text, known, folder) if _is_whole(path, text)]
+    written = [path for path in quoted(text) if path.lower().endswith(_SUFFIXES)]
+    written += _PATH.findall(unquoted(text))
+    missing = [
+        code_path.removeprefix("./") for code_path in written
+        if not any(path.lower().endswith(_plain(code_path).lower()) for path in known)
+    ]  # fmt: skip
+    return list(dict.fromkeys([*named, *missing]))[:MAX_FILES]
+
+
+def _plain(path: str) -> str:
+    return re.sub(r"^(?:\.{1,2}/)+", "", path)
+
+
+def _is_whole(path: str, text: str) -> bool:
+    """The suffix is required: `review` alone is a word."""
+    return posixpath.basename(path).lower() in text.lower()
+
+
+def read_subject(script: Script, path: str) -> Subject:
+    if path.lower().endswith(".ipynb"):
+        return _notebook(script, path)
+    read = _read(script, path, "read_file", {})
+    last = int(read.facts.get("last_line", 0))
+    source = "\n".join(read.text.split("\n")[:last])  # behind it the tool may say how to read on
+    cell = ReviewedCell(0, CellState(path, "code", source))
+    return Subject(path, [cell], total=int(read.facts.get("total_lines", last)))
+
+
+def _notebook(script: Script, path: str) -> Subject:
+    cells: list[ReviewedCell] = []
+    facts: Mapping[str, Any] = {}
+    for _part in range(_MAX_PARTS):
+        facts = _read(script, path, "read_notebook", {"offset": len(cells)} if cells else {}).facts
+        cells += [_cell(number, cell) for number, cell in enumerate(facts["cells"], len(cells) + 1)]
+        if not facts["cells"] or len(cells) >= facts["total_cells"]:
+            break
+    return Subject(path, cells, str(facts["language"]), int(facts["total_cells"]))
+
+
+def _read(script: Script, path: str, tool: str, more: dict[str, int]) -> Result:
+    read = script.call(tool, path=path, **more)
+    if not read.ok:
+        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    return read
+
+
+def _cell(number: int, fact: Mapping[str, Any]) -> ReviewedCell:
+    state = CellState(
+        id=fact["id"],
+        cell_type=fact["cell_type"],
+        source=fact["source"],
+        execution_count=fact["execution_count"],
+        tags=tuple(fact["tags"]),
+    )
+    return ReviewedCell(number, state, fact["failed"], fact["output_size"])
+
+
+RULES: tuple[ReviewRule, ...] = (
+    secret_remarks, analysis_remarks, error_remarks, state_remarks, except_remarks, path_remarks,
+    output_remarks, import_remarks,
+)  # fmt: skip
+
+
+def remarks_on(subject: Subject) -> list[ReviewRemark]:
+    found = (remark for rule in RULES for remark in rule(subject))
+    return sorted(found, key=lambda remark: remark.order)
+
 
 MAX_FINDINGS = 60
 _REVIEWS = re.compile(
@@ -25,11 +114,11 @@ _REVIEWS = re.compile(
     r"leak\w*|stale|secrets?|reproduc\w*|feedback|prüf\w*|begutacht\w*|fehler)\b",
     re.IGNORECASE,
 )
+# vague requests for a review, such as “Have a look at this.”
 _ABOUT_CODE = re.compile(
     r"\b(?:notebooks?|cells?|code|scripts?|look|think|correct|improve|this|zellen?|schau\w*)\b",
     re.IGNORECASE,
 )
-"""What a reviewer may as well be asked for by: “Have a look at this.”"""
 _RULES_ONLY = (
     "I am the built-in guide: I follow rules, without a language model, and have no judgement "
     "beyond them."
@@ -41,7 +130,6 @@ _NEVER_SEEN = (
 
 
 def review(script: Script) -> str:
-    """A review; or words, where something else is wanted."""
     text = script.run.request
     is_asked = bool(_REVIEWS.search(text)) or script.run.is_step
     if not is_asked:
@@ -60,7 +148,6 @@ def review(script: Script) -> str:
 
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
-    """What is not for a reviewer."""
     if named_in(text, [path for path in files if is_table(path)]):
         script.fail(
             "As reviewer I look at notebooks and Python files. To ask about tables, switch to "
@@ -71,7 +158,6 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
 
 
 def review_of(subjects: Sequence[Subject]) -> Review:
-    """What the rules find, and how far they go."""
     found = [(remark, subject.path) for subject in subjects for remark in remarks_on(subject)]
     found.sort(key=lambda each: SEVERITIES.index(each[0].severity))
     findings = [remark.finding(path) for remark, path in found]
@@ -112,7 +198,6 @@ def _counted(remarks: Sequence[ReviewRemark]) -> str:
 
 
 def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
-    """What the rules would have looked at, and could not."""
     for subject in subjects:
         name = f" of `{subject.path}`" if len(subjects) > 1 else ""
         read = len(subject.cells) if subject.is_notebook else _lines(subject)

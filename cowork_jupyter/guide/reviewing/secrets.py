@@ -37,7 +37,6 @@ _ADVICE = (
 
 
 def secret_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """One remark for each line that has one."""
     for cell in subject.cells:
         seen: set[int] = set()
         for line, what in (*_by_look(cell), *_by_name(cell)):
@@ -56,7 +55,7 @@ def _by_look(cell: ReviewedCell) -> Iterator[tuple[int, str]]:
 
 
 def _is_made_up(found: str) -> bool:
-    """Whether it only shows what such a thing looks like."""
+    """Placeholders and examples."""
     if "://" in found:
         password = found.rpartition("@")[0].rpartition(":")[2]
         return bool(_NO_SECRET.search(password)) or password.lower() in ("password", "pass", "pw")
@@ -66,7 +65,7 @@ def _is_made_up(found: str) -> bool:
 
 
 def _by_name(cell: ReviewedCell) -> Iterator[tuple[int, str]]:
-    """What is given a name that says so: `password = "…"`, `connect(token="…")`."""
+    """`password = "…"`, `connect(token="…")`."""
     if not cell.is_code:
         return
     for found in _IN_MAGIC.finditer(cell.source):
@@ -106,5 +105,4 @@ def _text(node: ast.expr | None) -> str:
 
 
 def _is_secret(value: str) -> bool:
-    """Whether it is one, and not a word that stands for one."""
     return is_real_key(value) and not _NO_SECRET.search(value) and len(set(value)) > 4

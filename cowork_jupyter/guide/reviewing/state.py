@@ -15,7 +15,6 @@ _WRITES_NAMES = re.compile(r"\b(?:exec|globals|locals)\(")
 
 
 def state_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    """All that hides behind the order in which cells ran."""
     if not subject.is_notebook:
         return
     stale = list(_stale(subject))
@@ -38,7 +37,7 @@ def _stale(subject: Subject) -> Iterator[ReviewRemark]:
 
 
 def _not_run(subject: Subject) -> Iterator[ReviewRemark]:
-    """Cells that have yet to run, as if they would do so after all others."""
+    """Treat unrun cells as if they ran last."""
     last = max((cell.count or 0 for cell in subject.code), default=0)
     times = [
         CellTimes(cell.state.id, cell.source, cell.count, None if cell.count else last + 1)
@@ -55,9 +54,9 @@ def _not_run(subject: Subject) -> Iterator[ReviewRemark]:
 def _dependents(
     subject: Subject, times: Sequence[CellTimes]
 ) -> Iterator[tuple[ReviewedCell, ReviewedCell, str]]:
-    """Cells that ran before one above them on which they depend, that one, and by which name.
+    """Cells that ran before a cell above them on which they depend, that cell, and the name.
 
-    Of one below it is said that only it defines the name.
+    Names defined only below are reported separately.
     """
     by_id = {cell.state.id: cell for cell in subject.code}
     for found in outdated_cells(times):

@@ -15,18 +15,14 @@ from ...tools.notebook.state import CellState
 
 Severity = Literal["critical", "major", "minor"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
-RAISES = "raises-exception"
-"""The tag of cells that are meant to end with an error."""
+RAISES = "raises-exception"  # tag of cells that are expected to fail
 _REQUEST = re.compile(r"\s*%%(?:plan|act|ask)\b")
 _MAGIC_LINE = re.compile(r"^\s*(?:[\w., ]+=\s*)?[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class ReviewedCell:
-    """One cell; a file of Python is a single one, without a number."""
-
-    number: int
-    """Its place in the notebook, from 1; 0 for a file."""
+    number: int  # from 1; 0 for a file
     state: CellState
     failed: bool = False
     output_size: int = 0
@@ -37,23 +33,20 @@ class ReviewedCell:
 
     @property
     def is_code(self) -> bool:
-        """Whether it has code; what is said to an agent is none."""
+        """Cells that are requests to an agent are not code."""
         is_code = self.state.cell_type == "code" and bool(self.source.strip())
         return is_code and not _REQUEST.match(self.source)
 
     @property
     def count(self) -> int | None:
-        """As which it ran last."""
         return self.state.execution_count
 
     @cached_property
     def python(self) -> str | None:
-        """Its code line by line, without magics; None for another language."""
         return as_python(self.source)
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        """Its syntax; None for another language, and for what is not Python yet."""
         try:
             return None if self.python is None else ast.parse(self.python)
         except (SyntaxError, ValueError, RecursionError):
@@ -61,7 +54,7 @@ class ReviewedCell:
 
     @cached_property
     def opaque(self) -> str:
-        """What of its text is for IPython and not for Python, and may use or make any name."""
+        """Text that is not Python and may use or define any name."""
         if self.tree is None:
             return self.source
         return "\n".join(_MAGIC_LINE.findall(self.source))
@@ -69,13 +62,10 @@ class ReviewedCell:
 
 @dataclass(frozen=True)
 class Subject:
-    """A notebook, or a file of Python."""
-
     path: str
     cells: Sequence[ReviewedCell]
     language: str = "python"
-    total: int = 0
-    """Of how many cells, or lines of a file; more than were read if it is very long."""
+    total: int = 0  # cells or lines in the file; more than were read if it is long
 
     @property
     def is_notebook(self) -> bool:
@@ -83,7 +73,6 @@ class Subject:
 
     @cached_property
     def code(self) -> list[ReviewedCell]:
-        """The cells with code."""
         return [cell for cell in self.cells if cell.is_code]
 
     @property
@@ -91,7 +80,6 @@ class Subject:
         return self.language in ("", "python", "ipython", "python3")
 
     def trees(self) -> Iterator[tuple[ReviewedCell, ast.Module]]:
-        """The cells of Python that can be read, with their syntax."""
         for cell in self.code:
             if cell.tree is not None:
                 yield cell, cell.tree
@@ -99,18 +87,13 @@ class Subject:
 
 @dataclass(frozen=True)
 class ReviewRemark:
-    """One thing that a rule has found."""
-
     severity: Severity
-    comment: str
-    """What is there: the evidence."""
+    comment: str  # the evidence
     advice: str
     cell: ReviewedCell | None = None
     line: int | None = None
-    """In the cell, or in the file."""
 
     def finding(self, path: str) -> Finding:
-        """The same in the format of reviews, which knows files and lines."""
         if self.cell is None or not self.cell.number:
             place, line = "", self.line
         else:
@@ -127,7 +110,6 @@ class ReviewRemark:
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """The worst first, then from top to bottom."""
         number = self.cell.number if self.cell else 0
         return SEVERITIES.index(self.severity), number, self.line or 0
 
@@ -136,7 +118,7 @@ ReviewRule = Callable[[Subject], Iterator[ReviewRemark]]
 
 
 def strings_in(tree: ast.AST) -> Iterator[ast.Constant]:
-    """All texts in code but docstrings, and the fixed parts of formatted ones."""
+    """String constants, without docstrings."""
     docstrings = {
         id(node.body[0].value)
         for node in ast.walk(tree)

@@ -12,7 +12,7 @@ from ..request import Aggregate, Chart, Filter, Operator, Period, Request, Verb
 from ..tables import Table
 from .periods import period_of
 from .sentences import AGGREGATES, DRAWN, GAPS, OPERATORS
-from .spelling import RESERVED, pieces
+from .tokens import RESERVED, pieces
 
 _MAX_LENGTH = 20_000
 _TOKEN = re.compile(
@@ -21,20 +21,14 @@ _TOKEN = re.compile(
 )
 _LONGEST_FIRST = sorted(OPERATORS.items(), key=lambda pair: -len(pair[1]))
 _SIMPLE: dict[str, Verb] = {
-    "columns": "columns",
-    "rows": "preview",
-    "missing values": "missing",
-    "duplicate rows": "duplicates",
-    "duplicate values": "duplicates",
-    "outliers": "outliers",
+    "columns": "columns", "rows": "preview", "missing values": "missing",
+    "duplicate rows": "duplicates", "duplicate values": "duplicates", "outliers": "outliers",
     "distribution": "distribution",
-}
+}  # fmt: skip
 _Key = TypeVar("_Key")
 
 
 class _Fields(TypedDict, total=False):
-    """What `Request` takes, as far as it was read."""
-
     verb: Required[Verb]
     columns: tuple[str, ...]
     aggregate: Aggregate
@@ -49,11 +43,10 @@ class _Fields(TypedDict, total=False):
 
 
 class NotCanonical(Exception):
-    """The text is not such a sentence, or names what the tables do not have."""
+    """Not a canonical sentence, or it names unknown columns or tables."""
 
 
 def read_sentence(text: str, tables: Sequence[Table]) -> Request | None:
-    """The request that a sentence states; None where it is no such sentence."""
     text = text.strip().removesuffix(".")
     if len(text) > _MAX_LENGTH or "`" not in text:
         return None
@@ -203,7 +196,7 @@ class _Reader:
         return Filter(column, operator, (self.value(),))
 
     def is_list(self) -> bool:
-        """Whether a comma divides values here instead of saying how many groups are wanted."""
+        """A comma may also introduce `top 5`."""
         after = self.tokens[self.at + 1 : self.at + 2]
         return bool(after) and after[0] not in [("word", w) for w in ("top", "bottom", "smallest")]
 
@@ -225,7 +218,7 @@ class _Reader:
         fields["limit"] = self.number()
 
     def checked(self, request: Request) -> Request:
-        """Whether the table has all that is named; a filter may be what tells the time."""
+        """All names must exist; a date filter determines `time`."""
         dates = [
             row_filter.column
             for row_filter in request.filters

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .flags import flag_value
-from .item import Item
 from .lexicon import PHRASES
-from .names import EXACT, Names
+from .names import EXACT, Names, flag_value
 from .periods import MONTHS, SEASONS
+from .reading import Item
 from .tokens import Token, word_set
 
 _ORDINALS = {
@@ -26,8 +25,6 @@ _POLITE = word_set("please pls can could you bitte and then the")
 
 
 class Idioms:
-    """Reads words by those beside them."""
-
     def __init__(self, tokens: Sequence[Token], names: Names) -> None:
         self.tokens = tokens
         self.names = names
@@ -41,7 +38,7 @@ class Idioms:
         )
 
     def _span(self, at: int) -> tuple[Item, int] | None:
-        """A month, a quarter or a season, with or without its year."""
+        """A month, quarter or season, with or without year."""
         token = self.tokens[at]
         kind, number = "month", MONTHS.get(token.plain, 0)
         length = 1
@@ -93,7 +90,7 @@ class Idioms:
         return None
 
     def _flag(self, at: int) -> tuple[Item, int] | None:
-        """A column of yes and no that is said of rows: `passed`, `not active`, `paid is no`."""
+        """A boolean column as a predicate: `passed`, `not active`, `paid is no`."""
         found = self._flag_named(at) if self.tokens[at].kind == "word" else None
         column = self.names.table.column(found[0]) if found else None
         if found is None or column is None:
@@ -120,7 +117,7 @@ class Idioms:
         return Item("decade", f"{century}{found[2]}"), 1
 
     def _sort(self, at: int) -> tuple[Item, int] | None:
-        """`Order sales by revenue`: a verb here, not what was ordered."""
+        """`Order sales by revenue`: a verb here, not a noun."""
         if self._plain(at) not in _SORTS or any(
             token.plain not in _POLITE for token in self.tokens[:at]
         ):

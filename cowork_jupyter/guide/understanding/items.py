@@ -1,4 +1,4 @@
-"""The words of a request with what each means for one table, from left to right."""
+"""Tag the words of a request with their meaning for one table, from left to right."""
 
 from __future__ import annotations
 
@@ -9,47 +9,65 @@ from dataclasses import replace
 from ..columns import date_format_of
 from ..file_names import is_table
 from .idioms import Idioms
-from .item import Item
 from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
 from .names import EXACT, MAX_WORDS, ColumnMatch, Names, is_key
 from .periods import MONTHS
+from .reading import Item
 from .synonyms import ACTS, COMPARATIVES, COMPARED, SAYS
-from .tokens import Token, stems, word_set, words_of
+from .tokens import Token, folded, stems, word_set, words_of
+
+
+def split_compounds(tokens: Sequence[Token], names: Names) -> list[Token]:
+    found: list[Token] = []
+    for token in tokens:
+        parts = _parts(token, names) if token.kind == "word" and len(token.plain) > 7 else ()
+        found += [Token("word", part, folded(part)) for part in parts] or [token]
+    return found
+
+
+def _parts(token: Token, names: Names) -> tuple[str, ...]:
+    word = token.plain
+    if word in PHRASES or names.exactly([word]) or names.value([word]) or len(word) > 40:
+        return ()
+    for at in range(len(word) - 3, 2, -1):
+        start, end = word[:at], word[at:]
+        for stem in (start, start.removesuffix("s")):
+            is_left = stem in PHRASES or names.exactly([stem])
+            is_right = end in PHRASES or names.exactly([end])
+            if is_left and is_right and (names.exactly([stem]) or names.exactly([end])):
+                return stem, end
+            if len(stem) > 5 and stem in PHRASES and names.roughly(end):
+                return stem, end
+    return ()
+
 
 _STRONG = ("aggregate", "chart", "rank", "verb", "how many", "how much")
+# filler words, unless the table has a column for them
 _SAYING = word_set("value values amount cost costs wert betrag total income pay time old date day")
-"""Words that mostly say nothing, unless the table has a column for them."""
-NAMED = 100.0
-"""How sure it is that a table is meant which is named."""
+NAMED = 100.0  # score of a table that is named
 _THIS = word_set("this current dieser dieses diesen diese diesem")
-TABLE = 5.0
-"""How much it tells that words are those of a file's name."""
-_MAX_UNKNOWN = 25
-"""Misspellings are looked for in so many words: it takes time."""
+TABLE = 5.0  # score of words in a file name
+_MAX_UNKNOWN = 25  # limits the search for misspellings, which is slow
 
 
 _PERIODS = [Item("period", period) for period in ("day", "week", "month", "quarter", "year")]
 
 
 class Tagger(Idioms):
-    """Reads one text for one table."""
-
     def __init__(self, tokens: Sequence[Token], names: Names) -> None:
         super().__init__(tokens, names)
         self._misspelled = 0
 
     def items(self) -> list[Item]:
-        """All words with their meaning; those that say nothing are left out."""
         found: list[Item] = []
         at = 0
         while at < len(self.tokens):
             item, length = self._at(at)
-            found.append(replace(item, text=self._text(at, length)))
+            found.append(
+                replace(item, text=" ".join(token.text for token in self.tokens[at : at + length]))
+            )
             at += length
         return found
-
-    def _text(self, at: int, length: int) -> str:
-        return " ".join(token.text for token in self.tokens[at : at + length])
 
     def _at(self, at: int) -> tuple[Item, int]:
         token = self.tokens[at]
@@ -117,12 +135,12 @@ class Tagger(Idioms):
         return self._single(at, phrase, phrase_length)
 
     def _is_small(self, at: int, length: int) -> bool:
-        """Whether it is a word like `a` or `in`, which some columns are called too."""
+        """Short words like `a` or `in`, which may also be columns."""
         small = length == 1 and self._plain(at) in STOP and len(self._plain(at)) < 3
         return small and self._plain(at - 1) not in ("by", "per", "of", "column")
 
     def _is_rather(self, phrase: Item | None, at: int, length: int, exact: ColumnMatch) -> bool:
-        """Whether a word that is a column's name means something else here: `total revenue`."""
+        """Whether a column name means something else here: `total revenue`."""
         if phrase is None:
             return False
         if phrase.kind in ("by", "and", "which", "not", "since", "until"):
@@ -132,7 +150,6 @@ class Tagger(Idioms):
         return phrase.kind in _STRONG and (bool(follows) or exact.score < EXACT)
 
     def _after(self, at: int) -> str:
-        """The next word that says something."""
         while self._plain(at) in STOP:
             at += 1
         return self._plain(at)
@@ -145,7 +162,7 @@ class Tagger(Idioms):
     def _is_value(
         self, at: int, length: int, values: list[tuple[str, str]], phrase: Item | None
     ) -> bool:
-        """Whether words that also mean something else are a value here."""
+        """Whether an ambiguous word is a value here."""
         if length > 1:
             return True
         token, value = self.tokens[at], values[0][1]
@@ -166,7 +183,6 @@ class Tagger(Idioms):
         return bool(stems(word) & self.names.stem)
 
     def _single(self, at: int, phrase: Item | None, length: int) -> tuple[Item, int]:
-        """A word that is no column's name."""
         token = self.tokens[at]
         if length == 1:
             if token.plain in SAYS:
@@ -187,7 +203,7 @@ class Tagger(Idioms):
                 )
                 score = 3 if self._is_stem(token.plain) else 2
                 return Item("stem", token.plain, score=score, others=others, event=True), 1
-            if token.plain in ACTS and phrase is None and not self._is_part(token.plain):
+            if token.plain in ACTS and phrase is None and not self.names.has_part(token.plain):
                 return self._act(ACTS[token.plain]), 1
         if phrase and phrase.kind not in ("events", "period"):
             return phrase, length
@@ -220,12 +236,8 @@ class Tagger(Idioms):
         column = self.names.table.column(name)
         return column is not None and column.kind == "number" and not is_key(name)
 
-    def _is_part(self, word: str) -> bool:
-        """Whether a column has the word in its name: `paid` in `Paid by`."""
-        return self.names.has_part(word)
-
     def _act(self, about: str) -> Item:
-        """A verb is about a number, if the table has it."""
+        """The numeric column that a verb implies."""
         for at, word in enumerate(about.split()):
             for match in (self.names.exactly([word]), *self.names.roughly(word)):
                 if match and self._measures(match.name):
@@ -248,7 +260,6 @@ class Tagger(Idioms):
         return Item("says", word, value=found.name, score=found.score, plural=ascending)
 
     def _guess(self, token: Token) -> Item:
-        """A misspelled word, or one that is not known."""
         self._misspelled += 1
         if self._misspelled > _MAX_UNKNOWN or len(token.plain) > 40:
             return Item("unknown", token.text)

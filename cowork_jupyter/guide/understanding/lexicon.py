@@ -186,6 +186,7 @@ _PHRASES = {
     "it": "it|this|that|these|them|they|table|tables|data|dataset|file|files|dataframe|df|csv"
     "|tabelle|tabellen|daten|datei|es|spreadsheet|sheet|workbook|both",
 }
+# words without meaning for a request
 STOP = word_set(
     "a an the of in on at for i me my we our us you your is are was were be been am do does did has"
     " have had can could would should will shall may might must please pls plz thanks thx hi hey so"
@@ -207,27 +208,18 @@ STOP = word_set(
     " it this that these those them they table dataset data board everything everyone alles"
     " go goes only just nur many much column spalte kind matrix"
 )
-"""Words that say nothing about what is wanted."""
 
+# stop words that restrict a noun in a way no rule knows: `new customers`
 VAGUE = word_set(
     "high low weak strong bad good poor small big new old hoch niedrig schwach stark gut schlecht"
 )
-"""Those of them that narrow down what they stand before, by no rule: `new customers`."""
 
 
 _NUMBERS = (
-    ("two", "zwei"),
-    ("three", "drei"),
-    ("four", "vier"),
-    ("five", "funf"),
-    ("six", "sechs"),
-    ("seven", "sieben"),
-    ("eight", "acht"),
-    ("nine", "neun"),
-    ("ten", "zehn"),
-)
-NUMBERS = {word: number for number, words in enumerate(_NUMBERS, 2) for word in words}
-"""Numbers that people write as words."""
+    "two zwei", "three drei", "four vier", "five funf", "six sechs", "seven sieben", "eight acht",
+    "nine neun", "ten zehn",
+)  # fmt: skip
+NUMBERS = {word: number for number, words in enumerate(_NUMBERS, 2) for word in words.split()}
 
 
 def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
@@ -241,7 +233,5 @@ def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     return found
 
 
-PHRASES = _by_first_word()
-"""Phrases by their first word, the longest first, each with what it means."""
-WORDS = frozenset(word for word in PHRASES if len(word) > 3)
-"""Single words that a misspelled one may have been."""
+PHRASES = _by_first_word()  # by first word, longest phrase first
+WORDS = frozenset(word for word in PHRASES if len(word) > 3)  # candidates for misspelled words

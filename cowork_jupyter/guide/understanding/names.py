@@ -1,6 +1,4 @@
-"""Which column or value of a table a word means: exactly, in the plural, by another word for it,
-or misspelled.
-"""
+"""Find the column or value that a word means: exact, plural, synonym, boolean or misspelled."""
 
 from __future__ import annotations
 
@@ -11,9 +9,76 @@ from dataclasses import dataclass
 
 from ..columns import ColumnFacts
 from ..tables import LINES_READ, Table
-from .flags import flags_of
 from .synonyms import SAME_VALUE, alike, nouns
 from .tokens import folded, root, stems, word_set, words_of
+
+_YES, _NO = frozenset(SAME_VALUE["yes"]), frozenset(SAME_VALUE["no"])
+_AUXILIARY = frozenset(("is", "has", "was", "did", "ist", "hat"))
+_ALSO = {
+    "passed": "bestanden besteht",
+    "survived": "survivor survivors uberlebt uberlebten",
+    "active": "aktiv aktive aktiven",
+    "returned": "retourniert zuruckgegeben",
+    "paid": "bezahlt bezahlte bezahlten",
+    "churned": "gekundigt",
+}
+_OPPOSITES = {
+    "passed": "failed fail fails failing flunked durchgefallen",
+    "survived": "died dead perished gestorben",
+    "active": "inaktiv inaktive inaktiven",
+    "paid": "outstanding unbezahlt unbezahlte unbezahlten",
+    "returned": "kept",
+    "churned": "stayed retained",
+    "married": "single",
+}
+
+
+def flags_of(table: Table) -> dict[str, tuple[str, str]]:
+    """Words that state yes or no, with column and value."""
+    found: dict[str, tuple[str, str]] = {}
+    for column in table.columns:
+        words = [word for word in words_of(column.name) if word not in _AUXILIARY]
+        yes, no = yes_and_no(column)
+        # Where a file says true and false, pandas and Polars read no texts, but the code for a
+        # filter compares texts: such a column makes groups only.
+        if not yes or len(words) != 1 or folded(yes) == "true":
+            continue
+        for word in _forms(words[0]):
+            found.setdefault(word, (column.name, yes))
+        for word in _opposites(words[0]) if no else ():
+            found.setdefault(word, (column.name, no))
+    return found
+
+
+def flag_value(column: ColumnFacts, word: str) -> str:
+    yes, no = yes_and_no(column)
+    return yes if word in _YES else no if word in _NO else ""
+
+
+def other_value(column: ColumnFacts, value: str) -> str:
+    yes, no = yes_and_no(column)
+    return no if value == yes else yes
+
+
+def yes_and_no(column: ColumnFacts) -> tuple[str, str]:
+    """Empty if the column is not boolean."""
+    by_word = {folded(value): value for value in column.values}
+    if not by_word or not by_word.keys() <= _YES | _NO:
+        return "", ""
+    yes = next((by_word[word] for word in by_word if word in _YES), "")
+    return yes, next((by_word[word] for word in by_word if word in _NO), "")
+
+
+def _forms(word: str) -> list[str]:
+    """`passed` is also `pass`, `passes`, `passing`."""
+    base = word.removesuffix("ed") if len(word) > 5 else word
+    ends = ("", "s", "es", "ing") if base != word else ()
+    return [word, *(f"{base}{end}" for end in ends), *_ALSO.get(word, "").split()]
+
+
+def _opposites(word: str) -> list[str]:
+    return [f"{prefix}{word}" for prefix in ("un", "in", "non")] + _OPPOSITES.get(word, "").split()
+
 
 EXACT, PLURAL, PART, SYNONYM, ROOT, TYPO = 3.0, 2.9, 2.2, 2.0, 1.8, 1.5
 MAX_WORDS = 6
@@ -27,25 +92,21 @@ _MAX_COMPARED = 3_000
 
 
 def is_key(name: str) -> bool:
-    """Whether a column names rows instead of measuring something."""
+    """Whether a column identifies rows."""
     return bool(_KEY.search(name)) or name.lower() == "id"
 
 
 @dataclass(frozen=True)
 class ColumnMatch:
-    """A column that words may mean, and how sure that is."""
-
     name: str
     score: float
 
 
 class Names:
-    """The names and values of one table, to be found by the words of a request."""
-
     def __init__(self, table: Table, *, is_whole: bool = False) -> None:
         self.table = table
+        # dates are known for all rows
         self.is_whole = is_whole or (table.lines or LINES_READ + 1) <= LINES_READ
-        """Whether the dates that are known are those of all rows."""
         self.flags = flags_of(table)
         self._exact: dict[str, str] = {}
         self._plural: dict[str, str] = {}
@@ -82,7 +143,7 @@ class Names:
                 self._values.setdefault(key, []).append((column.name, value))
 
     def exactly(self, words: Sequence[str]) -> ColumnMatch | None:
-        """The column that these words name, but for the plural."""
+        """Ignores the plural."""
         joined = "".join(words)
         if joined in self._exact:
             return ColumnMatch(self._exact[joined], EXACT)
@@ -90,24 +151,23 @@ class Names:
         return ColumnMatch(name, PLURAL) if name else None
 
     def is_table(self, words: Sequence[str]) -> bool:
-        """Whether these words are the name of the file, as in `exam results`."""
+        """`exam results` names `exam_results.csv`."""
         return bool(stems("".join(words)) & self.stem)
 
     def is_about(self, word: str) -> bool:
-        """Whether the table holds what a noun counts: `orders` are in `sales`."""
+        """Whether a noun means the rows of the table: `orders` are in `sales`."""
         return bool(nouns([word]) & self._nouns)
 
     def names_part(self, word: str) -> bool:
-        """Whether a word stands in a file's name of several: `exam` in `exam results`."""
+        """Whether a file name of several words contains this one."""
         parts = words_of(self.table.stem)
         return len(parts) > 1 and any(stems(word) & stems(part) for part in parts if len(part) > 3)
 
     def has_part(self, word: str) -> bool:
-        """Whether a column has the word in its name."""
         return any(stem in self._parts for stem in stems(word))
 
     def roughly(self, word: str) -> list[ColumnMatch]:
-        """The columns that a word may mean, being part of their names or another word for them."""
+        """Columns whose name contains the word or a synonym, best first."""
         parts = [name for stem in stems(word) for name in self._parts.get(stem, ())]
         same = [name for group in sorted(alike(word)) for name in self._alike.get(group, ())]
         found = dict.fromkeys(parts, PART) | {
@@ -118,16 +178,15 @@ class Names:
         return sorted(scored, key=lambda match: -match.score)
 
     def related(self, word: str) -> ColumnMatch | None:
-        """The column whose name comes from the same word: `rated` and `rating`."""
+        """The column whose name has the same root: `rated` and `rating`."""
         name = self._roots.get(root(word)) if root(word) else None
         return ColumnMatch(name, ROOT) if name else None
 
     def flag(self, word: str) -> tuple[str, str] | None:
-        """The column of yes and no that a word says something of, and the value."""
+        """The boolean column that a word states something about, and the value."""
         return self.flags.get(word) or (self._flag_roots.get(root(word)) if root(word) else None)
 
     def misspelled(self, word: str) -> ColumnMatch | None:
-        """The column whose name this nearly is."""
         close = difflib.get_close_matches(word, self._near(word), n=1, cutoff=_MISSPELLED)
         close = (
             close or [spelling for spelling in self._spellings if _is_derived(spelling, word)][:1]
@@ -141,7 +200,6 @@ class Names:
         return [spelling for spelling in self._spellings if abs(len(spelling) - len(word)) < 3]
 
     def value(self, words: Sequence[str]) -> list[tuple[str, str]]:
-        """Columns with the value that these words name."""
         text = " ".join(words)
         keys = [text, *stems(text)] if len(words) == 1 else [text]
         for key in dict.fromkeys(keys):
@@ -153,13 +211,11 @@ class Names:
         )
 
     def close_value(self, word: str) -> list[tuple[str, str]]:
-        """Columns with a value that is spelled nearly so."""
         near = [value for value in self._values if abs(len(value) - len(word)) < 3][:_MAX_COMPARED]
         close = difflib.get_close_matches(word, near, n=1, cutoff=0.85)
         return _distinct(self._values[close[0]]) if close else []
 
     def nearest(self, word: str, among: Sequence[str]) -> list[str]:
-        """These names, the most similar to a word first."""
         plain = folded(word)[:60]
         few = list(among)[:_MAX_COMPARED]
         return sorted(
@@ -169,7 +225,7 @@ class Names:
 
 
 def _year_of(table: Table) -> str:
-    """The number that tells the time of a table without dates; empty if it has none."""
+    """The numeric year column of a table without dates; empty if there is none."""
     if table.of_kind("date"):
         return ""
     years = [
@@ -179,12 +235,12 @@ def _year_of(table: Table) -> str:
 
 
 def _is_derived(name: str, word: str) -> bool:
-    """Whether both come from one word: `survival` and `survived`."""
+    """A common root: `survival` and `survived`."""
     pairs = enumerate(zip(name, word, strict=False))
     same = next((at for at, (a, b) in pairs if a != b), min(len(name), len(word)))
     return same >= 5 and same >= 0.65 * max(len(name), len(word))
 
 
 def _distinct(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The first value of each column: others of it differ in capitals only."""
+    """The first spelling per column."""
     return list(dict(reversed(found)).items())[::-1]

@@ -8,29 +8,20 @@ from datetime import date, timedelta
 from ..request import Period
 
 _MONTHS = (
-    "january jan januar janner",
-    "february feb februar",
-    "march mar marz maerz",
-    "april apr",
-    "may mai",
-    "june jun juni",
-    "july jul juli",
-    "august aug",
-    "september sep sept",
-    "october oct oktober okt",
-    "november nov",
-    "december dec dezember dez",
-)
+    "january jan januar janner", "february feb februar", "march mar marz maerz", "april apr",
+    "may mai", "june jun juni", "july jul juli", "august aug", "september sep sept",
+    "october oct oktober okt", "november nov", "december dec dezember dez",
+)  # fmt: skip
+# without accents
 MONTHS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
-"""The number of a month by its name, in letters without accents."""
 _SEASONS = {
     3: "spring springtime fruhling fruhjahr",
     6: "summer summertime sommer",
     9: "autumn fall herbst",
     12: "winter wintertime",
 }
+# first month of each season
 SEASONS = {word: month for month, words in _SEASONS.items() for word in words.split()}
-"""The month that a season begins with, by its name."""
 _SHAPES: tuple[tuple[Period, str], ...] = (
     ("year", r"\d{4}"),
     ("quarter", r"\d{4}-Q[1-4]"),
@@ -40,12 +31,11 @@ _SHAPES: tuple[tuple[Period, str], ...] = (
 
 
 def period_of(span: str) -> Period | None:
-    """How long a span is; None if it is none."""
+    """None if it is not a span."""
     return next((period for period, shape in _SHAPES if re.fullmatch(shape, span)), None)
 
 
 def before(span: str) -> str:
-    """The span of the same length just before this one."""
     year = int(span[:4])
     match period_of(span):
         case "year":
@@ -60,7 +50,7 @@ def before(span: str) -> str:
 
 
 def within(day: str, period: Period) -> str:
-    """The span of this length that a day lies in."""
+    """The span of this length that contains a day."""
     match period:
         case "year":
             return day[:4]
@@ -72,7 +62,7 @@ def within(day: str, period: Period) -> str:
 
 
 def newest(number: int, period: Period, last: str) -> str:
-    """The newest month or quarter with this number in data that ends on the day `last`."""
+    """The latest such month or quarter before the day `last`."""
     year = int(last[:4])
     at_end = int(last[5:7]) if period == "month" else (int(last[5:7]) + 2) // 3
     year -= number > at_end
@@ -80,9 +70,9 @@ def newest(number: int, period: Period, last: str) -> str:
 
 
 def season(month: int, year: str, first: str, last: str) -> tuple[str, str]:
-    """The months of a season: of that year, else of the newest with the most of the data's months.
+    """The months of a season: of that year, else the latest with the most data.
 
-    A winter belongs to the year that it ends in.
+    A winter belongs to the year in which it ends.
     """
     starts = int(year) - (month == 12) if year else 0
     years = [starts] if year else range(int(last[:4]), int(first[:4]) - 2, -1)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..request import Filter
-from .item import Item
+from .conditions import RowsReader, period_named
 from .names import PLURAL, TYPO, is_key
-from .reading import RequestReading
-from .rows import RowsReader, period_named
+from .reading import Item, RequestReading
 from .synonyms import adds_up
 from .tokens import folded, word_set
 
@@ -22,14 +21,10 @@ _JUDGES = word_set("best worst beste besten bester bestes schlechteste schlechte
 
 
 class RequestReader(RowsReader):
-    """Goes through the items once and fills the slots."""
-
     after_by = False
-    aggregate = ""
-    """What was said last of how to compute."""
+    aggregate = ""  # the last aggregate that was mentioned
 
     def read(self) -> RequestReading:
-        """All of it."""
         self._conditions()
         self._spans()
         for at, item in enumerate(self.items):
@@ -193,13 +188,12 @@ class RequestReader(RowsReader):
             reading.noun = item.text
 
     def _missing_group(self, word: str) -> None:
-        """A group is wanted that the table does not have."""
         self.reading.unknown.append(word)
         self.reading.blocking.append(word)
         self.reading.wants_group = True
 
     def _is_table(self, at: int) -> bool:
-        """Whether the table is meant by its name: `the sales data`, `rows of sales`."""
+        """The table by its name: `the sales data`, `rows of sales`."""
         looks = {"profile", "columns", "preview", "missing", "duplicates", "clean", "outliers"}
         other = ("by", "each", "over time", "aggregate", "chart")
         only = not any(item.kind in other for item in self.items)
@@ -211,7 +205,7 @@ class RequestReader(RowsReader):
         return [item.detail for item in self.items if item.kind == "verb"]
 
     def _counting(self, at: int) -> bool:
-        """Whether rows are counted here: `number of orders`."""
+        """`number of orders`."""
         before = self._kind(at - 1)
         is_count = before == "aggregate" and self.items[at - 1].detail in ("count", "share")
         return before == "how many" or is_count or self.reading.counts
@@ -262,7 +256,7 @@ class RequestReader(RowsReader):
         return column is not None and column.kind == "number"
 
     def _is_next(self, at: int) -> bool:
-        """Whether not even a small word stands before it: `which region`, not `what is the …`."""
+        """Directly adjacent: `which region`, not `what is the …`."""
         place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         return place > 0 and self.raw[place - 1] is self.items[at - 1]
 
@@ -294,7 +288,7 @@ class RequestReader(RowsReader):
             self.reading.add(found, self.reading.which)
 
     def _unknown(self) -> None:
-        """What was not understood; whether it stands where a name must be."""
+        """Collect unknown words; they block if a name must stand in their place."""
         quiet = [item for item in self.raw if item.kind not in _QUIET]
         for at, item in enumerate(quiet):
             if item.kind == "text" and item not in [self.items[place] for place in self.used]:
@@ -320,7 +314,7 @@ class RequestReader(RowsReader):
         self.reading.score -= len(self.reading.unknown) + len(self.reading.blocking)
 
     def _without_dates(self) -> None:
-        """Months are wanted of a table that tells no time."""
+        """A period is requested, but the table has no dates."""
         reading = self.reading
         if not reading.period or reading.time or (reading.period == "year" and self.names.year):
             return
@@ -329,14 +323,14 @@ class RequestReader(RowsReader):
             self._missing_group(words[0])
 
     def _is_ranked(self, quiet: Sequence[Item], at: int) -> bool:
-        """Whether it is what is ranked: `the busiest route`, `the oldest film`."""
+        """The noun of a ranking: `the busiest route`, `the oldest film`."""
         before = [item.kind for item in quiet[:at] if item.kind != "number"][-1:]
         after = quiet[at + 1].kind if at + 1 < len(quiet) else ""
         is_noun = after in ("", "by", "op", "over time", "where", "not", "year", "month", "chart")
         return is_noun and before in (["says"], ["busiest"], ["rank"], ["relative"])
 
     def _is_place(self, item: Item) -> bool:
-        """Whether it follows a word that a value or a name comes after."""
+        """Whether it follows a preposition that introduces a value or name."""
         at = self.raw.index(item)
         for earlier in reversed(self.raw[max(0, at - 2) : at]):
             word = earlier.text.lower()

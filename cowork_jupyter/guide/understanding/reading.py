@@ -1,4 +1,4 @@
-"""What a request says of one table, slot by slot: measure, aggregate, group, time, filter, rank."""
+"""The slots of a request for one table: measure, aggregate, group, time, filter, rank."""
 
 from __future__ import annotations
 
@@ -7,92 +7,82 @@ from dataclasses import dataclass, field
 
 from ..request import Aggregate, Chart, Filter, Period
 from ..tables import Table
-from .item import Item
 from .names import Names, is_key
 from .periods import period_of
 from .synonyms import adds_up
 
 
+@dataclass(frozen=True)
+class Item:
+    # the tag of the lexicon before its colon; or column, value, table, number, span, unknown …
+    kind: str
+    detail: str = ""  # the rest of the tag; or the name, number, span
+    text: str = ""
+    value: str = ""
+    score: float = 0.0
+    others: tuple[str, ...] = ()  # other columns that it may mean
+    event: bool = False  # may also mean a row of the table, as `orders` does
+    plural: bool = False
+
+
 @dataclass
 class RequestReading:
-    """The slots, as far as they are filled."""
-
     table: Table
     verbs: list[str] = field(default_factory=list)
     aggregates: list[Aggregate] = field(default_factory=list)
     chart: Chart | None = None
-    draws: bool = False
-    """Whether a chart of whatever kind is wanted."""
-    columns: list[str] = field(default_factory=list)
-    """Named outside of `by …`, in order."""
+    draws: bool = False  # some chart is wanted
+    columns: list[str] = field(default_factory=list)  # mentioned outside of `by …`
     plural: set[str] = field(default_factory=set)
     by: list[str] = field(default_factory=list)
-    which: list[str] = field(default_factory=list)
-    """Asked for with `which …` or `who`: groups."""
+    which: list[str] = field(default_factory=list)  # groups asked for with `which …` or `who`
     dates: list[str] = field(default_factory=list)
-    """Columns with dates that are named."""
     period: Period | None = None
     over_time: bool = False
+    # numbers with their aggregate
     measured: list[tuple[Aggregate, str]] = field(default_factory=list)
-    """Numbers, each with how it is to be computed."""
-    counts: bool = False
-    """`How many`, or a number of something."""
-    rows: bool = False
-    """Whether rows are named, as such or as what they stand for."""
-    noun: str = ""
-    """What they are called, if not rows."""
-    rank: int | None = None
-    """How many come first; 0 if that is not said."""
+    counts: bool = False  # `how many`, or a number of something
+    rows: bool = False  # rows are mentioned, possibly by a noun
+    noun: str = ""  # that noun
+    rank: int | None = None  # how many come first; 0 if unspecified
     ascending: bool = False
-    frequent: bool = False
-    """Whether the groups with the most rows are wanted."""
-    judges: bool = False
-    """Whether the rank is `best` or `worst`, which is the lowest or the highest of some numbers."""
-    says: Item | None = None
-    """A superlative that names its own column."""
+    frequent: bool = False  # the groups with the most rows are wanted
+    judges: bool = False  # ranked by `best` or `worst`, which may mean lowest or highest
+    says: Item | None = None  # a superlative that implies its column
     act: str = ""
     filters: list[Filter] = field(default_factory=list)
-    spans: list[str] = field(default_factory=list)
-    """Spans of time that are named, in order."""
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-    """Values that are named, with their columns."""
+    spans: list[str] = field(default_factory=list)  # time spans, in order
+    pairs: list[tuple[str, str]] = field(default_factory=list)  # column and value
     unknown: list[str] = field(default_factory=list)
-    blocking: list[str] = field(default_factory=list)
-    """Those of them that stand where a name is wanted."""
+    blocking: list[str] = field(default_factory=list)  # unknown words where a name is required
+    # restrictions that no rule knows; the rest holds without them
     ignored: list[str] = field(default_factory=list)
-    """Words that narrow it down in a way that no rule knows; the rest is right without them."""
-    picks_rows: bool = False
-    """Whether rows are wanted that lack a value, or that a column says yes or no of."""
-    rated: str = ""
-    """The column of yes and no whose rate is wanted."""
+    picks_rows: bool = False  # rows that lack a value, or that a boolean column selects
+    rated: str = ""  # the boolean column whose rate is wanted
     sorts: bool = False
-    newest: str = ""
-    """The word for the row with the latest date, if that is wanted."""
+    newest: str = ""  # the word for the row with the latest date
     score: float = 0.0
+    # other columns that a word may mean, by the chosen one
     alternatives: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Other columns that a word may mean, by the one that was taken."""
     features: list[str] = field(default_factory=list)
     limit: int = 0
     asks_when: bool = False
     asks_which: bool = False
     asks_who: str = ""
-    wants_group: bool = False
-    """Whether a word that is not known stands where a group would."""
+    wants_group: bool = False  # an unknown word stands where a group would
 
     @property
     def time(self) -> str:
-        """The column with dates that is meant."""
         dates = [column.name for column in self.table.of_kind("date")]
         return next((column for column in self.dates if column in dates), dates[0] if dates else "")
 
     def add(self, name: str, column_list: list[str]) -> None:
-        """Once only."""
         if name not in column_list:
             column_list.append(name)
 
 
 def main_measure(names: Names) -> str:
-    """The number that a table is mostly about; empty if it has none."""
+    """The most important numeric column; empty if there is none."""
     numbers = [
         column.name
         for column in names.table.of_kind("number")
@@ -106,5 +96,4 @@ def main_measure(names: Names) -> str:
 
 
 def spans_of_one_length(spans: Sequence[str]) -> bool:
-    """Whether spans can be compared."""
     return len({period_of(span) for span in spans}) == 1

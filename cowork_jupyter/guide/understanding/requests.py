@@ -31,16 +31,14 @@ _GAPS: tuple[tuple[str, Gaps], ...] = (
 
 
 def gaps_in(text: str) -> Gaps | None:
-    """What a text wants to become of missing values; None if it does not say."""
+    """None if the text does not say what to do with missing values."""
     lower = text.lower()
     return next((gaps for pattern, gaps in _GAPS if re.search(pattern, lower)), None)
 
 
 class Builder(Measuring):
-    """Makes requests of one reading."""
-
     def requests(self) -> list[Request]:
-        """What is wanted; nothing if the table does not have it."""
+        """Empty if the table lacks what is needed."""
         verb = self._verb()
         if verb is None:
             return []
@@ -53,7 +51,7 @@ class Builder(Measuring):
         return [drawn for request in found if request and (drawn := self._drawable(request))]
 
     def _suggested(self) -> list[Request]:
-        """The charts that the columns suggest, where only `plot it` is said."""
+        """Default charts for a bare `plot it`."""
         reading = self.reading
         named = reading.columns or reading.by or reading.which or reading.aggregates
         more = reading.over_time or reading.period or reading.chart or reading.counts
@@ -70,7 +68,7 @@ class Builder(Measuring):
         return found or [replace(whole, groups=(), chart="bar")]
 
     def _drawable(self, request: Request) -> Request | None:
-        """A chart of one number is none: how its values spread is shown instead."""
+        """A single number is no chart: show its distribution instead."""
         if request.verb != "aggregate" or not request.chart or request.groups or request.period:
             return request
         name = next(iter(request.columns), "")
@@ -82,7 +80,7 @@ class Builder(Measuring):
         return replace(request, groups=tuple(texts[:1])) if texts else None
 
     def _several(self) -> list[Request]:
-        """Several measures, or one computed in several ways, each by itself."""
+        """Several measures or aggregates become one request each."""
         reading = self.reading
         numbers = self._numbers(reading.columns)
         if len({column for _, column in reading.measured}) > 1 and len(reading.aggregates) > 1:
@@ -98,7 +96,6 @@ class Builder(Measuring):
         return []
 
     def alternatives(self, request: Request) -> list[Request]:
-        """What else could be meant, the likeliest first."""
         found: list[Request] = []
         if self.is_reversed(request):
             found.append(replace(request, ascending=not request.ascending))
@@ -172,7 +169,7 @@ class Builder(Measuring):
         return None
 
     def _is_sorted(self) -> bool:
-        """Whether rows are wanted in an order: `sort employees by salary`."""
+        """`sort employees by salary`."""
         reading = self.reading
         more = reading.columns or reading.which or reading.counts or reading.aggregates
         listed = "preview" in reading.verbs and len(reading.by) == len(self._numbers(reading.by))
@@ -181,7 +178,6 @@ class Builder(Measuring):
         return bool(is_order and by and not (more or reading.draws or reading.rank is not None))
 
     def _only_picks_rows(self) -> bool:
-        """Whether nothing is wanted of rows but to see them."""
         reading = self.reading
         grouped = reading.by or reading.period or reading.over_time or reading.draws
         ranked = reading.rank is not None or reading.says or reading.act

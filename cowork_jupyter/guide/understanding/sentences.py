@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 from ..request import Aggregate, Chart, Filter, Gaps, Operator, Request
-from .spelling import code, codes, listed, value
+from .tokens import code, codes, listed, value
 
 AGGREGATES: dict[Aggregate, str] = {
-    "sum": "sum",
-    "mean": "mean",
-    "median": "median",
-    "min": "minimum",
-    "max": "maximum",
-    "std": "standard deviation",
-    "share": "share",
-}
-CHARTS: dict[Chart, str] = {"bar": "bar chart", "line": "line chart", "pie": "pie chart"}
+    "sum": "sum", "mean": "mean", "median": "median", "min": "minimum", "max": "maximum",
+    "std": "standard deviation", "share": "share",
+}  # fmt: skip
 DRAWN: dict[Chart, str] = {
-    "histogram": "histogram",
-    "box": "box plot",
-    "scatter": "scatter plot",
-    "bar": "bar chart",
-    "line": "line chart",
-    "pie": "pie chart",
-}
+    "histogram": "histogram", "box": "box plot", "scatter": "scatter plot", "bar": "bar chart",
+    "line": "line chart", "pie": "pie chart",
+}  # fmt: skip
 GAPS: dict[Gaps, str] = {
     "keep": "keep missing values",
     "drop": "drop rows with missing values",
     "fill": "fill in missing values",
 }
 OPERATORS: dict[Operator, str] = {
-    "=": "is",
-    "!=": "is not",
-    ">": "is above",
-    ">=": "is at least",
-    "<": "is below",
-    "<=": "is at most",
-    "contains": "contains",
-    "in": "is one of",
-    "between": "is between",
-    "missing": "is missing",
-    "known": "is known",
-}
+    "=": "is", "!=": "is not", ">": "is above", ">=": "is at least", "<": "is below",
+    "<=": "is at most", "contains": "contains", "in": "is one of", "between": "is between",
+    "missing": "is missing", "known": "is known",
+}  # fmt: skip
 
 
 def sentence(request: Request) -> str:
-    """The request in words, with every name as the data writes it."""
+    """Canonical, so that `read_sentence` restores the same request."""
     table = code(request.table.path)
     match request.verb:
         case "profile":
@@ -100,7 +82,6 @@ def _core(request: Request) -> str:
 
 
 def measure(request: Request) -> str:
-    """What is computed, without where and of what."""
     names = codes(request.columns) if request.columns else "rows"
     if request.aggregate == "count":
         return f"number of {names} values" if request.columns else "number of rows"
@@ -119,7 +100,6 @@ def _by(request: Request) -> str:
 
 
 def listed_filters(request: Request) -> str:
-    """Which rows count; empty where all do."""
     if not request.filters:
         return ""
     return " where " + " and ".join(_filter(row_filter, request) for row_filter in request.filters)

@@ -56,6 +56,7 @@ _GROUPS = (
     "diagnosis diagnose illness disease",
     "started joined hired start eintritt hire",
 )
+# nouns for rows, in file names and requests
 _NOUNS = (
     "employee staff personnel worker people person mitarbeiter angestellte angestellter personal",
     "customer client buyer kunde kundin",
@@ -76,7 +77,6 @@ _NOUNS = (
     "country nation land",
     "city town stadt",
 )
-"""What the rows of a table are, as its name and as people say it."""
 
 
 def _by_stem(groups: Sequence[str]) -> dict[str, frozenset[int]]:
@@ -98,67 +98,41 @@ VALUES = (
     "usa us united states america",
     "uk united kingdom great britain gb",
 )
-"""Values that are the same in other words."""
 SAME_VALUE = {word: words.split() for words in VALUES for word in words.split()}
 
+# column, words for its largest values, words for its smallest, whether they mean single rows
+_SUPERLATIVES = (
+    ("price", "expensive expensives teuerste teuersten teuerster", "cheapest cheap billigste"
+     " billigsten gunstigste gunstigsten billigster gunstigster", True),
+    ("age", "oldest alteste altesten altester", "youngest jungste jungsten jungster", True),
+    ("temperature", "hottest warmest heisseste warmste", "coldest kalteste", False),
+    ("rain", "wettest rainiest", "driest", False),
+    ("wind", "windiest", "", False),
+    ("weight", "heaviest", "lightest", True),
+    ("height", "tallest", "", True),
+    ("duration", "longest", "shortest", True),
+    ("distance", "farthest", "", True),
+)  # fmt: skip
+# superlatives: column, whether the smallest is meant, aggregate (None for the usual)
 SAYS: dict[str, tuple[str, bool, Aggregate | None]] = {
-    "expensive": ("price", False, "max"),
-    "expensives": ("price", False, "max"),
-    "teuerste": ("price", False, "max"),
-    "teuersten": ("price", False, "max"),
-    "teuerster": ("price", False, "max"),
-    "cheapest": ("price", True, "min"),
-    "cheap": ("price", True, "min"),
-    "billigste": ("price", True, "min"),
-    "billigsten": ("price", True, "min"),
-    "gunstigste": ("price", True, "min"),
-    "gunstigsten": ("price", True, "min"),
-    "billigster": ("price", True, "min"),
-    "gunstigster": ("price", True, "min"),
-    "altester": ("age", False, "max"),
-    "jungster": ("age", True, "min"),
-    "oldest": ("age", False, "max"),
-    "alteste": ("age", False, "max"),
-    "altesten": ("age", False, "max"),
-    "youngest": ("age", True, "min"),
-    "jungste": ("age", True, "min"),
-    "jungsten": ("age", True, "min"),
-    "hottest": ("temperature", False, None),
-    "warmest": ("temperature", False, None),
-    "heisseste": ("temperature", False, None),
-    "warmste": ("temperature", False, None),
-    "coldest": ("temperature", True, None),
-    "kalteste": ("temperature", True, None),
-    "wettest": ("rain", False, None),
-    "rainiest": ("rain", False, None),
-    "driest": ("rain", True, None),
-    "windiest": ("wind", False, None),
-    "heaviest": ("weight", False, "max"),
-    "lightest": ("weight", True, "min"),
-    "tallest": ("height", False, "max"),
-    "longest": ("duration", False, "max"),
-    "shortest": ("duration", True, "min"),
-    "farthest": ("distance", False, "max"),
-}
-"""Superlatives: which column, whether the smallest is meant, and of what; None for the usual."""
+    **{word: (about, False, "max" if rows else None) for about, most, _, rows in _SUPERLATIVES
+       for word in most.split()},
+    **{word: (about, True, "min" if rows else None) for about, _, least, rows in _SUPERLATIVES
+       for word in least.split()},
+}  # fmt: skip
+# before `than`
 COMPARED = {
-    "older": ("age", ">"),
-    "alter": ("age", ">"),
-    "younger": ("age", "<"),
-    "junger": ("age", "<"),
-    "cheaper": ("price", "<"),
-    "billiger": ("price", "<"),
-    "hotter": ("temperature", ">"),
-    "warmer": ("temperature", ">"),
-    "colder": ("temperature", "<"),
-    "heavier": ("weight", ">"),
-    "longer": ("duration", ">"),
-}
-"""Comparatives, before `than`."""
+    **dict.fromkeys(("older", "alter"), ("age", ">")),
+    **dict.fromkeys(("younger", "junger"), ("age", "<")),
+    **dict.fromkeys(("cheaper", "billiger"), ("price", "<")),
+    **dict.fromkeys(("hotter", "warmer"), ("temperature", ">")),
+    "colder": ("temperature", "<"), "heavier": ("weight", ">"), "longer": ("duration", ">"),
+}  # fmt: skip
+# also compare two values: `is it hotter in Bonn or Kiel`
 COMPARATIVES = {
     word: about for word, (about, _operator) in COMPARED.items() if word not in ("alter", "longer")
 } | {"rainier": "rain", "drier": "rain", "windier": "wind"}
-"""Those that also compare two values: `is it hotter in Bonn or Kiel`."""
+# columns that verbs imply
 ACTS = {
     **dict.fromkeys(("sell", "sells", "sold", "selling", "seller", "sellers"), "units revenue"),
     **dict.fromkeys(("bestseller", "bestsellers", "verkauft", "verkaufen"), "units revenue"),
@@ -174,7 +148,6 @@ ACTS = {
     **dict.fromkeys(("old", "alt"), "age"),
     **dict.fromkeys(("hot", "warm", "cold", "kalt", "heiss"), "temperature"),
 }
-"""What verbs are about, where no column is named."""
 _RATES = word_set(
     "price preis rate ratio age alter rating score stars temperature temp temperatur humidity "
     "feuchte percent pct percentage prozent margin marge grade gpa bmi speed height hohe grosse "
@@ -202,6 +175,7 @@ _SPENT = word_set("minute minutes min mins hour hours second seconds minuten stu
 _LONG = word_set("km kilometers kilometres kilometer miles meilen")
 _HEAVY = word_set("kg kilo kilos kilograms g grams gramm")
 _STARS = word_set("stars sterne points punkte")
+# likely measures of each unit
 MEASURED_IN: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (MONEY, ("price", "cost", "salary", "fee", "profit")),
     (_YEARS, ("age",)),
@@ -210,32 +184,29 @@ MEASURED_IN: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (_HEAVY, ("weight",)),
     (_STARS, ("rating",)),
 )
-"""Units, each with what is measured in it, the likeliest first."""
+# words behind a number that name its unit
 UNITS = frozenset().union(*(units for units, _words in MEASURED_IN)) | word_set(
     "day days week weeks month months tage tagen wochen monate monaten sekunden percent prozent %"
     " m meters metres meter cm mm degrees grad pieces stuck mph kmh kwh"
 )
-"""What stands behind a number and says what it counts."""
 
 
 def is_worse_if_high(name: str) -> bool:
-    """Whether the worst of it is the highest: delays, costs, complaints."""
     return bool(_WORSE & {stem for word in words_of(name) for stem in stems(word)})
 
 
 def alike(word: str) -> frozenset[int]:
-    """The groups of words with one meaning that a word belongs to."""
+    """Synonym groups that contain the word."""
     return frozenset().union(*(_MEANS.get(stem, frozenset()) for stem in stems(word)))
 
 
 def nouns(words: Sequence[str]) -> frozenset[int]:
-    """The groups of nouns for rows that any of these words belongs to."""
     found = [_COUNTED.get(stem, frozenset()) for word in words for stem in stems(word)]
     return frozenset().union(*found)
 
 
 def usual_aggregate(name: str) -> Aggregate:
-    """What is mostly wanted of a column: the sum of what adds up, else the mean."""
+    """The sum of additive measures, else the mean."""
     words = {stem for word in words_of(name) for stem in stems(word)}
     if words & _RATES:
         return "mean"
@@ -243,16 +214,14 @@ def usual_aggregate(name: str) -> Aggregate:
 
 
 def _is_plural(name: str) -> bool:
-    """What is counted is named in the plural: visitors, goals."""
+    """Counts are named in the plural: visitors, goals."""
     last = (words_of(name) or [""])[-1]
     return len(last) > 4 and last.endswith("s") and not last.endswith(("ss", "us", "is"))
 
 
 def is_money(name: str) -> bool:
-    """Whether it is what most questions without a measure are about: revenue, sales, amount."""
     return any(0 in alike(word) for word in words_of(name))
 
 
 def adds_up(name: str) -> bool:
-    """Whether it is known that a sum of it means something."""
     return usual_aggregate(name) == "sum"

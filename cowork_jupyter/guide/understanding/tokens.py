@@ -1,17 +1,76 @@
-"""A text as words: names between backticks, values between quotes, numbers, and plain words."""
+"""Texts as tokens, words as stems, and names in backticks that can be read back."""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from .spelling import pieces
+# words that end an unquoted value
+RESERVED = frozenset(
+    {"and", "or", "is", "in", "where", "between", "not", "one", "of", "above", "below", "at"}
+    | {"least", "most", "contains", "missing", "known", "top", "bottom", "by", "smallest"}
+)
+_BARE = re.compile(r"[\w.+-]+(?: [\w.+-]+)*")
 
-MAX_LENGTH = 4_000
-"""Characters of a request that are looked at; whoever writes more has pasted something."""
+
+def code(name: str) -> str:
+    """A Markdown code span, with enough backticks."""
+    longest = max(map(len, re.findall("`+", name)), default=0)
+    ticks = "`" * (longest + 1)
+    space = " " if name[:1] in ("`", " ") or name[-1:] in ("`", " ") else ""
+    return f"{ticks}{space}{name}{space}{ticks}"
+
+
+def codes(names: Sequence[str]) -> str:
+    return listed([code(name) for name in names])
+
+
+def listed(parts: Sequence[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def value(text: str) -> str:
+    """Quoted if it could be misread."""
+    is_bare = _BARE.fullmatch(text) and not RESERVED.intersection(text.casefold().split())
+    return text if is_bare else json.dumps(text, ensure_ascii=False)
+
+
+def pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """Split at code spans; the flag marks their content.
+
+    By hand, since a pattern would be quadratic for long runs of backticks.
+    """
+    runs = list(re.finditer("`+", text))
+    places: dict[int, list[int]] = {}
+    for at, run in enumerate(runs):
+        places.setdefault(len(run[0]), []).append(at)
+    begin = at = 0
+    while at < len(runs):
+        alike = places[len(runs[at][0])]
+        after = bisect_right(alike, at)
+        if after == len(alike):
+            at += 1
+            continue
+        yield False, text[begin : runs[at].start()]
+        yield True, _unpadded(text[runs[at].end() : runs[alike[after]].start()])
+        begin, at = runs[alike[after]].end(), alike[after] + 1
+    yield False, text[begin:]
+
+
+def _unpadded(name: str) -> str:
+    """Markdown strips one space on each side."""
+    is_padded = len(name) > 2 and name[0] == name[-1] == " " and name.strip() != ""
+    return name[1:-1] if is_padded else name
+
+
+MAX_LENGTH = 4_000  # of a request; longer ones are pasted text
 _MAX_TOKENS = 400
 Kind = Literal["code", "quoted", "number", "word", "sign"]
 _TOKEN = re.compile(
@@ -28,17 +87,12 @@ _SHORTENED = {"whats": "what is", "whos": "who is", "hows": "how is", "wheres": 
 
 @dataclass(frozen=True)
 class Token:
-    """One word, and how it is compared with others."""
-
     kind: Kind
     text: str
-    """As the user wrote it."""
     plain: str
-    """In small letters without accents."""
 
 
 def tokens_in(text: str) -> list[Token]:
-    """The words of a text, in order."""
     found: list[Token] = []
     for is_code, piece in pieces(text[:MAX_LENGTH]):
         if is_code:
@@ -57,7 +111,7 @@ def _token(kind: Kind, text: str) -> Token:
 
 
 def _words(word: str) -> list[str]:
-    """Without the ends that English puts behind an apostrophe."""
+    """Without contractions: `what's`."""
     bare = word.replace("’", "'")
     bare = re.sub(r"'(?:s|re|ve|ll|d|m)$", "", bare, flags=re.IGNORECASE)
     whole = _SHORTENED.get(bare.replace("'", "").lower())
@@ -65,19 +119,18 @@ def _words(word: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """In small letters, without accents."""
+    """Lower case, without accents."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Words in a row, each as it is compared."""
     return frozenset(folded(words).split())
 
 
 @lru_cache(maxsize=8_192)
 def stems(word: str) -> frozenset[str]:
-    """A word as it may stand in a dictionary: singular, whatever the language."""
+    """Possible singular forms, in any language."""
     found = {word}
     if len(word) > 3:
         if word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -100,7 +153,7 @@ _VERBAL = re.compile(r"(?:ed|ings?|e)$")
 
 @lru_cache(maxsize=8_192)
 def root(word: str) -> str:
-    """What a verb and its noun share: `rated` and `rating`; empty where that is too short."""
+    """The common root of a verb and its noun: `rated` and `rating`; empty if too short."""
     if len(word) > 40:
         return ""
     bare = _MISSION.sub("mit", word) if _MISSION.search(word) else _ENDINGS.sub("", word)
@@ -114,5 +167,5 @@ _PART = re.compile(r"[^\W_]+")
 
 
 def words_of(name: str) -> list[str]:
-    """The words in the name of a column or a file: `orderDate`, `order_date`, `Order date`."""
+    """The words of a name: `orderDate`, `order_date`, `Order date`."""
     return [folded(part) for part in _PART.findall(_CAMEL.sub(" ", name[:300]))]

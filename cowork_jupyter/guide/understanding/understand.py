@@ -1,4 +1,4 @@
-"""What a text means, given the tables at hand."""
+"""What a text requests, given the tables of the workspace."""
 
 from __future__ import annotations
 
@@ -10,51 +10,82 @@ from ..file_names import with_files_quoted
 from ..request import Request
 from ..tables import Table
 from .canonical import read_sentence
-from .clauses import clauses_in
-from .compounds import split_compounds
-from .items import NAMED, Tagger
-from .joins import join_keys
-from .language import Language, asks
-from .names import Names
+from .items import NAMED, Tagger, split_compounds
+from .language import Language, asks, clauses_in, is_refused
+from .names import Names, is_key
 from .periods import period_of
 from .reader import RequestReader
 from .reading import RequestReading
-from .refusals import is_refused
 from .requests import Builder
 from .sentences import sentence
-from .spelling import code
 from .synonyms import is_money
-from .tokens import MAX_LENGTH, tokens_in, words_of
+from .tokens import MAX_LENGTH, code, stems, tokens_in, words_of
+
+
+def join_keys(left_table: Table, right_table: Table, text: str = "") -> tuple[str, str] | None:
+    """A plausible join key: a named column of both, ids before others."""
+    named = _named(text, [*left_table.names, *right_table.names])
+    first = [name for name in named if name in left_table.names]
+    second = [name for name in named if name in right_table.names]
+    if first and second:
+        return first[0], second[-1]
+    pairs = [
+        (a, b)
+        for a in left_table.names
+        for b in right_table.names
+        if _same(a, b, left_table, right_table)
+    ]
+    if not pairs:
+        return None
+    return min(pairs, key=lambda pair: (not is_key(pair[0]), pair[0].lower() != pair[1].lower()))
+
+
+def _named(text: str, names: list[str]) -> list[str]:
+    squeezed = {"".join(words_of(name)): name for name in reversed(names)}
+    tokens = tokens_in(text)
+    found = [token.text for token in tokens if token.kind == "code" and token.text in names]
+    words = [token.plain for token in tokens if token.kind == "word"]
+    for length in (3, 2, 1):
+        windows = ("".join(words[at : at + length]) for at in range(len(words)))
+        found += [squeezed[window] for window in windows if window in squeezed]
+    return list(dict.fromkeys(found))
+
+
+def _same(a: str, b: str, left_table: Table, right_table: Table) -> bool:
+    """Equal names, or `id` of `customers` and `customer_id`."""
+    mine, theirs = left_table.column(a), right_table.column(b)
+    if mine is None or theirs is None or "empty" in (mine.kind, theirs.kind):
+        return False
+    if mine.kind != theirs.kind:
+        return False
+    x, y = "".join(words_of(a)), "".join(words_of(b))
+    if x == y:
+        return x != "name"
+    return y == "id" and any(
+        x == f"{stem}id" for stem in stems("".join(words_of(right_table.stem)))
+    )
+
 
 _MAX_ALTERNATIVES = 4
-_TIE = 0.4
-"""Tables whose scores are so near fit equally."""
-_OTHER_NOUN = 4.0
-"""How much it tells against a table that rows are named which another one holds."""
+_TIE = 0.4  # tables with so similar scores are ambiguous
+_OTHER_NOUN = 4.0  # penalty if the rows of another table are named
 
 
 @dataclass(frozen=True)
 class Understanding:
-    """What a text means."""
-
     requests: tuple[Request, ...] = ()
-    alternatives: tuple[Request, ...] = ()
-    """What else it may mean; where there are no requests, what to choose from."""
-    unclear: str = ""
-    """What was not understood, in a sentence for the user."""
+    alternatives: tuple[Request, ...] = ()  # or the options, if there are no requests
+    unclear: str = ""  # a sentence for the user
+    # the clauses before and after the unclear one
     around: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """What was wanted before and after the part to choose for, where there are no requests."""
 
     def settled(self, chosen: str) -> str:
-        """The whole text with what the user has chosen in the place of what was not clear."""
         before, after = self.around
         return "; ".join([*before, chosen, *after])
 
 
 @dataclass
 class _Fit:
-    """What a clause means for one table."""
-
     table: Table
     reading: RequestReading
     requests: list[Request]
@@ -72,9 +103,9 @@ class _Fit:
 def understand(
     text: str, tables: Sequence[Table], *, language: Language = "en", is_whole: bool = False
 ) -> Understanding:
-    """The requests in a text; alternatives where it is not clear which is meant.
+    """The requests in a text, or alternatives if it is ambiguous.
 
-    `is_whole` says that values and dates of the tables are those of all rows.
+    `is_whole`: values and dates of the tables are those of all rows.
     """
     exact = read_sentence(text, tables)
     if exact:
@@ -133,15 +164,12 @@ _SAID: dict[Language, dict[str, str]] = {
 
 @dataclass
 class _Clause:
-    """One wish, and the tables that it may be about."""
-
     text: str
     names: Sequence[Names]
     language: Language
     is_question: bool
 
     def read(self, earlier: Sequence[Request]) -> Understanding:
-        """What it means, after what was wanted before it."""
         if is_refused(self.text):
             return Understanding((), (), self._say("cannot", self.text[:60].strip()))
         fits = [_fit(self.text, table_names, self.is_question) for table_names in self.names]
@@ -170,7 +198,7 @@ class _Clause:
         return Understanding(tuple(best.requests), tuple(best.alternatives), unclear)
 
     def _prefer_named(self, fits: Sequence[_Fit]) -> None:
-        """A noun that names the rows of one table is not passed over for another's columns."""
+        """Prefer the table whose rows are named over columns of another."""
         for fit in fits:
             unknown = [word for phrase in fit.reading.unknown[:9] for word in words_of(phrase)[:3]]
             others = [table_names for table_names in self.names if table_names.table != fit.table]
@@ -185,7 +213,7 @@ class _Clause:
         return _SAID[self.language][what].format(*parts)
 
     def _rate(self, request: Request) -> str:
-        """That a mean of zeros and ones is a share."""
+        """The mean of zeros and ones is a share."""
         column = request.table.column(request.columns[0]) if request.columns else None
         is_rate = request.aggregate == "mean" and request.verb in ("aggregate", "compare")
         if column is None or not is_rate or column.values != ("0", "1"):
@@ -198,13 +226,12 @@ class _Clause:
         return self._say("ignored", words) if words else ""
 
     def _nothing(self, fit: _Fit) -> str:
-        """For what the table does not allow, such as a chart of a table without rows."""
         reading = fit.reading
         wants = reading.verbs or reading.draws or reading.aggregates or reading.columns
         return self._say("nothing", code(fit.table.path)) if wants else ""
 
     def _not_understood(self, fit: _Fit) -> Understanding:
-        """Says what is not known, and what the nearest requests would be."""
+        """Name the unknown word and offer the nearest requests."""
         if not fit.reading.blocking:
             return Understanding((), (), self._ignored(fit.reading) or self._nothing(fit))
         word, table = fit.reading.blocking[0], fit.table
@@ -246,13 +273,12 @@ def _fit(text: str, names: Names, is_question: bool) -> _Fit:
 
 
 def _is_about_money(request: Request) -> bool:
-    """Whether it computes what most people mean who name no measure."""
     is_computed = request.verb in ("aggregate", "compare")
     return is_computed and any(is_money(column) for column in request.columns)
 
 
 def _is_outside(request: Request) -> bool:
-    """Whether the table has, as far as it was read, no dates in the months that are named."""
+    """Whether the requested months are outside of the known dates."""
     time = request.table.column(request.time) if request.time else None
     spans = request.between or [
         value for row_filter in request.filters for value in row_filter.values
@@ -264,7 +290,7 @@ def _is_outside(request: Request) -> bool:
 
 
 def _lacks_measure(reading: RequestReading, request: Request) -> bool:
-    """Whether something unknown stands where the measure would: `mean of profit`."""
+    """An unknown word stands in the place of the measure: `mean of profit`."""
     if not reading.unknown or reading.columns:
         return False
     wanted = reading.aggregates or reading.draws or reading.verbs or reading.by
@@ -277,6 +303,5 @@ def _place(text: str, table: Table) -> int:
 
 
 def capitalised(request: Request) -> str:
-    """The sentence as a step of a plan."""
     words = sentence(request)
     return words[:1].upper() + words[1:]

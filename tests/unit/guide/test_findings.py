@@ -8,8 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from cowork_jupyter.guide.findings import findings, ranges
-from cowork_jupyter.guide.outputs import OutputText, as_text
+from cowork_jupyter.guide.findings import OutputText, as_text, findings, ranges
 from cowork_jupyter.guide.request import Request
 from cowork_jupyter.guide.tables import table_of
 

@@ -10,8 +10,8 @@ from typing import Any
 import pandas
 import pytest
 
-from cowork_jupyter.guide.code import Style, TableVariable, cells_for, scratch_code
-from cowork_jupyter.guide.code.style import Charts, Frames
+from cowork_jupyter.guide.code import Style, TableVariable, cells_for, script_code
+from cowork_jupyter.guide.code.sheet import Charts, Frames
 from cowork_jupyter.guide.columns import ColumnFacts
 from cowork_jupyter.guide.request import Filter, Request
 from cowork_jupyter.guide.tables import Table, table_of
@@ -254,19 +254,7 @@ def test_names_and_values_get_into_code_as_literals_only(name: str, frames: Fram
             imported = {n.names[0].name for n in ast.walk(tree) if isinstance(n, ast.Import)}
             assert imported <= {"pandas", "polars", "matplotlib.pyplot"}, cell.source
             assert not any(line.startswith("%") for line in cell.source.splitlines())
-        ast.parse(scratch_code(request, style))
-
-
-def test_scratch_prints_what_cells_would_show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    table = written(tmp_path / "t.csv", "g,v\na,1\nb,2\na,4\n")
-    request = Request("aggregate", table, ("v",), groups=("g",), chart="bar")
-    code = scratch_code(request, Style(packages=EVERYTHING))
-    assert "plot" not in code
-    exec(compile(code, "scratch", "exec"), {})
-    assert capsys.readouterr().out.split()[:5] == ["g", "a", "5", "b", "2"]
+        ast.parse(script_code(cells_for(request, style), style))
 
 
 def test_random_bytes_are_read_or_refused_but_never_break_anything(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.guide.code import Style, cells_for, output_of
-from cowork_jupyter.guide.code.style import Frames
+from cowork_jupyter.guide.code.sheet import Frames
 from cowork_jupyter.guide.request import Aggregate, Filter, Request
 from cowork_jupyter.guide.tables import Table
 

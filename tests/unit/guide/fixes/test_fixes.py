@@ -11,7 +11,7 @@ import pytest
 
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell
 from cowork_jupyter.guide.fixes import FailingCell, Fix, propose
-from cowork_jupyter.guide.fixes.code import CellCode
+from cowork_jupyter.guide.fixes.cell import CellCode
 
 from .failing import ADVISED, FILES, FIXED, HELD_OUT, SETUP
 from .shell import Notebook

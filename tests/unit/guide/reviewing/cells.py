@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cowork_jupyter.guide.reviewing.rules import remarks_on
+from cowork_jupyter.guide.reviewing.reviewer import remarks_on
 from cowork_jupyter.guide.reviewing.subject import ReviewedCell, ReviewRemark, ReviewRule, Subject
 from cowork_jupyter.tools.notebook.state import CellState
 

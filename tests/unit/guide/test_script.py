@@ -6,7 +6,7 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide.conversation import GuideRun, Result, key_of, read_run
+from cowork_jupyter.guide.script import GuideRun, Result, key_of, read_run
 from cowork_jupyter.llm.chunks import Conversation
 from cowork_jupyter.tools.base import ToolResult
 
