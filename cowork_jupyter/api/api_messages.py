@@ -1,4 +1,4 @@
-"""Endpoints about messages: saying something to the agent, and reading what was said."""
+"""Endpoints for messages: sending, queueing while a job runs, and reading."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ..agents.mentions.commands import (
     command_in,
 )
 from ..agents.mentions.prompts import written
+from ..agents.run import steering
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, RequestOrigin
-from ..domain.errors import Forbidden
+from ..domain.errors import Conflict, Forbidden
 from ..domain.messages import Message
+from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from .calls import Call, initiator_of
-from .models import Accepted, KnownRole, MessageList, Name, PageQuery, RequestBody, Text
-from .pictures import Pictures
+from .models import Accepted, KnownRole, MessageList, Name, PageQuery, Pictures, RequestBody, Text
 from .routes import table
 
 _RAISES = (
@@ -132,3 +133,44 @@ async def list_messages(call: Call) -> BaseModel:
     """The stored messages in full, oldest first."""
     page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
     return MessageList(items=page.items, next=page.next)
+
+
+class QueueList(BaseModel):
+    """What no agent has read yet, oldest first."""
+
+    items: list[QueuedMessage]
+    next: None = None
+
+
+class NewQueuedMessage(RequestBody):
+    """`POST context/{id}/queue`."""
+
+    content: Annotated[Text, Field(min_length=1)]
+
+
+@table.route("GET", "context/{id}/queue", answer=QueueList, action="read")
+async def list_queue(call: Call) -> BaseModel:
+    """Messages queued for the agent's next turn."""
+    return QueueList(items=call.service.queued_messages(call.path["id"]))
+
+
+@table.route(
+    "POST",
+    "context/{id}/queue",
+    body=NewQueuedMessage,
+    answer=QueuedMessage,
+    status=201,
+    action="execute",
+)
+async def queue_message(call: Call) -> BaseModel:
+    """Queue a message while the agent works. It reads the message before its next turn."""
+    if command_of(call, call.body.content):
+        why = "A command cannot wait for the next turn. Send it when the run has ended."
+        raise Conflict(why, code="command_queued")
+    return steering.queue_message(call.service.journal, call.path["id"], call.body.content)
+
+
+@table.route("DELETE", "context/{id}/queue/{message}", answer=None, status=204, action="execute")
+async def take_back(call: Call) -> None:
+    """Remove a queued message that the agent has not read yet."""
+    steering.take_back(call.service.journal, call.path["id"], call.path["message"])

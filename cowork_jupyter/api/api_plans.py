@@ -1,4 +1,4 @@
-"""The endpoints about plans: read, edit, list, restore, execute."""
+"""Endpoints for plans: read, edit, list, restore, execute, and settle what they assume."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
+from ..agents.plan.assumptions import Settlement
 from ..domain.cell_commands import Execute, RestorePlan
 from ..domain.contexts import RequestOrigin
 from ..domain.data import Data
+from ..domain.figures import Assumption
 from ..domain.plan import Plan
 from ..domain.team import rights_of
 from ..record.plan_comparison import PlanComparison, compare_plans
 from ..store import PlanRevision
 from .calls import Call, NeedsPerson, initiator_of
-from .models import Name, RequestBody, Seq, Whole
+from .models import Name, RequestBody, Seq, Text, Whole
 from .routes import table
 
 
@@ -297,3 +299,39 @@ async def _is_approved(call: Call) -> bool:
     wanted = plans.executable(context_id, call.body.revision, call.body.plan_id)
     is_current = wanted.plan_id == plans.newest(context_id).plan_id
     return is_current and await initiator_of(call, Execute) == "person"
+
+
+class AssumptionDecision(RequestBody):
+    """`POST context/{id}/assumptions`: of a message, or else of a plan, by default the current."""
+
+    message_id: Name | None = None
+    plan_id: Name | None = None
+    index: Annotated[int, Field(ge=0, le=1000), Whole]
+    """Its place in the list, from 0."""
+    status: Literal["confirmed", "corrected"]
+    correction: Annotated[Text, Field(max_length=2000)] = ""
+    """What is the case instead."""
+
+
+class AssumptionList(BaseModel):
+    """All assumptions of the same plan or answer, as they stand now."""
+
+    items: list[Assumption]
+    next: None = None
+    job_id: str | None
+    """The job that works on a correction; None if nothing was corrected, or a job under way reads
+    the correction at its next turn."""
+
+
+@table.route(
+    "POST",
+    "context/{id}/assumptions",
+    body=AssumptionDecision,
+    answer=AssumptionList,
+    action="execute",
+)
+async def settle_assumption(call: Call) -> BaseModel:
+    """Confirm an assumption, or correct it. A correction goes to the planner."""
+    said = Settlement(**dict(call.body))
+    items, job_id = call.service.settle_assumption(call.path["id"], said)
+    return AssumptionList(items=items, job_id=job_id)

@@ -1,11 +1,11 @@
-"""Endpoints about what is allowed: permissions, rules, and trust in a workspace."""
+"""Endpoints for what is allowed and what waits for the user: permissions, rules, trust, inbox."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..agents.ask.inquiries import as_shown
 from ..agents.ask.user import Ruling
@@ -14,7 +14,7 @@ from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
-from ..store import Inquiry
+from ..store import Inquiry, InquiryKind
 from .calls import Call
 from .models import KnownRole, Name, RequestBody
 from .routes import table
@@ -218,3 +218,44 @@ def _trust(call: Call) -> TrustView:
     return TrustView(
         trusted=all(item.trusted for item in items), items=items, fingerprint=fingerprint_of(offers)
     )
+
+
+class InboxItem(BaseModel):
+    """A question or a request for permission, with all that it says, and where it was asked."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: InquiryKind
+    id: str
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    title: str
+    """The name of the conversation."""
+    notebook: str | None
+    status: str
+    created_at: str
+
+
+class InboxList(BaseModel):
+    """Everything that waits: permissions by risk, failed steps, other questions; oldest first."""
+
+    items: list[InboxItem]
+    next: None = None
+
+
+@table.route("GET", "inbox", answer=InboxList, action="read")
+async def list_inbox(call: Call) -> BaseModel:
+    """Everything that is waiting for the user, in all conversations, the most urgent first."""
+    items = [
+        InboxItem.model_validate(
+            {
+                **as_shown(inquiry),
+                "kind": inquiry.kind,
+                "title": context.title,
+                "notebook": context.notebook,
+            }
+        )
+        for inquiry, context in call.service.inquiries.waiting()
+    ]
+    return InboxList(items=items)

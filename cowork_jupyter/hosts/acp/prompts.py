@@ -9,7 +9,7 @@ from typing import Any
 from acp import RequestError, schema
 from pydantic import ValidationError
 
-from ...api.pictures import MAX_BYTES, MAX_PICTURES, NewPicture
+from ...api.models import MAX_BYTES, MAX_PICTURES, NewPicture
 from ...domain.errors import InvalidInput
 from ...domain.messages import ImagePart
 

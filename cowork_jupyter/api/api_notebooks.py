@@ -1,0 +1,307 @@
+"""Endpoints for notebooks and their cells: changes, data effects, suggestions, fresh runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from ..agents.run.cell_changes import decide
+from ..domain.cell_changes import CellChange, CellDecision
+from ..domain.effects import DataEffect
+from ..domain.errors import InvalidInput
+from ..domain.reproduction import Reproduction
+from ..domain.suggestions import Decision, SuggestionLine, SuggestionRequest
+from ..effects.silenced import SilenceScope, place_of
+from ..tools.notebook.stale import CellTimes, StaleCell, outdated_cells, stale_cells
+from .calls import Call, check_owner
+from .models import ListedPath, Name, RequestBody, Text
+from .routes import Stream, table
+
+
+class CellChangeList(BaseModel):
+    """Changes of cells, oldest first."""
+
+    items: list[CellChange]
+    next: None = None
+
+
+class CellChangesQuery(RequestBody):
+    """`GET cell-changes`."""
+
+    notebook: ListedPath
+    """Relative to the workspace."""
+
+
+class CellChangesDecision(RequestBody):
+    """`POST cell-changes`."""
+
+    ids: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    decision: CellDecision
+
+
+@table.route("GET", "cell-changes", query=CellChangesQuery, answer=CellChangeList, action="read")
+async def list_cell_changes(call: Call) -> BaseModel:
+    """Changes in a notebook that the user has not accepted or reverted, of all conversations."""
+    return CellChangeList(
+        items=call.service.journal.store.pending_cell_changes(call.query.notebook)
+    )
+
+
+@table.route(
+    "POST", "cell-changes", body=CellChangesDecision, answer=CellChangeList, action="execute"
+)
+async def decide_cell_changes(call: Call) -> BaseModel:
+    """Accept changes, or record that they were reverted. The caller changes the document."""
+    decided = decide(call.service.journal, call.body.ids, call.body.decision)
+    return CellChangeList(items=decided)
+
+
+class EffectList(BaseModel):
+    """Data effects, oldest first."""
+
+    items: list[DataEffect]
+    next: None = None
+
+
+class CellRun(RequestBody):
+    """`POST cell-effects`."""
+
+    notebook: Annotated[ListedPath, Field(min_length=1)]
+    """Relative to the workspace."""
+    cell_id: Name
+    source: Text
+    phase: Literal["before", "after"] = "after"
+    """Before the cell runs, what there is is only looked at, to compare with it later."""
+
+
+class StaleQuery(RequestBody):
+    """`GET stale-cells`."""
+
+    notebook: Annotated[ListedPath, Field(min_length=1)]
+    """Relative to the workspace."""
+    cell_id: Name
+
+
+class StaleCellView(BaseModel):
+    """A cell that has run, and depends on the one that has changed."""
+
+    cell_id: str
+    cell: int
+    """Its place in the notebook, from 1."""
+    name: str
+    """What it needs of that cell, or of one between them."""
+    changed_id: str
+    """The cell that has changed."""
+
+
+class CellTimesView(RequestBody):
+    """When a code cell ran and changed, in steps of a clock that all cells of a notebook share."""
+
+    id: Name
+    source: Text
+    ran: int | None = None
+    """Null if it did not run in this kernel."""
+    changed: int | None = None
+    """When it ran, or was edited after that."""
+
+
+class OutdatedQuery(RequestBody):
+    """`POST stale-cells`."""
+
+    cells: Annotated[list[CellTimesView], Field(max_length=2000)]
+    """The code cells of a notebook, as the page shows them."""
+
+
+class StaleCellList(BaseModel):
+    """Cells in the order of the notebook."""
+
+    items: list[StaleCellView]
+    next: None = None
+
+
+@table.route("GET", "jobs/{id}/effects", answer=EffectList, action="read", kernel=True)
+async def job_effects(call: Call) -> BaseModel:
+    """What the code of a job did to tables and data files, with warnings."""
+    job = call.service.jobs.get(call.path["id"])
+    check_owner(call.service, call.caller, job.context_id)
+    store = call.service.journal.store
+    return EffectList(items=await asyncio.to_thread(store.data_effects, job.context_id, job.id))
+
+
+@table.route("POST", "cell-effects", body=CellRun, answer=EffectList, action="execute")
+async def cell_effects(call: Call) -> BaseModel:
+    """What a cell that the user has run did to tables, since they were last looked at.
+
+    Nothing is stored; to ask again about the same run gives the same answer.
+    """
+    run, watch = call.body, call.service.cell_watch
+    if run.phase == "before":
+        await watch.begin(run.notebook, run.source)
+        return EffectList(items=[])
+    return EffectList(items=await watch.end(run.notebook, run.cell_id, run.source))
+
+
+@table.route("GET", "stale-cells", query=StaleQuery, answer=StaleCellList, action="read")
+async def list_stale_cells(call: Call) -> BaseModel:
+    """Cells that have run and depend on a cell that has changed, directly or by way of others."""
+    tools = call.service.factory.tools
+    notebook = await tools.gate.notebooks.read(tools.workspace, call.query.notebook)
+    notebook.cell(call.query.cell_id)
+    return _stale_list(stale_cells(notebook.cells, call.query.cell_id))
+
+
+@table.route("POST", "stale-cells", body=OutdatedQuery, answer=StaleCellList, action="read")
+async def list_outdated_cells(call: Call) -> BaseModel:
+    """Cells of a notebook that ran before one changed on which they depend. Nothing is stored."""
+    cells = [CellTimes(**vars(cell)) for cell in call.body.cells]
+    return _stale_list(await asyncio.to_thread(outdated_cells, cells))
+
+
+def _stale_list(found: list[StaleCell]) -> StaleCellList:
+    return StaleCellList(items=[StaleCellView(**vars(cell)) for cell in found])
+
+
+class SilenceRequest(RequestBody):
+    """`POST context/{id}/silenced`."""
+
+    code: Annotated[Name, Field(min_length=1, max_length=100)]
+    """The kind of warning."""
+    scope: SilenceScope
+    cell_id: Name | None = None
+    """Where the scope is a cell."""
+    silenced: bool = True
+    """False to hear of it again."""
+
+
+class SilenceAnswer(BaseModel):
+    """What is so now."""
+
+    code: str
+    scope: SilenceScope
+    silenced: bool
+
+
+@table.route(
+    "POST", "context/{id}/silenced", body=SilenceRequest, answer=SilenceAnswer, action="write"
+)
+async def silence_warning(call: Call) -> BaseModel:
+    """Silence a kind of warning in a cell, in the conversation's notebook, or everywhere."""
+    said, service = call.body, call.service
+    notebook = service.conversations.get(call.path["id"]).notebook
+    place = {"cell": said.cell_id, "notebook": notebook, "everywhere": ""}[said.scope]
+    if place is None:
+        raise InvalidInput(f"scope: there is no {said.scope} here.", code="no_place")
+    tools = service.factory.tools
+    if said.scope == "notebook":
+        place = place_of(tools.workspace, place)
+    tools.silenced.set(said.code, said.scope, place, silenced=said.silenced)
+    return SilenceAnswer(code=said.code, scope=said.scope, silenced=said.silenced)
+
+
+MAX_SOURCE = 200_000
+
+
+class NewSuggestion(SuggestionRequest, RequestBody):
+    """`POST context/{id}/suggestions`."""
+
+    cell_id: str = Field(max_length=1_000)
+    source: Text = Field(default="", max_length=MAX_SOURCE)
+    instruction: Text = Field(default="", max_length=20_000)
+
+
+class SuggestionVerdict(RequestBody):
+    """`POST context/{id}/suggestions/{suggestion}/decision`."""
+
+    decision: Decision
+    source: Text = Field(default="", max_length=MAX_SOURCE)
+    """As it was accepted, if the user has changed it."""
+
+
+@table.route(
+    "POST",
+    "context/{id}/suggestions",
+    body=NewSuggestion,
+    answer=SuggestionLine,
+    action="execute",
+    streams=True,
+)
+async def suggest(call: Call) -> Stream:
+    """Code or words for one cell, in lines of JSON as they come; ends when the caller goes away."""
+    return Stream(call.service.suggest(call.path["id"], call.body))
+
+
+@table.route(
+    "POST",
+    "context/{id}/suggestions/{suggestion}/decision",
+    body=SuggestionVerdict,
+    answer=None,
+    status=204,
+    action="execute",
+)
+async def decide_suggestion(call: Call) -> None:
+    """Store whether the user took a suggestion."""
+    call.service.conversations.get(call.path["id"])
+    said: SuggestionVerdict = call.body
+    call.service.suggestions.decide(
+        call.path["id"], call.path["suggestion"], said.decision, said.source
+    )
+
+
+REPRODUCE = "context/{id}/reproduce"
+
+
+class Reproduce(RequestBody):
+    """On whose behalf."""
+
+    job_id: str | None = None
+    """The run whose card is to show what is found, and take back what the cells change."""
+
+
+class ReproductionAnswer(BaseModel):
+    """What runs now; its job can be cancelled, and what was found is a message of that job."""
+
+    reproduction: Reproduction | None
+    notebook: str | None
+    """The notebook that can be tried; null if there is none, or no server to start a kernel."""
+
+
+class KernelAnswer(BaseModel):
+    """What a kernel cannot know by itself."""
+
+    notebook: str | None
+    """The file of its notebook, which may have been renamed since the kernel was started."""
+
+
+@table.route("GET", "kernel", answer=KernelAnswer, action="read", kernel=True)
+async def kernel(call: Call) -> BaseModel:
+    """The notebook that the calling kernel belongs to now; null for other callers."""
+    kernel_id = call.caller.kernel_id
+    return KernelAnswer(notebook=await call.host.notebook_of(kernel_id) if kernel_id else None)
+
+
+@table.route(
+    "POST", REPRODUCE, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202
+)
+async def reproduce(call: Call) -> BaseModel:
+    """Start a job that runs all cells of the conversation's notebook in a new kernel."""
+    state = await call.service.reproduce(call.path["id"], call.body.job_id)
+    return reproduction_answer(call, state.context_id, state)
+
+
+@table.route("GET", REPRODUCE, answer=ReproductionAnswer, action="read")
+async def reproduction(call: Call) -> BaseModel:
+    """The progress of that job; null if none is running."""
+    return reproduction_answer(
+        call, call.path["id"], call.service.reproductions.state(call.path["id"])
+    )
+
+
+def reproduction_answer(
+    call: Call, context_id: str, state: Reproduction | None
+) -> ReproductionAnswer:
+    """What runs, and which notebook of this conversation can be tried."""
+    notebook = call.service.conversations.get(context_id).notebook
+    can = call.host.kind == "server" and notebook
+    return ReproductionAnswer(reproduction=state, notebook=notebook if can else None)
