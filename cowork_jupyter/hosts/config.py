@@ -1,8 +1,8 @@
-"""What a user can configure, as traitlets.
+"""What a user can configure, as traitlets, and which of Jupyter's own files are private.
 
-The class is called `Cowork` because its name is the name of the section: `c.Cowork.model`
-in a Jupyter config file, `--Cowork.model=…` on a command line. Every host makes one,
-asks it for `settings()` and hands those plain values to the service.
+The class is called `Cowork` because its name is the name of the section: `c.Cowork.model` in a
+Jupyter config file, `--Cowork.model=…` on a command line. Every host makes one, asks it for
+`settings()` and hands those plain values to the service.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from jupyter_core.paths import (
     ENV_CONFIG_PATH,
     SYSTEM_CONFIG_PATH,
     jupyter_config_dir,
+    jupyter_config_path,
     jupyter_data_dir,
+    jupyter_runtime_dir,
 )
 from traitlets import (
     Dict,
@@ -36,7 +38,6 @@ from traitlets.config import Config, Configurable
 
 from ..domain.connection import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames
 from ..domain.settings import Price, Settings
-from .jupyter_secrets import private_paths
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
@@ -182,3 +183,42 @@ def log_below(parent: logging.Logger | logging.LoggerAdapter[Any]) -> None:
 
 def _cowork_names_a_server() -> bool:
     return bool(os.environ.get("COWORK_BASE_URL") or os.environ.get("COWORK_API_KEY"))
+
+
+PrivatePaths = Mapping[Path, frozenset[str]]
+
+_READABLE_DATA = frozenset({"kernels", "lab", "labextensions", "nbconvert", "nbextensions"})
+"""What programs look for in the data folder. Other packages keep keys and chats beside it."""
+_SECRETS = ("notebook_secret", "jupyter_cookie_secret", "notebook_cookie_secret", "nbsignatures.db")
+_CONFIGURED = ("jupyter", "jupyter_server", "jupyter_notebook", "jupyter_lab")
+_FILE_TRAITS = ("config_file", "cookie_secret_file", "info_file", "keyfile", "browser_open_file")
+
+
+def private_paths() -> PrivatePaths:
+    """Files and folders of Jupyter's, each with the names in it that may be read all the same."""
+    data = Path(jupyter_data_dir())
+    files = [data / name for name in _SECRETS]
+    # Folders of the system and of an environment hold more than settings.
+    files += [
+        Path(folder, f"{name}_config.{kind}")
+        for folder in jupyter_config_path()
+        for name in _CONFIGURED
+        for kind in ("py", "json")
+    ]
+    if token_file := os.environ.get("JUPYTER_TOKEN_FILE"):
+        files.append(Path(token_file))
+    nothing = dict.fromkeys([*files, Path(jupyter_runtime_dir()), Path(jupyter_config_dir())])
+    return {data: _READABLE_DATA, **dict.fromkeys(nothing, frozenset())}
+
+
+def private_paths_of(app: Any) -> PrivatePaths:
+    """The same of a running server, which may have been told other places."""
+    return {path: frozenset() for path in _named_by(app)}
+
+
+def _named_by(app: Any) -> Iterator[Path]:
+    notary = app.contents_manager.notary if hasattr(app.contents_manager, "notary") else None
+    yield from (Path(app.runtime_dir), Path(app.config_dir))
+    named = [*(getattr(app, name, "") for name in _FILE_TRAITS), *app.loaded_config_files]
+    named += [notary.secret_file, notary.db_file] if notary else []
+    yield from (Path(path).absolute() for path in named if path)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 T = TypeVar("T")
 _CLOSING_SECONDS = 5.0
@@ -91,3 +92,22 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+class HasLoop(Protocol):
+    loop: asyncio.AbstractEventLoop
+
+
+S = TypeVar("S", bound=HasLoop)
+P = ParamSpec("P")
+Method = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
+
+
+def in_own_loop(method: Method[S, P, T]) -> Method[S, P, T]:
+    """Run a method in its object's loop, whichever loop or thread it is called from."""
+
+    @wraps(method)
+    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await run_in(self.loop, method(self, *args, **kwargs))
+
+    return run

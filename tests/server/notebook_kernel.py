@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.server import kernel_looking
+from cowork_jupyter.hosts.server import kernel_line
 from cowork_jupyter.hosts.server.kernels import ServerKernels
 from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
 from cowork_jupyter.workspace import Workspace
@@ -94,7 +94,7 @@ async def until(so: Callable[[], bool]) -> None:
 def a_patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests say by themselves when they want the kernel to be too busy."""
     for name in ("BUSY_AFTER", "PATIENCE", "LOOKING", "LEAVING"):
-        monkeypatch.setattr(kernel_looking, name, PATIENCE)
+        monkeypatch.setattr(kernel_line, name, PATIENCE)
 
 
 @pytest.fixture

@@ -1,22 +1,28 @@
-"""The agent's side of the protocol: each method of it, on the service."""
+"""The agent side of the Agent Client Protocol, served on the standard streams."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from acp import PROTOCOL_VERSION, Client, RequestError, schema
+from acp.core import AgentSideConnection
 
 from ..._version import __version__
+from ...domain.settings import Settings
 from ...service import CoworkService
-from .dialect import DELETE
+from ...wiring import build_service
 from .options import ROLE
-from .problems import told_to_the_client
 from .prompts import read_prompt
 from .session import AcpSession
+from .session_state import told_to_the_client
+from .wire import DELETE, Dialect, Wire, take_streams
 
 logger = logging.getLogger(__name__)
 
@@ -249,3 +255,37 @@ def _absolute(cwd: str) -> Path:
     if not folder.is_absolute():
         raise RequestError(_INVALID, f"cwd: '{cwd}' is not the absolute path of a folder.")
     return folder
+
+
+def serve(settings: Settings) -> None:
+    """Speak the protocol on the standard streams; nothing else is printed there."""
+    incoming, outgoing = take_streams()
+
+    def make_service(workspace: Path) -> CoworkService:
+        return build_service(replace(settings, workspace=workspace))
+
+    async def speak() -> None:
+        _end_in_order_when_told()
+        agent = CoworkAgent(make_service, settings.workspace)
+        wire = cast("Any", Dialect(Wire(incoming, outgoing)))
+        connection = AgentSideConnection(
+            cast("Any", agent),
+            wire,
+            listening=False,
+            use_unstable_protocol=True,  # what it calls so, the protocol has made stable
+        )
+        try:
+            await connection.listen()
+        finally:
+            await asyncio.shield(agent.close())
+            await connection.close()
+
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(speak())
+
+
+def _end_in_order_when_told() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):  # on Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

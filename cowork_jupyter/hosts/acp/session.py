@@ -45,17 +45,20 @@ from ...domain.replies import Question
 from ...domain.roles import AgentRole
 from ...service import CoworkService
 from ...store import Inquiry
-from . import asking, commands
-from .inquiries import AcpInquiries
-from .message_ids import MessageIds, is_spoken
+from . import commands
+from .inquiries import AcpInquiries, answer_in, question_text
 from .options import SessionOptions
-from .problems import INTERNAL
 from .prompts import ClientPrompt
-from .running_output import RunningOutput
-from .shown_plan import ShownPlan
-from .turn import Turn
+from .session_state import (
+    INTERNAL,
+    MessageIds,
+    RunningOutput,
+    SessionUsage,
+    ShownPlan,
+    Turn,
+    is_spoken,
+)
 from .updates import Portrayal, said_by_agent, thought_by_agent
-from .usage import SessionUsage
 
 logger = logging.getLogger(__name__)
 
@@ -222,16 +225,16 @@ class AcpSession:
         """The words answer the oldest question; if another one is open, that is next."""
         first, *others = waiting
         question = Question.model_validate(first.data)
-        value = asking.answer_in(text, question)
+        value = answer_in(text, question)
         if value is None:
             await self._say_and_end(
-                f"That is not one of the answers.\n\n{asking.question_text(question)}", turn
+                f"That is not one of the answers.\n\n{question_text(question)}", turn
             )
             return
         self._give(first.id, question, value)
         if others:
             following = Question.model_validate(others[0].data)
-            await self._say_and_end(asking.question_text(following), turn)
+            await self._say_and_end(question_text(following), turn)
 
     def _give(self, question_id: str, question: Question, value: str) -> None:
         self._service.inquiries.answer(question_id, value)
@@ -356,6 +359,6 @@ class AcpSession:
 
     async def _ask_in_words(self, question: Question) -> None:
         """The turn ends with the question; the next prompt is the answer."""
-        await self._remark(f"\n\n{asking.question_text(question)}")
+        await self._remark(f"\n\n{question_text(question)}")
         if self._turn is not None:
             self._turn.end("end_turn")

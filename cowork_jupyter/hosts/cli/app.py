@@ -1,8 +1,8 @@
 """`jupyter cowork`: the sub-commands, with Jupyter's own configuration.
 
-Each sub-command is a module with `add_to(commands)`, which adds a parser whose default `run`
-takes the settings and the arguments and gives the exit code. Such modules are all read to
-parse a line, so they import what does the work only when they run.
+Each sub-command adds a parser whose default `run` takes the settings and the arguments and returns
+the exit code. All of them are imported to parse a line, so they import what does the work only when
+they run.
 """
 
 from __future__ import annotations
@@ -21,43 +21,26 @@ from traitlets import TraitError
 from ..._version import __version__
 from ...domain.errors import CoworkError, InvalidInput
 from ..config import Cowork, log_below
-from . import (
-    acp,
-    act,
-    audit,
-    check,
-    connect,
-    doctor,
-    export,
-    init,
-    mcp,
-    memory,
-    model,
-    plan,
-    review,
-    save,
-    skills,
-    storage,
-)
+from . import connect, doctor, guidance, model, record, runs, serve, storage
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
-    plan,
-    act,
-    review,
-    check,
-    audit,
-    export,
-    init,
-    save,
-    memory,
-    model,
-    skills,
-    storage,
-    acp,
-    mcp,
-    connect,
-    doctor,
+    runs.add_plan,
+    runs.add_act,
+    runs.add_review,
+    runs.add_check,
+    record.add_audit,
+    record.add_export,
+    guidance.add_init,
+    record.add_save,
+    guidance.add_memory,
+    model.add_to,
+    guidance.add_skills,
+    storage.add_to,
+    serve.add_acp,
+    serve.add_mcp,
+    connect.add_to,
+    doctor.add_to,
 )
 _LOG_LEVELS = {"--debug": logging.DEBUG, "--verbose": logging.INFO}
 """Options of every command, before its name or after it; the first that is there counts."""
@@ -78,8 +61,8 @@ def command_line() -> ArgumentParser:
     for option, what in (("--verbose", "what is done"), ("--debug", "more than that")):
         parser.add_argument(option, action="store_true", help=f"log {what}, on standard error")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for module in COMMANDS:
-        module.add_to(commands)
+    for add_command in COMMANDS:
+        add_command(commands)
     return parser
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...domain.errors import Conflict, CoworkError
 from ...domain.events import ChosenScope, Event, PermissionRequested, QuestionAsked
+from .narrator import question_text, request_text, scopes_text
 from .screen import Screen
-from .words import question_text, request_text, scopes_text
 
 if TYPE_CHECKING:
     from ...agents.ask.user import Ruling

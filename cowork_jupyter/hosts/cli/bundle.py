@@ -1,20 +1,24 @@
 """`doctor --bundle`: what a bug report needs, in one archive, without anything of the user's.
 
-Whatever is in it was chosen, not filtered: numbers, versions, and words of a fixed list. Only
-the doctor's own sentences and log lines are texts, and those lose all that could name something.
+Whatever is in it was chosen, not filtered: numbers, versions, and words of a fixed list. Only the
+doctor's own sentences and log lines are texts, and those lose all that could name something.
 """
 
 from __future__ import annotations
 
+import getpass
 import io
 import json
 import os
 import platform
+import re
+import socket
 import sqlite3
 import sys
 import zipfile
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, fields
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Literal, get_origin, get_type_hints
@@ -27,11 +31,10 @@ from ..._version import __version__
 from ...connections import Connections
 from ...domain.errors import InvalidInput
 from ...domain.settings import Settings
+from ...record import Redactor
 from ..config import OPENAI_URL
-from .anonymous import Anonymous
-from .bundled_log import log_tail
 from .bundled_record import checkpoint_facts, database_facts, job_shapes
-from .finding import DoctorFinding, Promise
+from .installation import DoctorFinding, Promise
 
 CONTENTS = """What is in this archive, for a bug report about Cowork:
 
@@ -174,3 +177,118 @@ def _health(
         {"holds": promise.holds, "text": anonymous.sentence(promise.text)} for promise in promises
     ]
     return {"checks": checks, "promises": held}
+
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_LINES = 1000
+
+_APPLICATIONS = ("ServerApp", "LabApp", "JupyterApp", "Application")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+_OPERATION = re.compile(
+    r"(?:^|[\s:])(?P<operation>(?:job job_\w+ (?:started|ended)|model called|tool call_\w+ ended"
+    r"|decision call_\w+ (?:allow|ask|deny)|checkpoint cp_\w+ taken|rollback cp_\w+ done"
+    r"|mcp server (?:started|ended|failed)|mcp sampling ended))"
+    r"(?P<fields>(?: \w+=(?:\"[^\"]*\"|[^\s\"]+))*)$"
+)
+_FRAME = re.compile(
+    r"^\s*File \".*?(?P<file>cowork_jupyter[/\\][\w/\\]+\.py)\", line (?P<line>\d+)"
+)
+_ERROR = re.compile(r"^(?:[A-Za-z_]\w*\.)*(?P<name>[A-Z]\w*(?:Error|Exception|Interrupt))\b")
+_CHOSEN = re.compile(r" (?:server|model)=(?:\"[^\"]*\"|[^\s\"]+)")
+"""Names that the user gave."""
+
+
+def log_tail(jupyter: Config) -> str:
+    """What of the newest lines can be told; nothing where there is no file."""
+    lines = [line for file in _log_files(jupyter) for line in _operations(_end_of(file))]
+    return "".join(f"{line}\n" for line in lines[-MAX_LINES:])
+
+
+def _log_files(jupyter: Config) -> Iterator[Path]:
+    for application in _APPLICATIONS:
+        handlers = dict(jupyter.get(application, {})).get("logging_config", {}).get("handlers", {})
+        for handler in handlers.values():
+            file = Path(str(handler.get("filename") or "")).expanduser()
+            if file.is_file():
+                yield file
+
+
+def _end_of(file: Path) -> list[str]:
+    with file.open("rb") as log:
+        log.seek(max(0, file.stat().st_size - MAX_BYTES))
+        return log.read().decode("utf-8", "replace").splitlines()
+
+
+def _operations(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        if found := _OPERATION.search(line):
+            when = _TIME.search(line[: found.start()])
+            said = found["operation"] + _CHOSEN.sub("", found["fields"])
+            yield f"{when[0]} {said}" if when else said
+        elif found := _FRAME.search(line):
+            yield f"  {found['file']}:{found['line']}"
+        elif found := _ERROR.search(line):
+            yield f"  {found['name']}"
+
+
+HIDDEN = "[hidden]"
+_MIN_NAME_LENGTH = 3
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"]+")
+_QUOTED = re.compile(r"'[^'\n]*'|“[^”\n]*”|`[^`\n]*`|\"[^\"\n]*\"")
+_PATH = re.compile(r"(?<![\w.])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;'\"]+")
+
+
+@dataclass(frozen=True)
+class Anonymous:
+    """Knows the names that must not get out."""
+
+    redactor: Redactor
+    places: Sequence[str]
+    """Folders and files, the longest first."""
+    names: re.Pattern[str]
+
+    @classmethod
+    def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymous:
+        """Those of this machine, its user and these settings."""
+        known = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
+        known += [path for path in (settings.config_dir, _home()) if path]
+        known += [path.parent for path in known] + [path.resolve() for path in known]
+        places = {str(path) for path in known if len(path.parts) > 1}
+        words = {name for name in _names() if len(name) >= _MIN_NAME_LENGTH}
+        ordered = sorted(map(re.escape, words), key=len, reverse=True)
+        names = re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)", re.IGNORECASE)
+        redactor = Redactor.of(settings, [*keys, *settings.keys.values()])
+        return cls(redactor, sorted(places, key=len, reverse=True), names)
+
+    def clean(self, text: str) -> str:
+        """Without keys, folders of this user, and their name."""
+        for place in self.places:
+            text = text.replace(place, HIDDEN)
+        return self.names.sub(HIDDEN, self.redactor.clean(text))
+
+    def sentence(self, text: str) -> str:
+        """The same, also without anything that is quoted, a path or an address."""
+        text = self.clean(text)
+        for pattern in (_ADDRESS, _QUOTED, _PATH):
+            text = pattern.sub(HIDDEN, text)
+        return text
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # some users have none
+        return None
+
+
+def _names() -> set[str]:
+    """What the user and the machine are called."""
+    found = {socket.gethostname(), socket.gethostname().partition(".")[0]}
+    found |= {os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")}
+    with suppress(OSError, KeyError, ImportError):
+        found.add(getpass.getuser())
+    if home := _home():
+        found.add(home.name)
+    if user := os.environ.get("JUPYTERHUB_USER"):
+        found.add(user)
+    return found

@@ -36,8 +36,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
     A promise that does not hold is no fault of the installation: what it would keep out asks.
     """
     from .doctor_checks import examine
-    from .finding import print_findings
-    from .promises import promises_here
+    from .installation import print_findings, promises_here
 
     findings = examine(config, config.config)
     settings = config.settings(workspace=Path.cwd())

@@ -25,8 +25,7 @@ from ...policy.trust import Trust
 from ...tools.registry import rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork
-from .finding import DoctorFinding, judged
-from .installation import examine_installation
+from .installation import DoctorFinding, examine_installation, judged
 
 
 def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:

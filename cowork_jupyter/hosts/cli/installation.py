@@ -1,11 +1,14 @@
-"""Is everything installed, in versions that fit, and where Jupyter looks for it?"""
+"""What is installed here: packages, extensions, ports, and which security promises hold."""
 
 from __future__ import annotations
 
 import json
 import platform
 import re
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
@@ -14,8 +17,66 @@ from packaging.requirements import Requirement
 from traitlets.config import Config
 
 from ..._version import __version__
+from ...domain.health import Problem
+from ...domain.settings import Settings
+from ...llm.keys import has_keyring
+from ...policy.visible import visible
+from ...workspace.sandbox.sandbox import Sandbox
 from ..jupyter_problems import lab_problems, taken_port_problems
-from .finding import DoctorFinding, judged
+
+_PROMISES = "Security promises, and whether they hold on this machine:"
+
+
+@dataclass(frozen=True)
+class DoctorFinding:
+    """One thing that was looked at, and what is right or what to do."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise about security. Where it does not hold, the text says what is so instead, and
+    what helps.
+    """
+
+    text: str
+    holds: bool
+
+
+def judged(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
+    """All that is wrong with it, or what is right."""
+    found = [problem.message for problem in problems]
+    return DoctorFinding(name, not found, " ".join(found) or when_fine)
+
+
+def print_findings(
+    findings: Sequence[DoctorFinding], promises: Sequence[Promise], *, as_json: bool
+) -> None:
+    """Show them to a person or to a program."""
+    if as_json:
+        found = {
+            "ok": all(finding.ok for finding in findings),
+            "checks": [asdict(finding) for finding in findings],
+            "promises": [asdict(promise) for promise in promises],
+        }
+        text = json.dumps(found, indent=2)
+    else:
+        width = max(len(finding.name) for finding in findings)
+        checks = [
+            f"{_mark(finding.ok)} {finding.name:<{width}}  {visible(finding.message)}"
+            for finding in findings
+        ]
+        kept = [f"{_mark(promise.holds)} {visible(promise.text)}" for promise in promises]
+        text = "\n".join([*checks, "", _PROMISES, *kept])
+    sys.stdout.write(text + "\n")
+
+
+def _mark(good: bool) -> str:
+    return "✓" if good else "✗"
+
 
 _DISTRIBUTION = "cowork-jupyter"
 _REINSTALL = f"Run: pip install --force-reinstall {_DISTRIBUTION}"
@@ -125,3 +186,46 @@ def _port(jupyter: Config) -> DoctorFinding:
         if server["port"] == port:
             return DoctorFinding("port", True, f"a Jupyter server is running on port {port}")
     return judged("port", taken_port_problems(port), f"port {port} is free")
+
+
+def promises_here(settings: Settings) -> list[Promise]:
+    """All that depend on the machine or on its settings, those of the sandbox first."""
+    sandbox = Sandbox(settings)
+    return [
+        *(Promise(text, True) for text in sandbox.promises()),
+        *(Promise(text, False) for text in sandbox.missing()),
+        *_of_the_network(sandbox, settings),
+        _promise(
+            "Commands are checked by the shell that runs them.",
+            shutil.which("bash") is not None,
+            "Commands cannot be checked without bash, so every command asks. Install bash.",
+        ),
+        _promise(
+            "Kernels that this Jupyter starts do not get Cowork's key.",
+            is_server_extension_enabled(),
+            "Kernels get COWORK_API_KEY, because the server extension is not enabled. "
+            "Run: jupyter server extension enable cowork_jupyter",
+        ),
+        Promise(f"Keys typed into the panel are in no file of ours; {_kept_by()}.", True),
+    ]
+
+
+def _of_the_network(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
+    """Where it cannot be taken away, the sandbox says so itself."""
+    if sandbox.powers.kind != "none" and sandbox.powers.no_network:
+        yield _promise(
+            "No command has network access unless you gave it to that call.",
+            settings.sandbox_network != "allow",
+            "Every command of the actor has network access, because c.Cowork.sandbox_network is "
+            "'allow'. Set it to 'ask'.",
+        )
+
+
+def _kept_by() -> str:
+    if has_keyring():
+        return "the system's keyring stores them"
+    return "they are kept until the server stops, because no keyring works here"
+
+
+def _promise(text: str, holds: bool, otherwise: str) -> Promise:
+    return Promise(text if holds else otherwise, holds)

@@ -1,16 +1,19 @@
-"""One run from the terminal: begun, told, asked about, and ended by Ctrl-C if need be."""
+"""One run from the terminal: start it, narrate it, ask, and stop it on Ctrl-C."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import shlex
 import signal
+import tempfile
 import time
 from collections.abc import Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...domain.contexts import Context, Job, JobStatus
@@ -20,14 +23,68 @@ from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...domain.team import rights_of
 from .asking import Asking, Typing, somebody_is_there
-from .command import DENIED, FAILED, INTERRUPTED, SUCCESS
-from .conversations import FolderConversations
+from .command import DENIED, FAILED, INTERRUPTED, SUCCESS, open_service
 from .narrator import CliOutcome, Narrator
 from .screen import Screen
 
 if TYPE_CHECKING:
     from ...service import CoworkService
     from ...store import PlanRevision
+
+
+class FolderConversations:
+    """The terminal's conversations in the service's workspace."""
+
+    def __init__(self, service: CoworkService) -> None:
+        self._service = service
+
+    def find(self, name: str) -> Context | None:
+        """The one of that name or id in this folder; without a name, the folder's own."""
+        for known in (name, self._remembered(name)):
+            try:
+                if known:
+                    return self._service.conversations.get(known)
+            except NotFound:  # a name, not an id; or it was deleted in the panel
+                continue
+        return None
+
+    def get(self, name: str) -> Context:
+        """The same, or an error that says what is there to do."""
+        found = self.find(name)
+        if found is None:
+            which = f"called '{name}' " if name else ""
+            raise NotFound(
+                f"There is no conversation {which}in {self._service.settings.workspace} yet. "
+                "Start one with: jupyter cowork plan",
+                code="no_conversation",
+            )
+        return found
+
+    def open(self, name: str, role: AgentRole) -> Context:
+        """The same, made if it is not there yet."""
+        return self.find(name) or self.start(name, role)
+
+    def start(self, name: str, role: AgentRole) -> Context:
+        """A new one, which is the one of that name from now on."""
+        made = self._service.conversations.create(title=name, role=role)
+        path = self._path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+            file.write(made.id)
+        Path(file.name).replace(path)
+        return made
+
+    def _remembered(self, name: str) -> str:
+        try:
+            return self._path(name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+
+    def _path(self, name: str) -> Path:
+        settings = self._service.settings
+        key = f"{settings.workspace.resolve()}\n{name}".encode("utf-8", "surrogateescape")
+        return settings.data_dir / "terminal" / hashlib.sha256(key).hexdigest()[:32]
+
 
 _TICK_SECONDS = 0.1
 
@@ -48,19 +105,9 @@ class CliRequest:
     as_json: bool = False
 
 
-def carry_out(settings: Settings, order: CliRequest) -> int:
-    """Do it; gives the exit code."""
-    return asyncio.run(_carry_out(settings, order))
-
-
-async def _carry_out(settings: Settings, order: CliRequest) -> int:
-    from ...wiring import build_service
-
-    service = build_service(settings, interactive=somebody_is_there())
-    try:
-        return await CliSession(service, order, Screen()).run()
-    finally:
-        await service.close()
+async def run_request(settings: Settings, request: CliRequest) -> int:
+    async with open_service(settings, interactive=somebody_is_there()) as service:
+        return await CliSession(service, request, Screen()).run()
 
 
 class CliSession:

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...domain.errors import Conflict, InvalidInput
-from .command import SUCCESS
-from .ordering import settings_for
+from .command import SUCCESS, open_service, settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -87,17 +86,13 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
 async def _measured(settings: Settings) -> dict[str, Any]:
     from ...store.migrations import copies_of
-    from ...wiring import build_service
 
-    service = build_service(settings, interactive=False)
-    try:
+    async with open_service(settings) as service:
         kept = await service.checkpoints.lazy_store.by_context()
         use = await service.checkpoints.lazy_store.use()
         store = service.journal.store
         room = await asyncio.to_thread(store.room)
         free = store.free_bytes()
-    finally:
-        await service.close()
     return {
         "database": {
             "path": str(settings.database),
@@ -144,10 +139,8 @@ def _size(count: float) -> str:
 async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> None:
     from ...store.migrations import copies_of
     from ...store.room import rewrite
-    from ...wiring import build_service
 
-    service = build_service(settings, interactive=False)
-    try:
+    async with open_service(settings) as service:
         chosen = _chosen(service, arguments)
         if chosen:
             _confirm(screen, _words_for(len(chosen), arguments), arguments)
@@ -159,8 +152,6 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
             await _with_progress(screen, "Deleting", removing)
         elif arguments.older_than is not None:
             screen.line(f"Nothing was unused for {arguments.older_than:g} days.")
-    finally:
-        await service.close()
     if arguments.copies and (copies := copies_of(settings.database)):
         _confirm(screen, "the copies of older versions", arguments)
         for copy in copies:

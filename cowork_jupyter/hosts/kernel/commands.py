@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.errors import CoworkError
-from .addressee import role_in, role_look, role_named
 from .completion import COMMANDS
-from .output import Note, shareable
-from .problem import CellProblem
-from .proposed_cells import proposed_cells
+from .conversations import proposed_cells, role_in, role_look, role_named
+from .link import CellProblem
+from .output import Note, shareable, show_status
 from .requests import CellRequest, fulfil, plain_words, show
 from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session
-from .status import show_status
 
 _NO_CONVERSATION = "This notebook has no conversation yet. Start one with %%plan or %%act."
 _CONFIRM = "--confirm"
@@ -132,7 +130,7 @@ def _prompt(invocation: Command) -> Note:
 
 def _plan(invocation: Command) -> Note | None:
     if invocation.arguments:
-        from .saved import plan_history
+        from .subcommands import plan_history
 
         return plan_history(invocation.session, invocation.context, invocation.arguments)
     for job in invocation.jobs():
@@ -215,13 +213,13 @@ def _expectations(invocation: Command) -> Note:
         code = invocation.get(f"expectations/export?format={invocation.arguments[0][2:]}").decode()
         invocation.session.insert_below(code)
         return Note(f"```python\n{code}```")
-    from .expectations import standing
+    from .subcommands import standing
 
     return Note(f"```text\n{standing(invocation.get)}\n```")
 
 
 def _memory(invocation: Command) -> Note:
-    from .memory import change_memory
+    from .subcommands import change_memory
 
     text = change_memory(invocation.session, invocation.arguments)
     if text is None:
@@ -240,7 +238,7 @@ def _models(invocation: Command) -> Note:
 
 def _workflows(invocation: Command) -> Note:
     if invocation.arguments:
-        from .saved import manage
+        from .subcommands import manage
 
         return manage(invocation.session, invocation.arguments)
     return _listed("workflows", invocation.session.link.request("GET", "workflows")["items"])
@@ -251,7 +249,7 @@ def _skills(invocation: Command) -> Note:
 
 
 def _save(invocation: Command) -> Note:
-    from .saved import save
+    from .subcommands import save
 
     return save(invocation.session, invocation.context, invocation.arguments)
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...policy.policy_file import read_policy
-from .link import Policy
-from .problem import CellProblem
+from .link import CellProblem, Policy
 from .requests import CellRequest, fulfil, plain_words, role_to_ask
 from .run import Run, messages_of, text_of
 from .session import Context, session

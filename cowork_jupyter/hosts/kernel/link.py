@@ -1,10 +1,12 @@
-"""How magics and cards reach the service, wherever it runs."""
+"""How magics and cards reach the service, wherever it runs, and what they raise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
+
+from ...domain.errors import CoworkError
 
 Deliver = Callable[[Any], None]
 """Takes one event, as plain values."""
@@ -42,3 +44,22 @@ class Link(Protocol):
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
         """Bring every event after a place, from some thread, until the answer is called."""
+
+
+class CellProblem(Exception):
+    """Something the user can put right; IPython shows its words and nothing else."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython asks for this before it makes a traceback of its own."""
+        return [f"Cowork: {self}"]
+
+
+class Cancelled(CellProblem):
+    """The user has interrupted the cell, and what it had started is stopped."""
+
+
+class ServerGone(CoworkError):
+    """The Jupyter server that this kernel belongs to does not answer."""
+
+    code = "server_gone"
+    retryable = True

@@ -5,6 +5,7 @@ Loading this must stay cheap, so all that does the work is imported when a magic
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ class CoworkMagics(Magics):
     @cell_magic
     def plan(self, line: str, cell: str) -> None:
         """Make a plan for the goal in the cell, with read-only permissions, and show it."""
-        from .problem import CellProblem
+        from .link import CellProblem
 
         arguments = _options(self.plan, line)
         if not cell.strip():
@@ -76,7 +77,7 @@ class CoworkMagics(Magics):
 
         A planner revises the current plan, unless that plan was already executed.
         """
-        from .problem import CellProblem
+        from .link import CellProblem
         from .requests import plain_words, role_to_ask
         from .session import session
 
@@ -97,7 +98,7 @@ class CoworkMagics(Magics):
 
 
 def _options(magic: Any, line: str) -> Namespace:
-    from .problem import CellProblem
+    from .link import CellProblem
 
     try:
         options: Namespace = parse_argstring(magic, line)
@@ -119,3 +120,20 @@ def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -
             role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options
         )
         fulfil(session(), request)
+
+
+_OURS = re.compile(r"%%(act|ask|plan)(\s|$)")
+
+
+def allow_empty_cells(shell: Any) -> None:
+    """Be asked about every cell, once."""
+    transforms = shell.input_transformers_cleanup
+    if give_body not in transforms:
+        transforms.append(give_body)
+
+
+def give_body(lines: list[str]) -> list[str]:
+    """The cell, with a body if it is one of our magics and has none."""
+    if len(lines) == 1 and _OURS.match(lines[0]):
+        return [lines[0].rstrip("\n") + "\n", "\n"]
+    return lines

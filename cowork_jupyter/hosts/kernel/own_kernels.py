@@ -1,14 +1,25 @@
-"""The kernel that the service itself lives in, as tools use it."""
+"""The kernel that hosts the service itself, as tools use it."""
 
 from __future__ import annotations
 
 import asyncio
+import builtins
+import getpass
+import io
 import json
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from queue import Empty, SimpleQueue
+from typing import Any, Literal, NoReturn, TypeVar
+
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
 
 from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.expectations import Expectation
@@ -32,8 +43,63 @@ from ...tools.kernel.state import (
     Variables,
 )
 from ...workspace import Workspace
-from .main_thread import MainThread
 from .place import place_of
+
+T = TypeVar("T")
+_INTERRUPT_SECONDS = 0.2
+"""Short enough for an interrupt to come in, also where signals wake nobody."""
+
+
+class MainThread:
+    """Takes work from other threads: while a cell of ours waits, and between cells.
+
+    To be made on the main thread, where the user's cells run.
+    """
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._loop = _running_loop()
+
+    def hand_over(self, work: Callable[[], None]) -> None:
+        """Have it done there, behind what runs there now."""
+        self._work.put(work)
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._do_next)  # if no cell waits, between two cells
+
+    def wait_for(self, future: Future[T]) -> T:
+        """The result of what happens elsewhere; meanwhile, the work of others is done here."""
+        future.add_done_callback(lambda _: self._work.put(None))
+        while not future.done():
+            try:
+                work = self._work.get(timeout=_INTERRUPT_SECONDS)
+            except Empty:
+                continue
+            if work is not None:
+                work()
+        return future.result()
+
+    def interrupt(self) -> None:
+        """Stop what runs there, as the user's interrupt would."""
+        main = threading.main_thread().ident
+        if sys.platform != "win32" and main is not None:
+            signal.pthread_kill(main, signal.SIGINT)  # also wakes what sleeps
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    def _do_next(self) -> None:
+        """What a cell that waits has not done already. There is no cell to interrupt then."""
+        with suppress(Empty, KeyboardInterrupt):
+            while (work := self._work.get_nowait()) is None:
+                pass  # it was there to wake somebody who had other reasons to wake up
+            work()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | Any:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
 
 HERE = "this kernel"
 LOOK_UP = 0.25
@@ -177,8 +243,6 @@ class _CodeRun:
 
     def do(self) -> None:
         """On the thread of cells. The user's interrupt stops the code, then the cell that waits."""
-        from .captured import run_captured
-
         if self.unwanted:
             return
         began, self.state = time.monotonic(), "running"
@@ -196,3 +260,135 @@ class _CodeRun:
 
     def _over(self, say: Callable[[], None]) -> None:
         self._loop.call_soon_threadsafe(say)
+
+
+Take = Callable[[str, dict[str, Any]], None]
+"""Gets the kind and the content of a message, as a kernel would send it."""
+
+
+def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
+    """Run code as a cell that leaves no trace in the history. An interrupt ends up in `outputs`."""
+    if _awaits(shell, source):
+        raise InvalidInput(
+            "Code with 'await' outside a function cannot run here: the kernel's event loop "
+            "is waiting for this run. Put it in a function and use asyncio in a thread.",
+            code="no_await",
+        )
+
+    def take(kind: str, content: dict[str, Any]) -> None:
+        outputs.take({"msg_type": kind, "content": content})
+
+    take("execute_input", {})
+    with _interruptible(), _captured(shell, take):
+        shell.run_cell(source, store_history=False)
+    outputs.finish()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Between cells a kernel does not listen to interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _captured(shell: Any, take: Take) -> Iterator[None]:
+    """Replace every way out that IPython knows. Inside, the trap does not set its own hook."""
+    with ExitStack() as stack:
+        stack.enter_context(shell.display_trap)
+        for owner, name, new in (
+            (sys, "stdout", _Stream("stdout", take, sys.stdout)),
+            (sys, "stderr", _Stream("stderr", take, sys.stderr)),
+            (sys, "displayhook", _hook(shell, take)),
+            (shell, "display_pub", _Publisher(take)),
+            (shell, "_showtraceback", _traceback(take)),
+            (builtins, "input", _no_input),
+            (getpass, "getpass", _no_input),
+        ):
+            stack.enter_context(_replaced(owner, name, new))
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+    old = getattr(owner, name)
+    setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        setattr(owner, name, old)
+
+
+class _Stream(io.TextIOBase):
+    """What is printed. Programs that want a file get the one below."""
+
+    encoding = "utf-8"
+
+    def __init__(self, name: str, take: Take, below: Any) -> None:
+        super().__init__()
+        self.name = name
+        self._take = take
+        self._below = below
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if text:
+            self._take("stream", {"name": self.name, "text": text})
+        return len(text)
+
+    def fileno(self) -> int:
+        """For those who write there without Python."""
+        number: int = self._below.fileno()
+        return number
+
+
+class _Publisher(DisplayPublisher):
+    """What is shown with `display`."""
+
+    def __init__(self, take: Take) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._take = take
+
+    def publish(self, data: Any, metadata: Any = None, *_: Any, **how: Any) -> None:
+        """Keep it; a change of something shown earlier is not followed."""
+        if not how.get("update"):
+            self._take("display_data", {"data": data, "metadata": metadata or {}})
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: ARG002 (IPython's signature)
+        """Forget what was shown so far."""
+        self._take("clear_output", {})
+
+
+def _hook(shell: Any, take: Take) -> Callable[[Any], None]:
+    def show(value: Any = None) -> None:
+        if value is not None:
+            data, metadata = shell.display_formatter.format(value)
+            take("execute_result", {"data": data, "metadata": metadata})
+
+    return show
+
+
+def _traceback(take: Take) -> Callable[[Any, Any, Any], None]:
+    def show(kind: Any, error: Any, lines: Any) -> None:
+        trace = [lines] if isinstance(lines, str) else [str(line) for line in lines]
+        take("error", {"ename": kind.__name__, "evalue": str(error), "traceback": trace})
+
+    return show
+
+
+def _no_input(*_: Any, **__: Any) -> NoReturn:
+    raise StdinNotImplementedError("Nobody can answer.")
+
+
+def _awaits(shell: Any, source: str) -> bool:
+    """Whether it needs an event loop while one is running here already."""
+    try:
+        asyncio.get_running_loop()
+        return bool(shell.should_run_async(source, transformed_cell=shell.transform_cell(source)))
+    except Exception:  # no loop, or code that cannot be read, which running it will tell
+        return False

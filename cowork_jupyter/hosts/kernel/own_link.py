@@ -1,30 +1,97 @@
 """The service inside this kernel, for where there is no Jupyter server to run it.
 
-It has a thread and an event loop of its own, because the kernel's loop stands still while a
-cell waits. Nobody can press a button then, so nobody is asked: rules decide, or it is denied.
-The same holds until a card has answered, which only a front end with a person before it makes it
-do. From then on cells do not wait, and cards ask.
+It has a thread and an event loop of its own, because the kernel's loop stands still while a cell
+waits. Nobody can press a button then, so nobody is asked: rules decide, or the call is denied. The
+same holds until a card has answered, which takes a front end with a person before it. From then on
+cells do not wait, and cards ask.
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import getpass
+import json
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from functools import cache
+from typing import Any, Literal, TypeVar
+from urllib.parse import parse_qs
 
+from ...api import api
+from ...api.calls import Call, Caller
+from ...api.routes import Download, Stream, table
+from ...domain.cell_commands import CellCommand
 from ...domain.contexts import Initiator, RequestOrigin
+from ...domain.health import Problem
 from ...domain.settings import Settings
+from ...service import CoworkService
+from ..jupyter_problems import lab_problems
 from ..service_thread import ServiceThread
 from .link import Deliver, Policy
-from .main_thread import MainThread
-
-if TYPE_CHECKING:
-    from .own_kernels import OwnKernels
+from .own_kernels import MainThread, OwnKernels
 
 T = TypeVar("T")
+assert api  # importing it fills the table
+
+
+class KernelHost:
+    """A kernel that runs the service for itself."""
+
+    kind: Literal["kernel"] = "kernel"
+
+    def problems(self) -> Iterable[Problem]:
+        """What is wrong around us."""
+        return lab_problems()
+
+    def is_elsewhere(self, notebook: str, path: str) -> bool:  # noqa: ARG002
+        """There is no page that could say where it stands."""
+        return False
+
+    async def notebook_of(self, kernel_id: str) -> str | None:  # noqa: ARG002
+        """Nobody knows more than the kernel itself."""
+        return None
+
+    async def take_command(
+        self,
+        kernel_id: str,  # noqa: ARG002
+        notebook: str,  # noqa: ARG002
+        cell_id: str,  # noqa: ARG002
+        wanted: Collection[CellCommand],  # noqa: ARG002
+    ) -> bool:
+        """No other kernel asks this one."""
+        return False
+
+
+async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:
+    """The answer as plain values, a file as bytes; raises a `CoworkError`."""
+    address, _, query = path.partition("?")
+    route, names = table.find(method, address)
+    call = Call(service=service, caller=Caller(_user()), host=KernelHost())
+    call = route.read(call, names, _arguments(query), json.dumps(body or {}).encode())
+    answer = await route.endpoint(call)
+    if isinstance(answer, Download):
+        return answer.body
+    if isinstance(answer, Stream):  # a comm has no streams: all of it comes at its end
+        return [line.model_dump(mode="json") async for line in answer.lines]
+    # By way of JSON, so that a card gets exactly what it would get over HTTP.
+    return json.loads(json.dumps(answer.model_dump(mode="python"))) if answer else None
+
+
+def _arguments(query: str) -> dict[str, list[bytes]]:
+    found = parse_qs(query, keep_blank_values=True)
+    return {name: [value.encode() for value in values] for name, values in found.items()}
+
+
+@cache
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
 _CLOSING_SECONDS = 5.0
 
 
@@ -45,7 +112,8 @@ class OwnLink:
         self._service = build_service(
             settings,
             interactive=lambda: self.is_attended,
-            kernels=_own_kernels(shell, self._main, settings),
+            # A script has no shell, and so no cells that could be run.
+            kernels=OwnKernels(shell, self._main, settings.stall_seconds) if shell else None,
         )
         atexit.register(self.close)
 
@@ -74,8 +142,6 @@ class OwnLink:
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the service as the server's handler would."""
-        from .dispatcher import dispatch
-
         return self._do(dispatch(self._service, method, path, body))
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
@@ -137,12 +203,3 @@ def _origin(fields: dict[str, Any], policy: Policy | None) -> RequestOrigin:
     """Nobody can press a button here: what runs was let run by a policy, or by the code itself."""
     by: Initiator = "policy" if policy else "kernel"
     return RequestOrigin(by=by, cell_id=fields.get("cell_id"), card_id=fields.get("card_id"))
-
-
-def _own_kernels(shell: Any, main: MainThread, settings: Settings) -> OwnKernels | None:
-    """A script has no shell, and so no cells that could be run."""
-    if shell is None:
-        return None
-    from .own_kernels import OwnKernels
-
-    return OwnKernels(shell, main, settings.stall_seconds)

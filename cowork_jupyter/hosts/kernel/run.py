@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .link import Link
+from .link import Cancelled, CellProblem, Link
 from .output import CellOutput
-from .problem import Cancelled, CellProblem
 
 ACTIVE = ("running", "waiting")
 _POLL_SECONDS = {"server": 10, "kernel": 1}

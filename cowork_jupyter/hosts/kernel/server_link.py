@@ -15,8 +15,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from ...domain.errors import CoworkError
-from .link import Deliver, Policy
-from .problem import ServerGone
+from .link import Deliver, Policy, ServerGone
 
 TOKEN_VARIABLE = "COWORK_KERNEL_TOKEN"  # noqa: S105 (the name of a variable)
 URL_VARIABLE = "COWORK_SERVER_URL"

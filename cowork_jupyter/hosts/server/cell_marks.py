@@ -12,8 +12,7 @@ from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .paths import real_path, workspace_path
-from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent
+from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent, real_path, workspace_path
 
 if TYPE_CHECKING:
     from .host import ServerHost

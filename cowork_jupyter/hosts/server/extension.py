@@ -19,18 +19,15 @@ from tornado.ioloop import IOLoop
 from traitlets import TraitError
 
 from ..._version import __version__
-from ..config import Cowork, log_below
-from ..jupyter_secrets import private_paths_of
+from ..config import Cowork, log_below, private_paths_of
 from ..service_thread import ServiceThread, run_in
 from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
 from .mcp import McpHandler
-from .page_socket import PageSocket
 from .passthrough import PassthroughHandler
-from .paths import real_path, workspace_path
-from .socket import EventsSocket
-from .tabs import Tab, Tabs
+from .sockets import EventsSocket, PageSocket
+from .tabs import Tab, Tabs, real_path, workspace_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Iterator
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
     from ...mcp.server.http import HttpSessions
     from ...service import CoworkService
     from .cell_marks import CellMarks
-    from .keep_awake import KeepAwake
+    from .housekeeping import KeepAwake
     from .kernels import ServerKernels
 
 
@@ -125,13 +122,11 @@ class CoworkExtension(ExtensionApp):
 
     def _made(self) -> CoworkService:
         from ...wiring import build_service
-        from .interpreter import SharedInterpreter
-        from .keep_awake import KeepAwake
+        from .housekeeping import KeepAwake, SharedInterpreter
         from .kernels import ServerKernels
-        from .metrics import Metrics
+        from .metrics import Metrics, Telemetry
         from .notebooks import ServerNotebooks
-        from .open_elsewhere import ForeignSessions
-        from .telemetry import Telemetry
+        from .tabs import ForeignSessions
 
         assert self.serverapp is not None
         assert self.thread

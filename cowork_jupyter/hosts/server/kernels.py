@@ -31,13 +31,11 @@ from ...tools.kernel.state import (
 )
 from ...tools.notebook.state import Edit, OpenElsewhere
 from ...workspace import Workspace
-from ..service_thread import run_in
-from .jupyter_loop import in_jupyter
+from ..service_thread import in_own_loop, run_in
 from .kernel_finder import KernelFinder, NotebookKernel
-from .kernel_line import KernelDied, KernelLine
-from .kernel_looking import evaluated, report_on
+from .kernel_line import KernelDied, KernelLine, evaluated, report_on
 from .notebooks import ServerNotebooks
-from .open_elsewhere import ForeignSessions
+from .tabs import ForeignSessions
 
 NOTICE_AFTER = 0.5
 WAITS_TO_MEASURE = 30.0
@@ -155,18 +153,18 @@ class ServerKernels:
         except KernelDied:
             return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
 
-    @in_jupyter
+    @in_own_loop
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
         found = await self._finder.find(workspace, path)
         return Variables.of(found.path, await report_on(found.manager, None))
 
-    @in_jupyter
+    @in_own_loop
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         found = await self._finder.find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
 
-    @in_jupyter
+    @in_own_loop
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
@@ -174,7 +172,7 @@ class ServerKernels:
         expression = inside.copy_expression(name, file, room)
         return TableCopy.of(name, await evaluated(found.manager, expression))
 
-    @in_jupyter
+    @in_own_loop
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
     ) -> KernelTables:
@@ -183,7 +181,7 @@ class ServerKernels:
         facts = await evaluated(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
 
-    @in_jupyter
+    @in_own_loop
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
@@ -195,7 +193,7 @@ class ServerKernels:
             raise Unavailable("the kernel is busy", code="kernel_busy") from None
         return await _measure(found, expectations)
 
-    @in_jupyter
+    @in_own_loop
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The one that the notebook's kernel specification names."""
         return await self._finder.python(workspace, path)

@@ -40,11 +40,10 @@ from ...tools.notebook.state import (
 from ...tools.notebook.stored import NotebookFiles, locate_notebook
 from ...tools.notebooks import is_notebook
 from ...workspace import Workspace
+from ..service_thread import in_own_loop
 from .handler import words_of
-from .jupyter_loop import in_jupyter
-from .open_elsewhere import ForeignSessions
 from .replacement import as_opened, as_saved, replacement, texts
-from .tabs import TabGone, TabRefused, Tabs, TabSilent
+from .tabs import ForeignSessions, TabGone, TabRefused, Tabs, TabSilent
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class ServerNotebooks:
 
     # For tools
 
-    @in_jupyter
+    @in_own_loop
     async def read(self, workspace: Workspace, path: str) -> NotebookState:
         """The notebook as its user sees it."""
         where = await self._find(workspace, path)
@@ -92,7 +91,7 @@ class ServerNotebooks:
             return await self._files.read(workspace, path)
         return state_of(where.path, await self._load(where, contents_path))
 
-    @in_jupyter
+    @in_own_loop
     async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
         """The same from a tab with few outputs, or of a small file; else nothing."""
         where = await self._find(workspace, path)
@@ -101,7 +100,7 @@ class ServerNotebooks:
             return _state(where.path, answer)
         return await self._files.glance(workspace, path)
 
-    @in_jupyter
+    @in_own_loop
     async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
         """What one cell has put out."""
         where = await self._find(workspace, path)
@@ -113,7 +112,7 @@ class ServerNotebooks:
             return await self._files.outputs(workspace, path, cell_id)
         return outputs_of(where.path, await self._load(where, contents_path), cell_id)
 
-    @in_jupyter
+    @in_own_loop
     async def change(
         self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
     ) -> Changed:
@@ -135,7 +134,7 @@ class ServerNotebooks:
 
     # For kernels
 
-    @in_jupyter
+    @in_own_loop
     async def run(self, workspace: Workspace, path: str, cell_id: str, expected: str) -> str | None:
         """Have the tab run a cell, as its user would; the id of the request that it has sent.
 
@@ -145,7 +144,7 @@ class ServerNotebooks:
         answer = await self._ask_tab(where, "run", cell_id=cell_id, expected=expected)
         return str(answer["request"]) if answer else None
 
-    @in_jupyter
+    @in_own_loop
     async def start_kernel(self, workspace: Workspace, path: str) -> bool:
         """Have the tab start a kernel for its notebook; False if no tab has it open."""
         where = await self._find(workspace, path)
@@ -153,7 +152,7 @@ class ServerNotebooks:
 
     # For checkpoints
 
-    @in_jupyter
+    @in_own_loop
     async def read_unsaved(self, path: str) -> bytes | None:
         """What the file would hold if it were saved now; None if it is not open, or is saved."""
         where = self._known(path)
@@ -167,7 +166,7 @@ class ServerNotebooks:
         where = self._known(path)
         return where is not None and bool(self._tabs.having(where.file, self._root))
 
-    @in_jupyter
+    @in_own_loop
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
         """Give the open document this content, where the user sees it; False if none is open.
 
@@ -189,7 +188,7 @@ class ServerNotebooks:
                 return False
             raise
 
-    @in_jupyter
+    @in_own_loop
     async def is_open_elsewhere(self, path: str) -> bool:
         """Whether a program has it open that is none of our tabs."""
         where = self._known(path)

@@ -1,26 +1,39 @@
-"""The browser tabs that are connected: which notebooks they have open, and questions to them.
+"""Connected browser tabs: which notebooks they show, questions to them, cells that a person ran.
 
-Without real-time collaboration each tab has a document of its own, so a question goes to one
-tab and never to all. It imports nothing heavy: tabs connect before anybody uses the agent.
+Imports nothing heavy: tabs connect before anybody uses the agent.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable
+import os.path
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from jupyter_core.utils import ensure_async
 from tornado.websocket import WebSocketClosedError
 
-from .paths import real_path
-from .person_runs import PersonRuns
-
 if TYPE_CHECKING:
+    from ...domain.cell_commands import CellCommand
     from .page_frames import AnswerPart, OpenDocument
+
+
+def real_path(root: str | Path, path: str | Path) -> str:
+    """Where a file of the server, or of the workspace, really is."""
+    return os.path.realpath(os.path.join(root, path))  # noqa: PTH118
+
+
+def workspace_path(root: str, path: str, workspace: Path) -> str:
+    """What the record calls the file at a path of the server."""
+    return os.path.relpath(real_path(root, path), os.path.realpath(workspace))
+
 
 PATIENCE = 10.0
 """Seconds that a tab may take to answer."""
@@ -97,7 +110,7 @@ class Tab:
         Gives those that were not open before.
         """
         before = set(self.documents)
-        now = time.monotonic()
+        now = monotonic()
         self.documents = {
             document.path: now
             if focused and document.current
@@ -154,3 +167,82 @@ class Tabs:
         """Whether this file is, or once was, open in one of them."""
         paths = self._had.union(*(tab.had for tab in self._tabs))
         return any(real_path(root, path) == file for path in paths)
+
+
+MAX_SECONDS = 600.0
+"""A tab says when a cell has ended, but not of one that was deleted while it waited its turn."""
+MAX_CELLS = 200
+
+
+@dataclass
+class _PersonRun:
+    source: str
+    at: float
+
+    @cached_property
+    def commands(self) -> list[CellCommand]:
+        """What it asks for, and nobody has taken yet."""
+        from ...domain.cell_commands import commands_in
+
+        return commands_in(self.source)
+
+
+class PersonRuns:
+    """The cells that were run in one tab and have not ended."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str], _PersonRun] = {}
+
+    def begin(self, path: str, cell_id: str, source: str) -> None:
+        """A person has run this cell of the notebook at that path."""
+        self._runs.pop((path, cell_id), None)
+        self._runs[path, cell_id] = _PersonRun(source, monotonic())
+        while len(self._runs) > MAX_CELLS:
+            del self._runs[next(iter(self._runs))]
+
+    def end(self, path: str, cell_id: str | None) -> None:
+        """That cell has ended, or all of the notebook have."""
+        self._runs = {
+            key: run
+            for key, run in self._runs.items()
+            if key[0] != path or cell_id not in (None, key[1])
+        }
+
+    def take(self, path: str, cell_id: str, wanted: Collection[CellCommand]) -> bool:
+        """Whether the cell asks for one of these. What it asks for once counts once."""
+        run = self._runs.get((path, cell_id))
+        if run is None or monotonic() - run.at > MAX_SECONDS:
+            return False
+        found = next((command for command in run.commands if command in wanted), None)
+        if found is None:
+            return False
+        run.commands.remove(found)
+        return True
+
+
+class ForeignSessions:
+    """The sessions of notebooks, without those that we have made for ourselves."""
+
+    def __init__(self, manager: Any, tabs: Tabs, root: str) -> None:
+        self._manager = manager
+        self._tabs = tabs
+        self._root = os.path.realpath(root)
+        self._own: set[str] = set()
+
+    def add_own(self, session: dict[str, Any]) -> None:
+        """Remember a session that was made to run code, with nobody there to look at it."""
+        self._own.add(session["id"])
+
+    async def hold(self, file: str) -> bool:
+        """Whether somebody has this file open, who is none of our tabs."""
+        for session in await ensure_async(self._manager.list_sessions()):
+            if session["type"] == "notebook" and self._file_of(session["path"]) == file:
+                # A front end keeps a connection to its kernel. Without one, the session of a tab
+                # that was ours is what it left behind; any other may be an editor that is away.
+                abandoned = session["id"] in self._own or self._tabs.have_had(file, self._root)
+                if session["kernel"].get("connections") or not abandoned:
+                    return True
+        return False
+
+    def _file_of(self, path: str) -> str:
+        return os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118

@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from cowork_jupyter.hosts.kernel.commands import _DO, Command, command
-from cowork_jupyter.hosts.kernel.problem import CellProblem
+from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.session import KernelSession
 
 POINTS: list[tuple[str, str, list[str]]] = [

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from cowork_jupyter.hosts.kernel.main_thread import MainThread
+from cowork_jupyter.hosts.kernel.own_kernels import MainThread
 
 SECONDS = 60
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.domain.replies import Option, Question
-from cowork_jupyter.hosts.acp.asking import (
+from cowork_jupyter.hosts.acp.inquiries import (
     answer_in,
     answer_of_form,
     permission_options,

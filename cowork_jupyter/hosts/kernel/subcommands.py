@@ -1,18 +1,109 @@
-"""What `%cowork` does with plans that are kept: their revisions, and workflows made of them."""
+"""Longer sub-commands of `%cowork`: expectations, memory, plan revisions and workflows."""
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlencode
 
 from ...domain.errors import CoworkError
+from ...domain.expectation_rules import FILE, is_about_files
+from ...domain.expectations import Expectation
+from ...effects.checking import check, in_words
+from ...record.markdown import fenced
+from ...tools.kernel.inside.checks import measure
+from ...tools.kernel.measuring import measured, questions_of
 from ...workflows import OfferedParameter, chosen_parameters
 from . import views
 from .completion import COMMANDS
+from .link import CellProblem
 from .output import Note
-from .problem import CellProblem
 from .session import Context, KernelSession
+
+NOTHING_PINNED = "Nothing is pinned here yet. Pin a line of the data effects on a card."
+_MARKS = {True: "✓", False: "✕", None: "?"}
+
+
+def standing(get: Callable[[str], Any]) -> str:
+    """Each of them with a mark, as text. `get` asks for something of the conversation.
+
+    Variables are looked at here: this very cell keeps the kernel busy for everybody else.
+    """
+    expected = [Expectation.model_validate(raw) for raw in get("expectations")["items"]]
+    return "\n".join(_lines(expected, get)) or NOTHING_PINNED
+
+
+def _lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
+    variables = [expectation for expectation in expected if not is_about_files(expectation)]
+    facts = measured(json.loads(measure(questions_of(variables)))) if variables else []
+    here = {
+        expectation.id: check(expectation, fact)
+        for expectation, fact in zip(variables, facts, strict=True)
+    }
+    there: dict[str, Any] = {}
+    if len(variables) < len(expected):
+        items = get("expectations/check")["items"]
+        there = {item["expectation"]["id"]: item for item in items}
+    for expectation in expected:
+        known = here.get(expectation.id)
+        if known:
+            yield _line(expectation, known.met, known.found)
+        elif expectation.id in there:
+            yield _line(expectation, there[expectation.id]["met"], there[expectation.id]["found"])
+
+
+def _line(expectation: Expectation, met: bool | None, found: str) -> str:
+    said = f" — {found}" if found else ""
+    return f"{_MARKS[met]} {expectation.of.removeprefix(FILE)}: {in_words(expectation)}{said}"
+
+
+_DO_IT = "Keep it: `%cowork memory --keep`. Not wanted: `%cowork memory --drop`."
+NOTHING_REMEMBERED = "Nothing is remembered of this workspace yet."
+
+
+def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
+    """Do what the words say, and tell how it stands then; None if they say nothing known."""
+    link, cell_id = session.link, session.place.cell_id
+    found = link.request("GET", "memory")
+    match arguments:
+        case []:
+            return _overview(found)
+        case ["--keep"] | ["--drop"]:
+            proposal = _newest(found)
+            said = {"decision": arguments[0][2:], "fingerprint": proposal["fingerprint"]}
+            address = f"jobs/{proposal['job_id']}/memory"
+            return _overview(link.request("POST", address, {**said, "cell_id": cell_id}))
+        case ["--forget", *words]:
+            given = {"text": " ".join(words), "cell_id": cell_id or ""}
+            query = urlencode({name: value for name, value in given.items() if value})
+            return _overview(link.request("DELETE", f"memory?{query}" if query else "memory"))
+    return None
+
+
+def _newest(found: dict[str, Any]) -> dict[str, Any]:
+    if not found["proposals"]:
+        raise CellProblem("There is nothing new to remember.")
+    newest: dict[str, Any] = found["proposals"][0]
+    return newest
+
+
+def _overview(found: dict[str, Any]) -> str:
+    """The file, and what the newest run would add to it."""
+    parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING_REMEMBERED]
+    if not found["enabled"]:
+        parts.append("It is switched off: `Cowork.memory` is `off`.")
+    elif not found["trusted"]:
+        parts.append("Not followed until you trust it: look at it in the Cowork panel.")
+    proposals = found["proposals"]
+    if proposals:
+        older = len(proposals) - 1
+        more = " 1 older run has more." if older == 1 else f" {older} older runs have more."
+        parts += ["**Remember this?**", fenced(proposals[0]["diff"], "diff")]
+        parts.append(_DO_IT + (more if older else ""))
+    return "\n\n".join(parts)
 
 
 def _misused(verb: str) -> CellProblem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cowork_jupyter.hosts.kernel.status import status_markdown
+from cowork_jupyter.hosts.kernel.output import status_markdown
 
 
 def health(**changes: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`jupyter cowork mcp`: our tools for agents of others, over the Model Context Protocol."""
+"""`jupyter cowork acp` and `mcp`: serve editors and other agents on the standard streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...domain.roles import AgentRole
-from .command import INTERRUPTED, SUCCESS
+from .command import FAILED, INTERRUPTED, SUCCESS, open_service, print_problem
 
 if TYPE_CHECKING:
     from ...domain.settings import Settings
@@ -20,8 +20,26 @@ if TYPE_CHECKING:
     from .command import Commands
 
 
-def add_to(commands: Commands) -> None:
-    """Declare the command."""
+def add_acp(commands: Commands) -> None:
+    what = "let an editor drive the agent over the Agent Client Protocol (stdin and stdout)"
+    parser = commands.add_parser("acp", help=what, description=f"{what[:1].upper()}{what[1:]}.")
+    parser.set_defaults(run=run_acp)
+
+
+def run_acp(config: Cowork, _arguments: Namespace) -> int:
+    """Serve until the client closes the stream."""
+    from ...domain.extras import lack_of
+
+    if lack := lack_of("acp"):
+        print_problem(lack)
+        return FAILED
+    from ..acp.agent import serve
+
+    serve(config.settings(workspace=Path.cwd()))
+    return SUCCESS
+
+
+def add_mcp(commands: Commands) -> None:
     parser = commands.add_parser(
         "mcp",
         help="let other agents use the tools over MCP (stdin and stdout)",
@@ -37,10 +55,10 @@ def add_to(commands: Commands) -> None:
         help="role that limits the calls (default: planner, which only reads)",
     )
     parser.add_argument("--policy", metavar="FILE", help="rules for the calls, in JSON or TOML")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_mcp)
 
 
-def run(config: Cowork, arguments: Namespace) -> int:
+def run_mcp(config: Cowork, arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
     from ...mcp.server.tool_host import check_installed
     from ...policy.policy_file import read_policy
@@ -54,18 +72,14 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
 async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -> None:
     from ...mcp.server.stdio import serve
-    from ...wiring import build_service
 
-    service = build_service(settings, interactive=False)
-    _end_in_order_when_told(service)
-    try:
+    async with open_service(settings) as service:
+        _close_on_signal(service)
         chosen = service.role_catalog.chosen(role)
         await serve(service.guest_desk(chosen, policy=policy))
-    finally:
-        await service.close()
 
 
-def _end_in_order_when_told(service: CoworkService) -> None:
+def _close_on_signal(service: CoworkService) -> None:
     """By a signal. The SDK's thread that waits for the stream could not be told to stop."""
     endings: list[asyncio.Task[None]] = []
 

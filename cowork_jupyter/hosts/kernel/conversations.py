@@ -1,14 +1,15 @@
-"""Whom a message is for, and which plan it is about."""
+"""What magics look up about a conversation: roles, jobs, the open plan, cells to insert."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...domain.role_view import RoleLook
 from ...domain.roles import DEFAULT_ROLE, AgentRole
-from .link import Link
-from .problem import CellProblem
+from .link import CellProblem, Link
 from .session import Context
 
 
@@ -54,3 +55,40 @@ def jobs_of(link: Link, context: Context) -> list[dict[str, Any]]:
     """All jobs of a conversation, oldest first."""
     items: list[dict[str, Any]] = link.request("GET", f"context/{context['id']}/jobs")["items"]
     return items
+
+
+_REFUSED = "open_elsewhere"
+
+
+@dataclass(frozen=True)
+class ProposedCell:
+    """A cell that waits to be inserted."""
+
+    call_id: str
+    source: str
+    """As a code cell holds it, since no other kind can be asked for."""
+
+
+def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> list[ProposedCell]:
+    """The cells that were refused in a conversation for this notebook, oldest first."""
+    calls = {
+        message["data"]["call_id"]: message["data"] for message in _of_type(messages, "tool_call")
+    }
+    found = []
+    for message in _of_type(messages, "tool_result"):
+        result = message["data"]
+        call, error = calls.get(result["call_id"]), result.get("error") or {}
+        if call is None or call["tool"] != "insert_cell" or error.get("code") != _REFUSED:
+            continue
+        if error["details"]["notebook"] == notebook:
+            found.append(ProposedCell(result["call_id"], _as_code(call["parameters"])))
+    return found
+
+
+def _of_type(messages: Sequence[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
+    return (message for message in messages if message["message_type"] == kind)
+
+
+def _as_code(parameters: dict[str, Any]) -> str:
+    source = str(parameters["source"])
+    return f"%%markdown\n{source}" if parameters.get("cell_type") == "markdown" else source

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from cowork_jupyter.hosts.kernel.commands import _DO, Command
-from cowork_jupyter.hosts.kernel.problem import CellProblem
+from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.session import KernelSession
 
 PROPOSAL = {"job_id": "j2", "diff": "+- `a.csv`: columns `x`\n", "fingerprint": "f"}

@@ -1,25 +1,25 @@
-"""A job that works counts as activity, for whatever ends idle servers and kernels.
-
-Jupyter, and JupyterHub through it, look at when something happened last, and know only requests
-and kernels. A job that waits for its user is idle like the user: it is stored, and can be resumed.
-"""
+"""Upkeep of the server process: activity for idle cullers, garbage collection, thread switching."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server._tz import utcnow
 
-from .paths import real_path
+from ...domain.operations import ModelCalled, Operation
+from .tabs import real_path
 
 if TYPE_CHECKING:
     from ...domain.contexts import Job
     from ...service import CoworkService
 
-SECONDS = 5.0
+
+CHECK_SECONDS = 5.0
 """Between two looks. Whoever ends what is idle waits for minutes."""
-NAME = "cowork_jupyter"
+ACTIVITY_NAME = "cowork_jupyter"
 
 
 class KeepAwake:
@@ -36,9 +36,9 @@ class KeepAwake:
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
             if working := await asyncio.to_thread(self._service.jobs.working):
-                self._app.web_app.settings["last_activity_times"][NAME] = utcnow()
+                self._app.web_app.settings["last_activity_times"][ACTIVITY_NAME] = utcnow()
                 await self._touch_kernels(working)
 
     async def _touch_kernels(self, jobs: list[Job]) -> None:
@@ -55,3 +55,26 @@ class KeepAwake:
                 continue
             if kernel_id in self._app.kernel_manager:
                 self._app.kernel_manager.get_kernel(kernel_id).last_activity = utcnow()
+
+
+SWITCH_SECONDS = 0.001
+"""How long a thread may compute while others wait; Python's own 5 ms add up where several do."""
+
+
+class SharedInterpreter:
+    """What was loaded stays, so it is taken out of the garbage collector's sight.
+
+    To search all of it now and then took a fifth of a second in which no thread went on. Only in
+    the server: in a kernel, what is there is the user's.
+    """
+
+    def __init__(self) -> None:
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
+        gc.freeze()
+        self._has_asked = False
+
+    def hear(self, operation: Operation) -> None:
+        """The first question to a model loads the library for it."""
+        if isinstance(operation, ModelCalled) and not self._has_asked:
+            self._has_asked = True
+            gc.freeze()
