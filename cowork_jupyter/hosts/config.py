@@ -1,8 +1,8 @@
-"""What a user can configure, as traitlets, and which of Jupyter's own files are private.
+"""Configuration as traitlets, and which of Jupyter's own files are private.
 
-The class is called `Cowork` because its name is the name of the section: `c.Cowork.model` in a
-Jupyter config file, `--Cowork.model=…` on a command line. Every host makes one, asks it for
-`settings()` and hands those plain values to the service.
+The class is called `Cowork` because its name is the section's: `c.Cowork.model` in a Jupyter config
+file, `--Cowork.model=…` on a command line. Every host creates one and passes its `settings()`,
+plain values, to the service.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OPENAI_DEFAULT_MODEL = "gpt-5-mini"
 
 
 def _traits() -> Iterator[tuple[str, TraitType[Any, Any]]]:
-    """A trait for each setting that is declared with a help text."""
+    """Create a trait for each setting that is declared with a help text."""
     kinds = get_type_hints(Settings)
     for declared in fields(Settings):
         if "help" in declared.metadata:
@@ -122,7 +122,7 @@ class Cowork(Configurable):
         return ""
 
     def _connection_fields(self) -> FieldNames:
-        """What the user knows address, key and model by; what is not set goes with the rest."""
+        """What the user calls address, key and model; unset ones follow the address."""
         openai = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
         prefix = "OPENAI" if openai and not _cowork_names_a_server() else "COWORK"
         variables = replace(ENVIRONMENT, address=f"{prefix}_BASE_URL", key=f"{prefix}_API_KEY")
@@ -163,7 +163,7 @@ class Cowork(Configurable):
 
 
 def jupyter_config() -> Config:
-    """What Jupyter's config files say, for hosts that are no application of Jupyter's."""
+    """Read Jupyter's config files, for hosts that are not Jupyter applications."""
     from jupyter_core.application import JupyterApp
 
     app = JupyterApp(config_file_name="jupyter_server_config")  # `jupyter_config` is read as well
@@ -172,9 +172,9 @@ def jupyter_config() -> Config:
 
 
 def log_below(parent: logging.Logger | logging.LoggerAdapter[Any]) -> None:
-    """Let whatever we log go where an application of Jupyter's writes its log, and only there.
+    """Send our log where a Jupyter application writes its own, and only there.
 
-    This is how Jupyter itself brings tornado's loggers there.
+    Jupyter redirects tornado's loggers in the same way.
     """
     ours = logging.getLogger("cowork_jupyter")
     ours.parent = parent if isinstance(parent, logging.Logger) else parent.logger
@@ -195,7 +195,11 @@ _FILE_TRAITS = ("config_file", "cookie_secret_file", "info_file", "keyfile", "br
 
 
 def private_paths() -> PrivatePaths:
-    """Files and folders of Jupyter's, each with the names in it that may be read all the same."""
+    """Files and folders that no command may read: tokens, cookies, signatures, settings.
+
+    Each maps to the names inside it that may be read anyway. Jupyter is asked for its folders,
+    because environment variables and settings move them.
+    """
     data = Path(jupyter_data_dir())
     files = [data / name for name in _SECRETS]
     # Folders of the system and of an environment hold more than settings.
@@ -212,7 +216,7 @@ def private_paths() -> PrivatePaths:
 
 
 def private_paths_of(app: Any) -> PrivatePaths:
-    """The same of a running server, which may have been told other places."""
+    """The same for a running server, whose settings may name other places."""
     return {path: frozenset() for path in _named_by(app)}
 
 

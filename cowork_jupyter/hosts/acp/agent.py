@@ -30,7 +30,7 @@ MakeService = Callable[[Path], CoworkService]
 McpServers = list[Any] | None
 
 PAGE_SIZE = 50
-"""Sessions of one answer to `session/list`."""
+"""Sessions per answer to `session/list`."""
 _INVALID, _NO_METHOD, _NOT_FOUND = -32602, -32601, -32002
 
 
@@ -38,7 +38,7 @@ class CoworkAgent:
     """Serves one client. Sessions are contexts, folders are workspaces."""
 
     def __init__(self, make_service: MakeService, home: Path) -> None:
-        """`home` is the folder for what is about no folder in particular."""
+        """`home` is the folder for requests that name none."""
         self._make_service = make_service
         self._home = home
         self._services: dict[Path, CoworkService] = {}
@@ -47,11 +47,10 @@ class CoworkAgent:
         self._soon: set[asyncio.Task[None]] = set()
 
     def on_connect(self, conn: Client) -> None:
-        """Whom to tell and to ask."""
         self._client = conn
 
     async def close(self) -> None:
-        """Stop everything, also what is opened meanwhile; what ran is stored as interrupted."""
+        """Stop everything, including what is opened meanwhile; running jobs become interrupted."""
         while self._sessions:
             await self._sessions.popitem()[1].close()
         while self._services:
@@ -63,7 +62,6 @@ class CoworkAgent:
         client_capabilities: schema.ClientCapabilities | None = None,
         **_: Any,
     ) -> schema.InitializeResponse:
-        """Agree on a version, and say what we can do."""
         elicitation = client_capabilities.elicitation if client_capabilities else None
         self._forms = elicitation is not None and elicitation.form is not None
         with told_to_the_client():
@@ -92,7 +90,6 @@ class CoworkAgent:
     async def new_session(
         self, cwd: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.NewSessionResponse:
-        """A new conversation in a folder."""
         with told_to_the_client():
             service = self._service(cwd)
             context_id = service.conversations.create().id
@@ -106,7 +103,7 @@ class CoworkAgent:
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.LoadSessionResponse:
-        """A conversation that there is already, told from its beginning."""
+        """Open an existing conversation and replay it from its beginning."""
         with told_to_the_client():
             session = await self._reopen(cwd, session_id, mcp_servers)
             await session.replay()
@@ -117,7 +114,7 @@ class CoworkAgent:
     async def resume_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.ResumeSessionResponse:
-        """The same for a client that knows what was said."""
+        """Like `load_session`, without the replay."""
         with told_to_the_client():
             session = await self._reopen(cwd, session_id, mcp_servers)
             modes, choices = session.options.modes(), session.options.all()
@@ -127,7 +124,7 @@ class CoworkAgent:
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
     ) -> schema.ListSessionsResponse:
-        """Conversations, newest first: all whose folder is known, or those of one folder."""
+        """Newest first: all conversations whose folder is known, or those of one folder."""
         if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
             raise RequestError(_INVALID, f"cursor: '{cursor}' is none of ours.")
         folder = str(_absolute(cwd).resolve()) if cwd else None
@@ -149,7 +146,7 @@ class CoworkAgent:
         return schema.ListSessionsResponse(sessions=sessions, next_cursor=after)
 
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
-        """Stop what runs in it, and let go of it. The conversation stays."""
+        """Stop the session's run and release it. The conversation stays."""
         session = self._session(session_id)
         with told_to_the_client():
             await session.cancel()
@@ -158,7 +155,7 @@ class CoworkAgent:
         return schema.CloseSessionResponse()
 
     async def delete_session(self, session_id: str, **_: Any) -> schema.DeleteSessionResponse:
-        """Delete the conversation. For some minutes it can be restored in the panel."""
+        """For some minutes the conversation can be restored in the panel."""
         if session_id in self._sessions:
             await self.close_session(session_id)
         with told_to_the_client():
@@ -166,7 +163,7 @@ class CoworkAgent:
         return schema.DeleteSessionResponse()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What the SDK does not route yet."""
+        """Methods that the SDK does not route yet."""
         if method != DELETE:
             raise RequestError(_NO_METHOD, f"There is no method '_{method}'.")
         request = schema.DeleteSessionRequest.model_validate(params)
@@ -183,7 +180,6 @@ class CoworkAgent:
             return schema.PromptResponse(stop_reason=await session.prompt(said))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """Stop the turn that is going on."""
         with told_to_the_client():
             await self._session(session_id).cancel()
 
@@ -200,7 +196,7 @@ class CoworkAgent:
     async def set_session_mode(
         self, session_id: str, mode_id: str, **_: Any
     ) -> schema.SetSessionModeResponse:
-        """Choose the role, for clients that know no options."""
+        """Choose the role, for clients that do not know options."""
         session = self._session(session_id)
         with told_to_the_client():
             await session.options.choose(ROLE, mode_id)
@@ -216,7 +212,7 @@ class CoworkAgent:
         return self._services[folder]
 
     def _any_service(self) -> CoworkService:
-        """All have the same store and the same model."""
+        """All services share one store and one model."""
         return next(iter(self._services.values()), None) or self._service(str(self._home))
 
     async def _reopen(self, cwd: str, session_id: str, mcp_servers: McpServers) -> AcpSession:
@@ -244,7 +240,7 @@ class CoworkAgent:
         return self._sessions[session_id]
 
     def _after_answer(self, session: AcpSession) -> None:
-        """A client knows a session only once it has the answer; then it is told the rest."""
+        """Send the commands later: a client knows a session only once it has the answer."""
         task = asyncio.create_task(session.greet())
         self._soon.add(task)
         task.add_done_callback(self._soon.discard)
@@ -258,7 +254,7 @@ def _absolute(cwd: str) -> Path:
 
 
 def serve(settings: Settings) -> None:
-    """Speak the protocol on the standard streams; nothing else is printed there."""
+    """Serve on the standard streams until the client closes them; nothing else is printed there."""
     incoming, outgoing = take_streams()
 
     def make_service(workspace: Path) -> CoworkService:

@@ -36,13 +36,13 @@ _OFFERED: tuple[tuple[str, ChosenScope, schema.PermissionOptionKind], ...] = (
     ("deny", "once", "reject_once"),
     ("deny", "workspace", "reject_always"),
 )
-"""Of two of a kind the one that lasts less comes first: clients that decide by kind take it."""
+"""Of two options of a kind the narrower comes first: clients that decide by kind take it."""
 
 
 def permission_options(
     scopes: Sequence[str], rules: Iterable[str]
 ) -> list[schema.PermissionOption]:
-    """What can be chosen; what lasts says which rules it would write."""
+    """Lasting options name the rules that they would write."""
     written = ", ".join(rules)
     words = {"allow": "Allow", "deny": "Do not allow"}
     return [
@@ -57,7 +57,7 @@ def permission_options(
 
 
 def ruling(outcome: object, offered: Iterable[schema.PermissionOption]) -> Ruling:
-    """The decision behind a chosen option. Whatever was not offered is no permission."""
+    """The decision behind a chosen option. Anything that was not offered is a denial."""
     chosen = getattr(outcome, "option_id", None)
     if chosen not in {option.option_id for option in offered}:
         return Ruling(decision="deny", feedback=_DISMISSED)
@@ -68,7 +68,7 @@ def ruling(outcome: object, offered: Iterable[schema.PermissionOption]) -> Rulin
 def permission_call(
     call_id: str, request: PermissionRequested, portrayal: Portrayal
 ) -> schema.ToolCallUpdate:
-    """The call that waits, with all that the user needs to judge it."""
+    """The pending call, with all that the user needs to judge it."""
     parameters, preview = request.parameters, request.shown
     path = parameters.get("path")
     about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
@@ -95,7 +95,7 @@ def _beyond_recall(uncovered: Sequence[str]) -> list[str]:
 
 
 def question_text(question: Question) -> str:
-    """A question for a client without forms: the next prompt is the answer."""
+    """For clients without forms: the next prompt is the answer."""
     lines = [f"**{question.question}**", ""]
     if question.context:
         lines += [question.context, ""]
@@ -108,7 +108,7 @@ def question_text(question: Question) -> str:
 
 
 def answer_in(text: str, question: Question) -> str | None:
-    """The answer that somebody's words give: a number, a label or a value; None if none."""
+    """The answer in a prompt: a number, a label or a value; None if it is none of these."""
     said = text.strip()
     for number, option in enumerate(question.options, start=1):
         if said.casefold() in {str(number), option.label.casefold(), option.value.casefold()}:
@@ -117,7 +117,6 @@ def answer_in(text: str, question: Question) -> str | None:
 
 
 def question_form(question: Question) -> schema.ElicitationSchema:
-    """A question for a client that can show forms."""
     free = schema.ElicitationStringPropertySchema(type="string", title="Answer", min_length=1)
     if not question.options:
         return _form({ANSWER: free}, [ANSWER])
@@ -143,7 +142,7 @@ def _form(properties: dict[str, Any], required: list[str]) -> schema.Elicitation
 
 
 def answer_of_form(content: Mapping[str, Any], question: Question) -> str | None:
-    """What was filled in, if it is an answer."""
+    """None if what was filled in is no valid answer."""
     given = content.get(OTHER) or content.get(ANSWER) or ""
     value = str(getattr(given, "root", given)).strip()
     return value if value and question.accepts(value) else None
@@ -154,36 +153,33 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class AcpInquiries:
-    """The open requests of one session. What is decided elsewhere meanwhile is let go."""
+    """The open requests of one session. Those decided elsewhere are withdrawn."""
 
     service: CoworkService
     session_id: str
     client: Client
     portrayal: Portrayal
     answer: Callable[[str, Question, str], None]
-    """Called with the answer to a question."""
     in_words: Callable[[Question], Awaitable[None]]
     """Called with a question that no form has answered."""
     cancel: Callable[[], Awaitable[None]]
-    """Called when the user does not want to go on."""
+    """Called when the user dismisses a form."""
     _open: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     def ask_permission(self, request: PermissionRequested) -> None:
-        """Ask about a call that waits."""
         self._ask(request.id, self._permission(request))
 
     def ask_by_form(self, question_id: str, question: Question) -> None:
-        """Ask a question of a client that can show forms."""
         self._ask(question_id, self._form(question_id, question))
 
     def let_go(self, request_id: str) -> None:
-        """It is decided, or nobody waits for it any more."""
+        """It was decided, or nobody waits for it any more."""
         task = self._open.get(request_id)
         if task is not None:
             task.cancel()
 
     async def close(self) -> None:
-        """Ask nothing any more; what is open stays so."""
+        """Withdraw all requests without deciding them."""
         tasks = list(self._open.values())
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
-"""One conversation that a client has open: what happens in it is told, and what it asks is asked.
+"""One conversation that a client has open.
 
-One coroutine follows the stored events and tells them in their order; so whatever a client is
-told before a turn's end has really come before it. What waits for the user is asked beside it.
+One coroutine follows the stored events and reports them in order; so whatever a client is told
+before a turn's end really happened before it. Requests to the user run beside it.
 """
 
 from __future__ import annotations
@@ -71,8 +71,6 @@ _BUSY = "A turn is in progress in this session. Wait for it, or cancel it."
 
 
 class AcpSession:
-    """A context of the service, as one client sees it."""
-
     def __init__(
         self,
         service: CoworkService,
@@ -82,7 +80,7 @@ class AcpSession:
         forms: bool,
         unused: Sequence[str] = (),
     ) -> None:
-        """`forms`: whether the client can show them. `unused` are MCP servers that it named."""
+        """`forms`: whether the client shows forms. `unused`: MCP servers that it named."""
         self._service = service
         self._id = context_id
         self._client = client
@@ -102,13 +100,13 @@ class AcpSession:
         self._usage = SessionUsage(service, context_id)
         self._ids = MessageIds()
         self._streamed: set[str] = set()
-        """Ids of messages that were told while they were written."""
+        """Ids of messages that were sent while they were written."""
         self._following: asyncio.Task[None] | None = None
 
     # What the client does
 
     def open(self) -> None:
-        """Begin to tell what happens from now on."""
+        """Start reporting events from now on."""
         store = self._service.journal.store
         after, running = store.last_seq(self._id), store.active_job(self._id)
         for message in store.job_messages(running.id) if running else ():
@@ -124,11 +122,10 @@ class AcpSession:
             await asyncio.gather(self._following, return_exceptions=True)
 
     async def greet(self) -> None:
-        """Say which commands there are."""
         await self._tell(update_available_commands(commands.available()))
 
     async def replay(self) -> None:
-        """Tell the whole conversation again, and how its plan stands."""
+        """Report the whole conversation again, and the state of its plan."""
         ids = MessageIds()
         after: int | None = 0
         while after is not None:
@@ -146,7 +143,7 @@ class AcpSession:
             await self._show_plan()
 
     async def prompt(self, prompt: ClientPrompt) -> schema.StopReason:
-        """One turn: work, or an answer to what was asked, or a command."""
+        """One turn: a message, an answer to an open question, or a command."""
         if prompt.pictures:
             self.options.check_sight()
         if self._turn is not None:
@@ -202,13 +199,13 @@ class AcpSession:
             await self._service.send_words(self._id, rest.text, origin=origin, pictures=pictures)
 
     def _origin(self) -> RequestOrigin:
-        """What is said to a planner is about the plan that the client shows."""
+        """A message to a planner is about the plan that the client shows."""
         plan = self._service.plans.find(self._id)
         is_planner = self._service.conversations.get(self._id).role is AgentRole.PLANNER
         return RequestOrigin(card_id=plan.job_id if plan and is_planner else None)
 
     async def _execute(self) -> None:
-        """The user's approval of the plan, which must be the one that they were shown."""
+        """Approve the plan, which must be the one that the user was shown."""
         newest = self._service.plans.find(self._id)
         if newest is not None and self._plan.take(newest.plan, newest.revision):
             await self._show_plan()
@@ -222,7 +219,7 @@ class AcpSession:
         turn.end("end_turn")
 
     async def _answer(self, waiting: list[Inquiry], text: str, turn: Turn) -> None:
-        """The words answer the oldest question; if another one is open, that is next."""
+        """Answer the oldest question; if another one is open, ask that next."""
         first, *others = waiting
         question = Question.model_validate(first.data)
         value = answer_in(text, question)
@@ -264,7 +261,7 @@ class AcpSession:
         await self._client.session_update(session_id=self._id, update=update)
 
     async def _remark(self, text: str) -> None:
-        """Words of our own, which are not stored."""
+        """Say something that is not stored."""
         await self._tell(said_by_agent(text, new_id("remark")))
 
     async def _tell_options(self) -> None:
@@ -312,9 +309,8 @@ class AcpSession:
         await self._tell(chunk)
 
     async def _on_message(self, message: Message) -> None:
-        """What was not told yet: the client knows its own words, and the main run's came as
-        deltas, if it wrote them. Those of steps come whole, because steps that run side by side
-        would mix theirs.
+        """Report a message unless the client has it: it knows its own, and the main run's text came
+        as deltas. Steps' messages come whole, because parallel steps would mix their deltas.
         """
         message_id = self._ids.take(message)
         is_reported = message.message_type in (MessageType.QUESTION, MessageType.ERROR)

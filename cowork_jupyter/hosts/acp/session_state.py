@@ -28,7 +28,7 @@ _CODES = {NotFound: -32002, InvalidInput: -32602, Conflict: -32600}
 
 @contextmanager
 def told_to_the_client() -> Iterator[None]:
-    """What goes wrong inside in a way we can explain becomes an answer with the same words."""
+    """Turn our errors into the protocol's, with the same message."""
     try:
         yield
     except CoworkError as error:
@@ -37,40 +37,40 @@ def told_to_the_client() -> Iterator[None]:
 
 
 class Turn:
-    """What a prompt waits for."""
+    """A running prompt."""
 
     def __init__(self) -> None:
         self.ended: asyncio.Future[schema.StopReason] = asyncio.get_running_loop().create_future()
         self.cancelled = False
         self.limit: schema.StopReason | None = None
-        """Set when the user did not want to go on past a limit."""
+        """Set if the user chose to stop at a limit."""
 
     def end(self, reason: schema.StopReason) -> None:
-        """Let the prompt be answered."""
         if not self.ended.done():
             self.ended.set_result(reason)
 
     def fail(self, error: Exception) -> None:
-        """Let the prompt be answered with an error."""
         if not self.ended.done():
             self.ended.set_exception(error)
             self.ended.exception()  # the prompt may be gone: then nobody needs to be warned
 
 
 class MessageIds:
-    """What a run says has its id while it is being said, so it is named by its place in the run;
-    whatever else is stored, by its own id.
+    """Ids for messages, the same live and when a session is loaded.
+
+    Text of a run is streamed before it is stored, so its id is its position in the run. Everything
+    else has the id it is stored with.
     """
 
     def __init__(self) -> None:
         self._said: Counter[str | None] = Counter()
 
     def of_next(self, job_id: str | None) -> str:
-        """The id of what this run is saying now."""
+        """The id of the text that this run is writing."""
         return f"{job_id}.{self._said[job_id] + 1}"
 
     def take(self, message: Message) -> str:
-        """The id of a stored message. Each must come once, in their order."""
+        """The id of a stored message. Call once for each, in order."""
         if not is_spoken(message):
             return message.id
         found = self.of_next(message.job_id)
@@ -79,7 +79,7 @@ class MessageIds:
 
 
 def is_spoken(message: Message) -> bool:
-    """Whether it came as deltas: words of a run itself, not of a step or a tool."""
+    """Whether it came as deltas: text of a run itself, not of a step or a tool."""
     is_text = message.message_type is MessageType.TEXT
     return message.role == "assistant" and is_text and message.task_id is None
 
@@ -91,17 +91,17 @@ _READY = (
 
 
 class ShownPlan:
-    """At most one at a time: the newest."""
+    """The plan as the client was last shown it."""
 
     def __init__(self) -> None:
         self._plan: tuple[Plan, int] | None = None
         self.failures: dict[str, str | None] = {}
-        """By step; None where a step has not failed."""
+        """Errors by step; None where a step has not failed."""
         self.is_new = False
-        """Whether this turn has made it, or changed it."""
+        """Whether this turn has made or changed it."""
 
     def take(self, plan: Plan, revision: int) -> bool:
-        """The plan as it is now; whether it is another one than the client was shown."""
+        """Store the current plan; return whether it differs from the one that was shown."""
         before = self._plan
         another = before is None or (before[0].id, before[1]) != (plan.id, revision)
         if another:
@@ -111,11 +111,10 @@ class ShownPlan:
         return another
 
     def update(self) -> schema.AgentPlanUpdate | None:
-        """What to tell of it."""
         return plan_update(*self._plan, self.failures) if self._plan else None
 
     def how_to_approve(self) -> str:
-        """What to say once a turn has made one; empty if it has not."""
+        """Empty unless this turn has made or changed the plan."""
         if self._plan is None or not self.is_new:
             return ""
         plan, revision = self._plan
@@ -124,18 +123,18 @@ class ShownPlan:
 
 
 PAUSE = 0.25
-"""Seconds between two looks at the output of a command that runs."""
+"""Seconds between two updates of a command's output."""
 
 
 class RunningOutput:
-    """The output of a session's commands so far: all of it each time, so not too often."""
+    """Output of running commands: each update repeats all of it, so updates are throttled."""
 
     def __init__(self) -> None:
         self._said: dict[str, tuple[str, float]] = {}
-        """By call: what it said so far, and when that was told."""
+        """By call: the output so far, and when it was last sent."""
 
     def add(self, call_id: str, text: str) -> SessionUpdate | None:
-        """Take the next piece; what to tell now, if anything."""
+        """Append output; return an update if one is due."""
         said, told_at = self._said.get(call_id, ("", 0.0))
         said, now = said + text, time.monotonic()
         is_due = now - told_at >= PAUSE
@@ -144,24 +143,20 @@ class RunningOutput:
         return update_tool_call(call_id, content=[block]) if is_due else None
 
     def clear(self) -> None:
-        """Nothing runs any more."""
         self._said.clear()
 
 
 @dataclass
 class SessionUsage:
-    """The account of one session, as its client is told."""
-
     service: CoworkService
     session_id: str
     _last: UsageCharged | None = None
 
     def take(self, charged: UsageCharged) -> None:
-        """A turn of the conversation itself: what it read and wrote is what there is of it."""
         self._last = charged
 
     def update(self) -> schema.UsageUpdate | None:
-        """None where nobody knows how large the window is: a made-up size would mislead."""
+        """None if the context size is unknown: a made-up one would mislead."""
         size = self.service.factory.llm.known.window(self._last.model) if self._last else None
         if self._last is None or size is None:
             return None

@@ -1,7 +1,7 @@
-"""The transport: one JSON object a line on the standard streams, adapted to what the SDK knows.
+"""The transport: JSON objects, one per line, on the standard streams, adapted to the SDK.
 
-The SDK's own reader drops what it cannot parse and ends at what is no object. Here the client is
-told what was wrong, and everything else goes on.
+The SDK's own reader drops what it cannot parse and ends at anything that is not an object. Here the
+client is told what was wrong, and everything else goes on.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any, BinaryIO
 logger = logging.getLogger(__name__)
 
 MAX_FRAME_SIZE = 50 * 1024 * 1024
-"""Bytes of one line. A longer one is read over and refused."""
+"""Bytes of one line. A longer one is skipped and refused."""
 _AHEAD = 64
-"""Frames that are read before the ones ahead of them are taken."""
+"""Lines that are read ahead."""
 
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 _TOO_LONG = b"\0"
-"""Stands for a line that was read over; no JSON begins like that."""
+"""Stands for a skipped line; no JSON begins like that."""
 
 Frame = dict[str, Any]
 
 
 def take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The standard streams for the protocol alone: from now on prints go to the error stream,
-    and nobody else reads the input.
+    """Reserve the standard streams for the protocol: from now on prints go to stderr, and nobody
+    else reads stdin.
     """
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     sys.stdout.flush()
@@ -44,8 +44,8 @@ def take_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class Wire:
-    """The transport of one connection. Threads do the reading and writing, because such
-    streams can be files or terminals too, which no event loop waits for.
+    """Reads and writes in threads, because these streams can be files or terminals too, which no
+    event loop can wait for.
     """
 
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
@@ -57,7 +57,7 @@ class Wire:
         threading.Thread(target=self._read_all, name="acp-reader", daemon=True).start()
 
     async def receive(self) -> Frame | None:
-        """The next frame that makes sense; None at the end."""
+        """The next valid frame; None at the end."""
         while line := await self._lines.get():
             if line.strip():
                 frame = await self._understood(line)
@@ -66,12 +66,10 @@ class Wire:
         return None
 
     async def send(self, message: Frame) -> None:
-        """Write one frame, after those before it."""
         data = json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n"
         await self._loop.run_in_executor(self._writer, self._write, data)
 
     async def close(self) -> None:
-        """No more is written."""
         self._writer.shutdown(wait=False)
 
     async def _understood(self, line: bytes) -> Frame | None:
@@ -120,7 +118,7 @@ class Wire:
 
 
 def _problem(frame: object) -> str | None:
-    """What keeps this from being a request, a notification or an answer."""
+    """Why this is neither a request, nor a notification, nor a response; None if it is one."""
     if not isinstance(frame, dict):
         return "a frame is one JSON object"
     if frame.get("jsonrpc") != "2.0":
@@ -147,25 +145,27 @@ RequestId = str | int | None
 
 
 class Dialect:
-    """A transport between the wire and the SDK."""
+    """Translates what the protocol has and the SDK does not know yet.
+
+    `$/cancel_request` for a prompt becomes `session/cancel`; our own requests are withdrawn with it
+    once nobody waits for their answer. `session/delete` goes to the agent as an extension method.
+    """
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._prompts: dict[RequestId, str] = {}
-        """The sessions of prompts that are not answered yet."""
+        """Sessions of unanswered prompts."""
         self._asked: set[RequestId] = set()
-        """Requests of ours that are not answered yet."""
+        """Our own unanswered requests."""
         self._sending: set[asyncio.Task[None]] = set()
 
     async def receive(self) -> Frame | None:
-        """The next frame as the SDK takes it; None at the end."""
         while (frame := await self._wire.receive()) is not None:
             if (understood := self._understood(frame)) is not None:
                 return understood
         return None
 
     async def send(self, message: Frame) -> None:
-        """Write one frame, after those before it."""
         match message:
             case {"method": _, "id": request_id}:
                 self._withdraw_with_its_task(request_id)
@@ -174,7 +174,6 @@ class Dialect:
         await self._wire.send(message)
 
     async def close(self) -> None:
-        """No more is written."""
         await self._wire.close()
 
     def _understood(self, frame: Frame) -> Frame | None:
@@ -195,7 +194,7 @@ class Dialect:
         return frame
 
     def _cancelled(self, request_id: RequestId) -> Frame | None:
-        """All other requests are answered at once, so there is nothing to cancel."""
+        """All requests other than prompts are answered at once, so there is nothing to cancel."""
         session = self._prompts.get(request_id)
         if session is None:
             return None

@@ -43,12 +43,12 @@ COMMANDS = (
     doctor.add_to,
 )
 _LOG_LEVELS = {"--debug": logging.DEBUG, "--verbose": logging.INFO}
-"""Options of every command, before its name or after it; the first that is there counts."""
+"""Accepted before and after the command's name; the first that is there counts."""
 _SETTING = re.compile(r"--[A-Z]\w*\.\w+=.*", re.DOTALL)
 
 
 def command_line() -> ArgumentParser:
-    """The parser of the whole command line, except for the settings."""
+    """The parser of everything except the settings, which traitlets reads."""
     parser = ArgumentParser(
         prog="jupyter cowork",
         description="Cowork for Jupyter: an agent that plans first and acts after you approve.",
@@ -74,7 +74,6 @@ class CoworkApp(JupyterApp):
     classes = [Cowork]
 
     def parse_command_line(self, argv: list[str] | None = None) -> None:
-        """Ours are the command and its options; traitlets reads the settings among them."""
         parser = command_line()
         self._arguments, others = parser.parse_known_args(argv)
         self._log_if_asked(others)
@@ -88,7 +87,6 @@ class CoworkApp(JupyterApp):
         super().parse_command_line(others)
 
     def _log_if_asked(self, others: list[str]) -> None:
-        """Print our log, which is silent otherwise."""
         for option, level in _LOG_LEVELS.items():
             if getattr(self._arguments, option.removeprefix("--")) or option in others:
                 self.log_level = level
@@ -104,7 +102,6 @@ class CoworkApp(JupyterApp):
         self.config_file_name = own_name
 
     def start(self) -> None:
-        """Run the command; without one there is nothing to do but help."""
         super().start()
         self.exit(self._run(self._arguments))
 
@@ -128,7 +125,7 @@ class CoworkApp(JupyterApp):
 
 
 def main(argv: list[str] | None = None, **kwargs: Any) -> None:
-    """Run the command line. A terminal that cannot show a character shows another."""
+    """Characters that the terminal cannot show are replaced."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

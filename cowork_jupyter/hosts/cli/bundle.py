@@ -66,7 +66,7 @@ def write_bundle(
     findings: Iterable[DoctorFinding],
     promises: Iterable[Promise],
 ) -> None:
-    """Make the archive; only whoever made it can read it."""
+    """Only its owner can read the archive."""
     anonymous = Anonymous.of(settings, Connections(settings).secrets())
     parts: dict[str, Callable[[], Any]] = {
         "versions.json": _versions,
@@ -93,7 +93,7 @@ def write_bundle(
 
 
 def _text(part: Callable[[], Any]) -> str:
-    """What is broken must not hide the rest, which is there to tell why."""
+    """A broken part must not hide the rest, which may tell why."""
     try:
         value = part()
     except Exception as error:
@@ -149,7 +149,6 @@ def _safe_value(declared: Field[Any], kind: Any, settings: Settings) -> Any:
 
 
 def _address(base_url: str) -> str:
-    """What kind of address it is."""
     if not base_url:
         return "not set"
     if base_url.rstrip("/") == OPENAI_URL:
@@ -199,7 +198,7 @@ _CHOSEN = re.compile(r" (?:server|model)=(?:\"[^\"]*\"|[^\s\"]+)")
 
 
 def log_tail(jupyter: Config) -> str:
-    """What of the newest lines can be told; nothing where there is no file."""
+    """The newest lines, reduced to operations and places in our code; empty without a log file."""
     lines = [line for file in _log_files(jupyter) for line in _operations(_end_of(file))]
     return "".join(f"{line}\n" for line in lines[-MAX_LINES:])
 
@@ -240,7 +239,7 @@ _PATH = re.compile(r"(?<![\w.])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;'\"]+")
 
 @dataclass(frozen=True)
 class Anonymous:
-    """Knows the names that must not get out."""
+    """Removes whatever could name a person, a place or a file."""
 
     redactor: Redactor
     places: Sequence[str]
@@ -249,7 +248,6 @@ class Anonymous:
 
     @classmethod
     def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymous:
-        """Those of this machine, its user and these settings."""
         known = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
         known += [path for path in (settings.config_dir, _home()) if path]
         known += [path.parent for path in known] + [path.resolve() for path in known]
@@ -261,13 +259,13 @@ class Anonymous:
         return cls(redactor, sorted(places, key=len, reverse=True), names)
 
     def clean(self, text: str) -> str:
-        """Without keys, folders of this user, and their name."""
+        """Remove keys, folders of this user, and their name."""
         for place in self.places:
             text = text.replace(place, HIDDEN)
         return self.names.sub(HIDDEN, self.redactor.clean(text))
 
     def sentence(self, text: str) -> str:
-        """The same, also without anything that is quoted, a path or an address."""
+        """Also remove anything quoted, paths and addresses."""
         text = self.clean(text)
         for pattern in (_ADDRESS, _QUOTED, _PATH):
             text = pattern.sub(HIDDEN, text)

@@ -1,6 +1,6 @@
 """The record and the checkpoints as numbers, and the newest jobs as shapes.
 
-Read with plain SQL, in files that may be of any version, or broken.
+Read with plain SQL, as the files may be of any version, or broken.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ _CODE_LENGTH = 40
 
 
 def database_facts(settings: Settings) -> dict[str, Any]:
-    """Version, sizes, rows and integrity."""
     path = settings.database
     if not path.exists():
         return {"database": "none yet"}
@@ -54,7 +53,6 @@ def database_facts(settings: Settings) -> dict[str, Any]:
 
 
 def checkpoint_facts(settings: Settings) -> dict[str, Any]:
-    """How much there is of them."""
     folder = checkpoint_folder(settings)
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return {"checkpoints": {"files": len(sizes), "bytes": sum(sizes)}}
@@ -131,18 +129,17 @@ def _rows(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _literals(notice: Any) -> tuple[str, ...]:
-    """The codes that a kind of notice can have."""
     known: tuple[str, ...] = notice.model_fields["code"].annotation.__args__
     return known
 
 
 def _of(known: Iterable[object], value: object) -> str:
-    """A word of a fixed list, and nothing else."""
+    """Only words of a fixed list."""
     return str(value) if str(value) in {str(known_value) for known_value in known} else OTHER
 
 
 def _code(value: Any) -> str:
-    """An error's code, which is a word of ours."""
+    """Only what looks like one of our error codes."""
     text = str(value)
     is_code = text.replace("_", "").replace("-", "").isalnum() and text.islower()
     return text if is_code and len(text) <= _CODE_LENGTH else OTHER

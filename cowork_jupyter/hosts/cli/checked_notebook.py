@@ -1,4 +1,4 @@
-"""Running a notebook in a kernel of its own, and its expectations behind it."""
+"""Runs a notebook in a kernel of its own, then checks its expectations."""
 
 from __future__ import annotations
 
@@ -33,21 +33,18 @@ _MARKS = {True: "✓", False: "✕", None: "?"}
 
 @dataclass(frozen=True)
 class CheckedNotebook:
-    """What was found."""
-
     trial: Trial
     expectations: list[CheckedExpectation]
 
     @property
     def is_right(self) -> bool:
-        """Whether every cell ran and nothing is broken."""
         return self.trial.state.failed is None and not any(
             result.broken for result in self.expectations
         )
 
 
 def check_notebook(config: Cowork, arguments: Namespace) -> int:
-    """Run it, tell what was found, and give the exit code."""
+    """Return the exit code."""
     file = Path(arguments.notebook).expanduser().resolve()
     if not file.is_file():
         raise InvalidInput(f"There is no notebook {arguments.notebook}.")
@@ -96,12 +93,12 @@ async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNot
 
 
 def _ids(expected: list[Any]) -> set[str]:
-    """At the notebook's end every table must be there."""
+    """At the notebook's end every table must exist."""
     return {expectation.id for expectation in expected}
 
 
 def _kernels(root: Path) -> Any:
-    """Kernels as a server has them, without one."""
+    """Kernels as a server has them, without a server."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 

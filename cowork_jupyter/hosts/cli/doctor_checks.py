@@ -1,4 +1,4 @@
-"""What the doctor looks at: the installation, and all that the agent needs to work."""
+"""What the doctor checks: the installation, and all that the agent needs to work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .installation import DoctorFinding, examine_installation, judged
 
 
 def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
-    """Look at everything; what is wrong in one place hides nothing in another."""
+    """A problem in one place hides none in another."""
     settings = config.settings(workspace=Path.cwd())
     return [
         *examine_installation(jupyter),
@@ -48,7 +48,6 @@ def _folders(settings: Settings) -> str:
 
 
 def _rules(settings: Settings) -> DoctorFinding:
-    """Whether the rules of this folder, the user and the administrator can be read."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     administrator = Administrator(settings.administrator_settings)
     book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names, administrator)
@@ -57,7 +56,7 @@ def _rules(settings: Settings) -> DoctorFinding:
 
 
 def _database(settings: Settings) -> DoctorFinding:
-    """Reads all of it and checks it; a file that is not there yet is not made."""
+    """Read and check all of it; do not create a missing file."""
     from ...store.errors import explained
     from ...store.migrations import refuse_newer
 
@@ -81,7 +80,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _checkpoints(settings: Settings) -> DoctorFinding:
-    """Reads all that is kept and checks it; a store that is not there yet is not made."""
+    """Read and check all of it; do not create a missing store."""
     from ...checkpoints import checkpoint_folder, verified
 
     folder = checkpoint_folder(settings)
@@ -105,7 +104,6 @@ def _checkpoints(settings: Settings) -> DoctorFinding:
 
 
 def _sandbox(settings: Settings) -> DoctorFinding:
-    """What confines commands."""
     sandbox = Sandbox(settings)
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
     asked_for = "" if wanted else f"{settings.sandbox} is configured but not available here. "
@@ -140,7 +138,6 @@ NAME = "mcp servers"
 
 
 def examine_servers(settings: Settings) -> DoctorFinding:
-    """Which there are, which are not used, and what keeps one from starting."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     trust.look_at(lambda: settings_offers(settings.workspace))
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()

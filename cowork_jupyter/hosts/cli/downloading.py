@@ -1,4 +1,4 @@
-"""A download, as somebody at a terminal or in a log sees it."""
+"""Downloads a model, with progress for a terminal or a log."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from ...local.hub import published
 from .screen import Screen
 
 _LINES = 10
-"""How many there are in all, where there is no terminal."""
+"""Progress lines in all, without a terminal."""
 _FRAME = 0.1
-"""Seconds between two pictures on a terminal."""
+"""Seconds between two redraws on a terminal."""
 _TIMEOUT = httpx.Timeout(60.0, connect=15.0)
 
 
 def get(wanted: Recommended, place: Path, hub: str) -> None:
-    """Download a model to its place."""
     screen = Screen(sys.stdout, sys.stderr)
     story = Story(screen)
     agent = {"User-Agent": f"cowork-jupyter/{__version__}"}
@@ -39,8 +38,6 @@ def get(wanted: Recommended, place: Path, hub: str) -> None:
 
 
 class Story:
-    """Turns progress into what is shown: a line that moves, or one now and then."""
-
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._began: tuple[float, int] | None = None
@@ -49,7 +46,6 @@ class Story:
         self.share = 0.0
 
     def tell(self, progress: Progress) -> None:
-        """It is this far."""
         now = time.monotonic()
         if progress.checking:
             words = f"checking: {progress.done / progress.total:.0%}"

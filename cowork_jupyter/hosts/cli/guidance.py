@@ -37,7 +37,6 @@ def add_init(commands: Commands) -> None:
 
 
 def run_init(config: Cowork, arguments: Namespace) -> int:
-    """Write it, or show it."""
     settings = settings_for(config, arguments)
     path, text = asyncio.run(_start_instructions(settings, show=arguments.show))
     said = text if arguments.show else f"Written to {path}. Agents follow it from now on; edit it."
@@ -63,7 +62,6 @@ def add_skills(commands: Commands) -> None:
 
 
 def run_skills(config: Cowork, arguments: Namespace) -> int:
-    """Switch what is named, then list."""
     asyncio.run(_list_skills(settings_for(config, arguments), arguments.on, arguments.off))
     return SUCCESS
 
@@ -105,7 +103,6 @@ def add_memory(commands: Commands) -> None:
 
 
 def run_memory(config: Cowork, arguments: Namespace) -> int:
-    """Do it, and show how it stands then."""
     from .screen import Screen
 
     Screen().result(asyncio.run(_change_memory(settings_for(config, arguments), arguments)))

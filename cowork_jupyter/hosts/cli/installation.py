@@ -29,7 +29,7 @@ _PROMISES = "Security promises, and whether they hold on this machine:"
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """One thing that was looked at, and what is right or what to do."""
+    """One check: what is right, or what to do."""
 
     name: str
     ok: bool
@@ -38,16 +38,13 @@ class DoctorFinding:
 
 @dataclass(frozen=True)
 class Promise:
-    """A promise about security. Where it does not hold, the text says what is so instead, and
-    what helps.
-    """
+    """A security promise. If it does not hold, the text says what is so instead and what helps."""
 
     text: str
     holds: bool
 
 
 def judged(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
-    """All that is wrong with it, or what is right."""
     found = [problem.message for problem in problems]
     return DoctorFinding(name, not found, " ".join(found) or when_fine)
 
@@ -55,7 +52,6 @@ def judged(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFind
 def print_findings(
     findings: Sequence[DoctorFinding], promises: Sequence[Promise], *, as_json: bool
 ) -> None:
-    """Show them to a person or to a program."""
     if as_json:
         found = {
             "ok": all(finding.ok for finding in findings),
@@ -83,7 +79,6 @@ _REINSTALL = f"Run: pip install --force-reinstall {_DISTRIBUTION}"
 
 
 def examine_installation(jupyter: Config) -> list[DoctorFinding]:
-    """What pip and Jupyter know about us."""
     return [
         DoctorFinding(
             "version", True, f"{_DISTRIBUTION} {__version__}, Python {platform.python_version()}"
@@ -97,7 +92,6 @@ def examine_installation(jupyter: Config) -> list[DoctorFinding]:
 
 
 def _packages() -> DoctorFinding:
-    """Whether all that we need is there; then also which extras are."""
     wanted = [Requirement(text) for text in requires(_DISTRIBUTION) or ()]
     unmet = [
         need for requirement in wanted if _is_needed(requirement) and (need := _unmet(requirement))
@@ -146,7 +140,7 @@ def _version_of(name: str) -> str | None:
 
 
 def _lab_extension() -> DoctorFinding:
-    """The first that Jupyter finds is the one it loads, so that one must be ours of today."""
+    """Jupyter loads the first one that it finds, so that must be ours, of this version."""
     for folder in jupyter_path("labextensions", _DISTRIBUTION):
         try:
             found = json.loads((Path(folder) / "package.json").read_text(encoding="utf-8"))
@@ -189,7 +183,7 @@ def _port(jupyter: Config) -> DoctorFinding:
 
 
 def promises_here(settings: Settings) -> list[Promise]:
-    """All that depend on the machine or on its settings, those of the sandbox first."""
+    """All that depend on the machine or its settings, those of the sandbox first."""
     sandbox = Sandbox(settings)
     return [
         *(Promise(text, True) for text in sandbox.promises()),
@@ -211,7 +205,7 @@ def promises_here(settings: Settings) -> list[Promise]:
 
 
 def _of_the_network(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
-    """Where it cannot be taken away, the sandbox says so itself."""
+    """If the network cannot be taken away, the sandbox itself reports that as missing."""
     if sandbox.powers.kind != "none" and sandbox.powers.no_network:
         yield _promise(
             "No command has network access unless you gave it to that call.",

@@ -1,4 +1,4 @@
-"""How agents of others are told of an MCP server: the form of each, and its configuration file."""
+"""MCP clients: the form of a server's entry in each, and its configuration file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # pydantic takes a while, and every command line is parsed wi
     Entry = dict[str, JsonValue]
 
 SERVER = "cowork"
-"""What clients call us."""
+"""Our name in clients."""
 TOKEN_VARIABLE = "JUPYTER_TOKEN"  # noqa: S105 (the name of a variable)
 """Jupyter reads its own token from it, too."""
 _PATIENCE = 24 * 3600
@@ -29,11 +29,11 @@ _PATIENCE = 24 * 3600
 
 @dataclass(frozen=True)
 class Access:
-    """The way to our tools: an address, or a command where no server runs."""
+    """An address, or a command where no server runs."""
 
     url: str = ""
     token: str = ""
-    """To be written down; without it the configuration says where to find it."""
+    """Written into the configuration; if empty, the configuration says where to find it."""
     command: tuple[str, ...] = ()
 
 
@@ -43,13 +43,13 @@ class McpClient:
 
     label: str
     file: str
-    """Where it looks for servers, from the project's folder or from home (`~`)."""
+    """Relative to the project's folder, or from home (`~`)."""
     section: str = "mcpServers"
     address: str = "url"
     token: str = f"${{{TOKEN_VARIABLE}}}"
-    """What stands for the token."""
+    """Placeholder for the token."""
     remote: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What else it wants to know of a server that has an address."""
+    """Further fields of a server that has an address."""
     question: Entry | None = None
     """How it asks the user for the token, if it does."""
 
@@ -58,7 +58,6 @@ class McpClient:
         return Path(self.file).expanduser().absolute()
 
     def entry(self, access: Access) -> Entry:
-        """The server as this client has it described."""
         if access.command:
             kind: Entry = {"type": "stdio"} if "type" in self.remote else {}
             return {**kind, **_command(access)}
@@ -69,7 +68,7 @@ class McpClient:
         }
 
     def merged(self, text: str, access: Access) -> str:
-        """The text of its file with our entry; whatever else is in it stays."""
+        """Add our entry to the text of its file, leaving everything else."""
         before = self._read(text)
         servers = before.get(self.section, {})
         asked = before.get("inputs", [])
@@ -90,7 +89,7 @@ class McpClient:
         return content
 
     def left_alone(self, why: str) -> InvalidInput:
-        """What to say of a file that is the user's to change."""
+        """The error for a file that only the user can change."""
         return InvalidInput(
             f"{self.path} was not changed: {why}. Correct it, or run this without --write and "
             "add by hand what is printed."
@@ -98,7 +97,7 @@ class McpClient:
 
 
 class CodexClient(McpClient):
-    """Its configuration is TOML, which is changed as text, so that comments stay."""
+    """Its configuration is TOML, which is edited as text to keep comments."""
 
     @property
     def path(self) -> Path:
@@ -106,7 +105,6 @@ class CodexClient(McpClient):
         return Path(home, "config.toml").absolute() if home else super().path
 
     def entry(self, access: Access) -> Entry:
-        """With its own name for everything."""
         if access.command:
             return _command(access)
         login: Entry = (
@@ -117,7 +115,7 @@ class CodexClient(McpClient):
         return {"url": access.url, **login, "tool_timeout_sec": _PATIENCE}
 
     def merged(self, text: str, access: Access) -> str:
-        """The table of ours is replaced, or comes last."""
+        """Replace our table, or append it."""
         before, entry = self._read(text), self.entry(access)
         servers = before.get(self.section, {})
         if not isinstance(servers, dict):
@@ -146,7 +144,7 @@ class CodexClient(McpClient):
 _OUR_TABLE = re.compile(
     rf"^\[mcp_servers\.{SERVER}(?:\.[^\]\n]*)?\][^\n]*\n?(?:[^\s\[#][^\n]*\n?)*", re.MULTILINE
 )
-"""Up to an empty line, a comment or another table: what is left of it is noticed afterwards."""
+"""Up to an empty line, a comment or another table; leftovers are noticed afterwards."""
 
 
 def _command(access: Access) -> Entry:
@@ -190,7 +188,7 @@ CLIENTS: Mapping[str, McpClient] = {
 
 
 def write(path: Path, text: str, *, secret: bool) -> None:
-    """As a whole or not at all. What holds a secret is for its owner only, and so is a new file."""
+    """Write atomically. A new file, or one with a secret, is readable by its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path = path.resolve()  # some keep such files elsewhere, and a link here
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:

@@ -35,7 +35,7 @@ from ...domain.team import agent_of, rights_of
 from .screen import Screen, one_line
 
 _MAIN = ("path", "command", "pattern", "query", "sql", "name", "code", "source", "role")
-"""Parameters that say best what a call is about."""
+"""Parameters that best describe a call."""
 _SCOPES = {
     "session": "in this conversation",
     "workspace": "in this workspace",
@@ -44,7 +44,6 @@ _SCOPES = {
 
 
 def plan_text(plan: Plan) -> str:
-    """The whole plan, as one approves it."""
     lines = [f"Plan: {one_line(plan.goal)}", ""]
     for step in plan.steps:
         lines += _step_lines(step, plan)
@@ -74,7 +73,6 @@ def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
 
 
 def review_text(review: Review) -> str:
-    """A review: the verdict, then what was found and where."""
     lines = [f"Review: {review.verdict.replace('_', ' ')}", review.summary]
     for finding in review.findings:
         place = ":".join(str(part) for part in (finding.file, finding.line) if part)
@@ -92,7 +90,7 @@ def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
 
 
 def request_text(request: PermissionRequested) -> str:
-    """Everything that one has to know to allow a call or not."""
+    """Everything needed to allow a call or not."""
     preview, about = request.shown, request.resource
     is_said = about == request.tool or about in preview.text
     what = request.tool if is_said else f"{request.tool} ({about})"
@@ -107,12 +105,11 @@ def request_text(request: PermissionRequested) -> str:
 
 
 def scopes_text(request: PermissionRequested) -> list[tuple[ChosenScope, str]]:
-    """The lasting answers that are offered: what each is called, and in which words."""
+    """The lasting answers on offer, with their labels."""
     return [(scope, _SCOPES[scope]) for scope in request.scopes if scope in _SCOPES]
 
 
 def question_text(question: Question) -> str:
-    """A question with its options, numbered from one."""
     lines = [question.question]
     if question.context:
         lines.append(question.context)
@@ -128,21 +125,20 @@ _KNOWN_DENIALS = ("denied", "denied_by_user")
 
 
 class Narrator:
-    """Turns events into lines. The last words of a run, and of each step of a plan, are results;
-    all before them is the way.
+    """Turns events into lines. The last text of a run, and of each step of a plan, is a result;
+    everything before is progress.
     """
 
     def __init__(self, screen: Screen, plan: Plan | None = None) -> None:
         self._screen = screen
         self._steps = {step.id: f"{step.step_number}. {step.action}" for step in _steps(plan)}
         self._words: dict[str | None, str] = {}
-        """What was said last, by task."""
+        """The latest text, by task."""
         self._writing = ""
         self._guidance: set[str] = set()
-        """What was said of it already."""
+        """Lines already printed."""
 
     def tell(self, event: Event) -> None:
-        """What happened next."""
         match event.data:
             case TextStreamed(text=text) | ReasoningStreamed(text=text):
                 self._writing = (self._writing + text)[-400:]
@@ -176,7 +172,6 @@ class Narrator:
                 pass
 
     def finish(self) -> None:
-        """The run has ended: its last words are what it was for."""
         for task_id in list(self._words):
             self._conclude(task_id)
 
@@ -195,7 +190,7 @@ class Narrator:
             self._screen.line(f"? {message.text} (nobody can be asked)", "ask")
 
     def _tell_words(self, task_id: str | None) -> None:
-        """What was said before something else happened."""
+        """Print text that turned out not to be the last as progress."""
         for line in self._words.pop(task_id, "").splitlines():
             self._screen.line(f"  {line}")
 
@@ -215,7 +210,7 @@ class Narrator:
             self._screen.line(f"    ! {where}{warning.message} {warning.advice}".rstrip(), "ask")
 
     def _tell_guidance(self, used: list[Guidance]) -> None:
-        """Once: every step of a plan is told the same."""
+        """Once: every step of a plan is given the same."""
         said = guidance_line(used)
         if said not in self._guidance:
             self._guidance.add(said)
@@ -227,16 +222,14 @@ class Narrator:
 
 @dataclass
 class CliOutcome:
-    """What the events tell about how a run ended, besides its status."""
+    """How a run ended, besides its status."""
 
     made_plan: bool = False
     asks_for_changes: bool = False
-    """Whether a reviewer does."""
     was_denied: bool = False
     """Whether a call was not run because nobody could be asked."""
 
     def take(self, event: Event) -> None:
-        """Note what matters."""
         match event.data:
             case HeadlessDenial():
                 self.was_denied = True

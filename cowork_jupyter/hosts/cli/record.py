@@ -39,7 +39,7 @@ def add_audit(commands: Commands) -> None:
 
 
 def run_audit(config: Cowork, arguments: Namespace) -> int:
-    """Print it. A record that is not there is not made."""
+    """Do not create a missing record."""
     from ...record.activity import activity
     from ...store import Store
 
@@ -80,7 +80,7 @@ def _add_time(parser: ArgumentParser, name: str, text: str) -> None:
 
 
 def _time(text: str) -> str:
-    """As the record writes it."""
+    """In the record's format."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -108,7 +108,6 @@ def add_export(commands: Commands) -> None:
 
 
 def run_export(config: Cowork, arguments: Namespace) -> int:
-    """Export."""
     path = Path(arguments.output).expanduser() if arguments.output else None
     by_name = path.suffix[1:] if path and path.suffix[1:] in _FORMATS else _FORMATS[0]
     kind = arguments.format or by_name
@@ -130,7 +129,7 @@ async def _export(settings: Settings, conversation: str, kind: str) -> Export:
 
 
 def _print(body: bytes) -> None:
-    """As it is for a file or a program; for a person's terminal only what it can show."""
+    """Unchanged for a file or a program; only printable characters for a terminal."""
     if sys.stdout.isatty():
         from .screen import Screen
 
@@ -169,7 +168,6 @@ def add_save(commands: Commands) -> None:
 
 
 def run_save(config: Cowork, arguments: Namespace) -> int:
-    """Save."""
     from .screen import Screen
 
     saved, offers = asyncio.run(_save(settings_for(config, arguments), arguments))

@@ -30,7 +30,6 @@ def add_plan(commands: Commands) -> None:
 
 
 def run_plan(config: Cowork, arguments: Namespace) -> int:
-    """Plan."""
     return fulfil(config, arguments, AgentRole.PLANNER, text_of(arguments.text))
 
 
@@ -55,7 +54,6 @@ def add_act(commands: Commands) -> None:
 
 
 def run_act(config: Cowork, arguments: Namespace) -> int:
-    """Act."""
     from ...policy.policy_file import read_policy
 
     if arguments.new and arguments.text is None:
@@ -79,7 +77,6 @@ def add_review(commands: Commands) -> None:
 
 
 def run_review(config: Cowork, arguments: Namespace) -> int:
-    """Review."""
     named = ", ".join(f"`{path}`" for path in arguments.files)
     return fulfil(config, arguments, AgentRole.REVIEWER, f"Review {named}.")
 
@@ -105,14 +102,12 @@ def add_check(commands: Commands) -> None:
 
 
 def run_check(config: Cowork, arguments: Namespace) -> int:
-    """Check it."""
     from .checked_notebook import check_notebook
 
     return check_notebook(config, arguments)
 
 
 def add_run_options(parser: ArgumentParser) -> None:
-    """How to run."""
     parser.add_argument("-m", "--model", metavar="MODEL", help="model to use from now on")
     parser.add_argument("--prompt", metavar="ID", help="base prompt to use from now on")
     parser.add_argument("--new", action="store_true", help="start a new conversation")
@@ -122,7 +117,7 @@ def add_run_options(parser: ArgumentParser) -> None:
 
 
 def text_of(given: str) -> str:
-    """The text itself, or what comes in where `-` stands for it."""
+    """`-` reads standard input."""
     text = (sys.stdin.read() if given == "-" else given).strip()
     if not text:
         raise InvalidInput("Say what you want: the text is empty.")
@@ -136,7 +131,7 @@ def fulfil(
     text: str,
     policy: dict[str, Any] | None = None,
 ) -> int:
-    """Run it to its end; return the exit code."""
+    """Run to the end; return the exit code."""
     from .session import CliRequest, run_request
 
     request = CliRequest(

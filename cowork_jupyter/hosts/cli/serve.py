@@ -27,7 +27,6 @@ def add_acp(commands: Commands) -> None:
 
 
 def run_acp(config: Cowork, _arguments: Namespace) -> int:
-    """Serve until the client closes the stream."""
     from ...domain.extras import lack_of
 
     if lack := lack_of("acp"):
@@ -59,7 +58,6 @@ def add_mcp(commands: Commands) -> None:
 
 
 def run_mcp(config: Cowork, arguments: Namespace) -> int:
-    """Serve until the client closes the stream."""
     from ...mcp.server.tool_host import check_installed
     from ...policy.policy_file import read_policy
 
@@ -80,7 +78,7 @@ async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -
 
 
 def _close_on_signal(service: CoworkService) -> None:
-    """By a signal. The SDK's thread that waits for the stream could not be told to stop."""
+    """Exit hard afterwards: the SDK's thread that reads the stream cannot be stopped."""
     endings: list[asyncio.Task[None]] = []
 
     async def end() -> None:

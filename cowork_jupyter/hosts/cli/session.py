@@ -33,13 +33,17 @@ if TYPE_CHECKING:
 
 
 class FolderConversations:
-    """The terminal's conversations in the service's workspace."""
+    """The terminal's conversations in a folder: a default one, and named ones.
+
+    A notebook's conversations belong to the notebook, a terminal's to its folder. The store knows
+    no folders, so a small file for each name holds the conversation's id.
+    """
 
     def __init__(self, service: CoworkService) -> None:
         self._service = service
 
     def find(self, name: str) -> Context | None:
-        """The one of that name or id in this folder; without a name, the folder's own."""
+        """By name or id; without a name, the folder's default conversation."""
         for known in (name, self._remembered(name)):
             try:
                 if known:
@@ -49,7 +53,7 @@ class FolderConversations:
         return None
 
     def get(self, name: str) -> Context:
-        """The same, or an error that says what is there to do."""
+        """Raises NotFound with what to do."""
         found = self.find(name)
         if found is None:
             which = f"called '{name}' " if name else ""
@@ -61,11 +65,10 @@ class FolderConversations:
         return found
 
     def open(self, name: str, role: AgentRole) -> Context:
-        """The same, made if it is not there yet."""
         return self.find(name) or self.start(name, role)
 
     def start(self, name: str, role: AgentRole) -> Context:
-        """A new one, which is the one of that name from now on."""
+        """Create a conversation, which has that name from now on."""
         made = self._service.conversations.create(title=name, role=role)
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,11 +94,9 @@ _TICK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class CliRequest:
-    """What is wanted, and how."""
-
     role: AgentRole
     text: str
-    """With none, the current plan is to be executed."""
+    """Empty to execute the current plan."""
     conversation: str = ""
     new: bool = False
     model: str | None = None
@@ -111,8 +112,6 @@ async def run_request(settings: Settings, request: CliRequest) -> int:
 
 
 class CliSession:
-    """One run."""
-
     def __init__(self, service: CoworkService, order: CliRequest, screen: Screen) -> None:
         self._service = service
         self._order = order
@@ -123,7 +122,6 @@ class CliSession:
         self._stopping: asyncio.Task[Job] | None = None
 
     async def run(self) -> int:
-        """Begin, follow to the end, and say how it ended."""
         model = await self._model()
         context, plan = self._context()
         if self._order.prompt:
@@ -139,7 +137,7 @@ class CliSession:
         return self._exit_code(job)
 
     async def _model(self) -> str:
-        """The name of what answers; an error if nothing does."""
+        """The model's name. Raises Unavailable if none answers."""
         state = (await self._service.health()).model
         if not state.ready and not self._order.model:
             raise Unavailable(state.why_not or "No model answers.", code="no_model")
@@ -180,7 +178,7 @@ class CliSession:
         return job.id
 
     def _listen_for_signals(self, job_id: str) -> None:
-        """The first stops the job in good order; the second ends the program."""
+        """The first signal cancels the job, the second ends the program."""
 
         def stop() -> None:
             if self._stopping is not None:
@@ -267,7 +265,7 @@ class CliSession:
 
 
 async def _first_of(*work: Coroutine[Any, Any, None]) -> None:
-    """Do all of it until one has ended, well or badly; that ends the rest."""
+    """Run all until the first has ended, well or badly, and cancel the rest."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""`jupyter cowork storage`: what takes room, and freeing it."""
+"""`jupyter cowork storage`: show what takes room, and free it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _PATIENCE = 1.0
-"""Seconds after which something is said of work that goes on."""
+"""Seconds before progress is shown."""
 _FRAME = 0.1
 
 
 def add_to(commands: Commands) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "storage",
         help="show what conversations and checkpoints take, and free it",
@@ -63,7 +62,6 @@ def add_to(commands: Commands) -> None:
 
 
 def run(config: Cowork, arguments: Namespace) -> int:
-    """Free what is named, then show what is there."""
     from .screen import Screen
 
     by_name = arguments.context or arguments.checkpoints or arguments.copies
@@ -160,7 +158,6 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
 
 
 def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
-    """The conversations that are meant."""
     store = service.journal.store
     if arguments.context:
         found = store.context(arguments.context)
@@ -204,7 +201,6 @@ async def _remove(service: CoworkService, chosen: list[str], *, only_checkpoints
 
 
 async def _with_progress(screen: Screen, words: str, work: Coroutine[Any, Any, T]) -> T:
-    """Wait for it; what takes long says so."""
     task = asyncio.ensure_future(work)
     try:
         done, _ = await asyncio.wait([task], timeout=_PATIENCE)

@@ -25,7 +25,6 @@ _FORMATS = (".jsonl", ".md", ".ipynb")
 
 
 def command(text: str) -> Note | None:
-    """Do what the line says."""
     words = _words(text)
     name = None
     if words[:1] == ["-c"] and len(words) > 1:
@@ -54,15 +53,12 @@ def _words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Command:
-    """What a sub-command gets to know."""
-
     session: KernelSession
     name: str | None
     arguments: list[str]
 
     @property
     def context(self) -> Context:
-        """The conversation that it is about."""
         found = self.session.find(self.name)
         if found is None and self.name:
             raise CellProblem(f"This notebook has no conversation '{self.name}' yet.")
@@ -71,11 +67,10 @@ class Command:
         return found
 
     def get(self, what: str) -> Any:
-        """Something of that conversation."""
         return self.session.link.request("GET", f"context/{self.context['id']}/{what}")
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Its jobs, newest first."""
+        """Newest first."""
         return list(reversed(self.get("jobs")["items"]))
 
 
@@ -175,7 +170,7 @@ def _rollback(invocation: Command) -> Note:
 
 
 def _before_last_run(invocation: Command) -> str:
-    """The state before the newest run that has changed anything."""
+    """The checkpoint before the newest run that has changed anything."""
     kept = invocation.get("checkpoints")["items"]
     changed = {point["job_id"] for point in kept if point["files"]}
     for job in invocation.jobs():
@@ -194,7 +189,7 @@ def _audit(invocation: Command) -> Note:
 
 
 def _effects(invocation: Command) -> Note:
-    """Of the newest run that did anything to data: talking about it does nothing."""
+    """Of the newest run that had effects; many runs only talk."""
     for job in invocation.jobs():
         found = invocation.session.link.request("GET", f"jobs/{job['id']}/effects")["items"]
         if found:
@@ -299,7 +294,7 @@ def _init(invocation: Command) -> Note:
 
 
 def _doctor(_: Command) -> Note:
-    """The command line's own, in a process of its own: one doctor, one opinion."""
+    """Runs the CLI's doctor in a process of its own, so that both say the same."""
     program = "import sys; from cowork_jupyter.hosts.cli.app import main; main(['doctor'])"
     done = subprocess.run(  # noqa: S603 (our own program)
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -326,7 +321,6 @@ def _help(_: Command) -> Note:
 
 
 def _usage(command: str, says: str) -> str:
-    """In one line, if the command leaves room for it."""
     return command.ljust(28) + says if len(command) < 28 else f"{command}\n{'':28}{says}"
 
 

@@ -1,4 +1,4 @@
-"""Tab completion behind `%cowork`, `%%plan`, `%%act` and `%%ask`."""
+"""Tab completion for `%cowork`, `%%plan`, `%%act` and `%%ask`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from IPython.core.completer import (
 
 
 class CommandUsage(NamedTuple):
-    """What follows a sub-command, and what it does."""
-
     arguments: str
     help: str
     words: range = range(1)
-    """How many may follow."""
+    """How many arguments are allowed."""
 
 
 COMMANDS = {
@@ -78,7 +76,6 @@ _NOT_OURS: SimpleMatcherResult = {"completions": []}
 
 
 def install(shell: Any) -> None:
-    """Let IPython ask us, once."""
     matchers = shell.Completer.custom_matchers
     if complete not in matchers:
         matchers.append(complete)
@@ -86,7 +83,7 @@ def install(shell: Any) -> None:
 
 @context_matcher(identifier="cowork_jupyter")  # type: ignore[untyped-decorator]
 def complete(context: CompletionContext) -> SimpleMatcherResult:
-    """What can stand where the cursor is; names of Python can not."""
+    """Suppresses Python names where only our own can stand."""
     line = context.text_until_cursor.rpartition("\n")[2]
     done, _, typed = line.rpartition(" ")
     magic, *before = done.split() or [""]
@@ -109,7 +106,7 @@ def _completions(
 
 
 def _is_said(context: CompletionContext, typed: str) -> bool:
-    """Whether it stands in words to the agent; a command is the first of them."""
+    """Whether the cursor is in the message text; a `/` command must be its first word."""
     first, *above = context.full_text.split("\n")[: context.cursor_line]
     if first.split()[:1] not in [[magic] for magic in _OPTIONS]:
         return False
@@ -118,8 +115,8 @@ def _is_said(context: CompletionContext, typed: str) -> bool:
 
 
 def _mentions(typed: str) -> Iterable[str]:
-    """What the service offers. The kernel itself knows its variables, and must not wait here for
-    somebody who asks it for them.
+    """The kernel completes its variables itself: the service would have to ask this kernel, which
+    is busy completing.
     """
     from urllib.parse import quote
 
@@ -192,7 +189,7 @@ def _names(what: str) -> Iterable[str]:
 
 
 def _prompts() -> Iterable[str]:
-    """Those that can be chosen."""
+    """Only trusted prompts can be chosen."""
     from .session import session
 
     items = session().link.request("GET", "v1/system-prompts")["items"]
@@ -208,7 +205,7 @@ def _parameters(workflow: str) -> Iterable[str]:
 
 
 def _contexts() -> Iterable[str]:
-    """Names that a line can hold as one word."""
+    """Only names that are one word on a line."""
     from .session import session
 
     titles = [context["title"] for context in session().contexts()]

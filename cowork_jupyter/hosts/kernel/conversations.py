@@ -14,7 +14,7 @@ from .session import Context
 
 
 def role_named(link: Link, name: str) -> str:
-    """The role of that name, or a problem that says which one may be meant."""
+    """Raises CellProblem with the closest name if there is no such role."""
     known = [role["name"] for role in link.request("GET", "roles")["items"]]
     if name in known:
         return name
@@ -24,21 +24,21 @@ def role_named(link: Link, name: str) -> str:
 
 
 def role_look(link: Link, name: str) -> RoleLook:
-    """What a role is called and how it looks, also one that there is no more."""
+    """Label and colours of a role, even of one that no longer exists."""
     known = (role for role in link.request("GET", "roles")["items"] if role["name"] == name)
     found = next(known, None)
     return RoleLook.model_validate(found) if found else RoleLook.look(AgentRole(name))
 
 
 def role_in(link: Link, context: Context | None) -> str:
-    """Who gets the next message: whom the user has chosen since, or else who worked last."""
+    """The addressee of the next message: the chosen role, else the one that worked last."""
     if context is None:
         return str(DEFAULT_ROLE.value)
     return str(link.request("GET", f"context/{context['id']}/role")["role"])
 
 
 def card_of_open_plan(link: Link, context: Context) -> str | None:
-    """The job that made the current plan, while that is not executed: one can still revise it."""
+    """The job that made the current plan; None once that plan was executed."""
     plan = link.request("GET", f"context/{context['id']}/plan")
     made_by: str | None = None
     for job in jobs_of(link, context):
@@ -52,7 +52,7 @@ def card_of_open_plan(link: Link, context: Context) -> str | None:
 
 
 def jobs_of(link: Link, context: Context) -> list[dict[str, Any]]:
-    """All jobs of a conversation, oldest first."""
+    """Oldest first."""
     items: list[dict[str, Any]] = link.request("GET", f"context/{context['id']}/jobs")["items"]
     return items
 
@@ -62,15 +62,15 @@ _REFUSED = "open_elsewhere"
 
 @dataclass(frozen=True)
 class ProposedCell:
-    """A cell that waits to be inserted."""
+    """A cell that an agent could not insert, because the notebook was open elsewhere."""
 
     call_id: str
     source: str
-    """As a code cell holds it, since no other kind can be asked for."""
+    """As code, since the front end can insert only code cells."""
 
 
 def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> list[ProposedCell]:
-    """The cells that were refused in a conversation for this notebook, oldest first."""
+    """Cells refused for this notebook, oldest first."""
     calls = {
         message["data"]["call_id"]: message["data"] for message in _of_type(messages, "tool_call")
     }

@@ -14,7 +14,7 @@ from .session import Context, session
 
 
 class Messages(list[dict[str, Any]]):
-    """The messages, oldest first, as plain values."""
+    """Messages as plain values, oldest first."""
 
     def _repr_markdown_(self) -> str:
         from .views import history
@@ -69,13 +69,13 @@ class Cowork:
         self._policy = _rules(policy)
 
     def plan(self, goal: str) -> Run:
-        """Have the planner, which can only read, make a plan."""
+        """Let the planner, which can only read, make a plan."""
         return self._ask(_text(goal), "planner")
 
     def ask(self, text: str, *, role: str | None = None) -> Run:
-        """Say something to the agent in its present role, or in the one named.
+        """Send a message to the current role, or to the role you name.
 
-        Said to a planner, it is about the current plan, unless that was executed already.
+        A planner revises the current plan, unless that plan was already executed.
         """
         words = _text(text)
         with plain_words():
@@ -94,7 +94,7 @@ class Cowork:
             return Messages(messages_of(session().link, context["id"]) if context else [])
 
     def audit(self) -> AuditView:
-        """Compare the plan that was executed last with what happened."""
+        """Compare the last executed plan with what happened."""
         with plain_words():
             return AuditView(
                 session().link.request("GET", f"context/{self._context()['id']}/audit")
@@ -108,7 +108,7 @@ class Cowork:
     ) -> Rollback:
         """Restore files to their state at a checkpoint. You can undo this.
 
-        What you have changed since stays, unless `overwrite` names it.
+        Your own changes since then stay, unless `overwrite` names the file.
         """
         body = {} if paths is None else {"paths": list(paths)}
         if overwrite:

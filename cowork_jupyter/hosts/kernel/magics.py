@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _unquoted(text: str) -> str:
-    """IPython leaves the quotes around words that belong together."""
+    """IPython leaves the quotes around an argument."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
 
@@ -35,8 +35,6 @@ _wait_option = argument(
 
 @magics_class
 class CoworkMagics(Magics):
-    """The way in from a notebook."""
-
     @magic_arguments()
     @_context_option
     @_model_option
@@ -126,14 +124,16 @@ _OURS = re.compile(r"%%(act|ask|plan)(\s|$)")
 
 
 def allow_empty_cells(shell: Any) -> None:
-    """Be asked about every cell, once."""
     transforms = shell.input_transformers_cleanup
     if give_body not in transforms:
         transforms.append(give_body)
 
 
 def give_body(lines: list[str]) -> list[str]:
-    """The cell, with a body if it is one of our magics and has none."""
+    """Add an empty line to a cell that is only a magic: `%%act` alone executes the plan.
+
+    IPython refuses a cell magic without a body before the magic is even called.
+    """
     if len(lines) == 1 and _OURS.match(lines[0]):
         return [lines[0].rstrip("\n") + "\n", "\n"]
     return lines

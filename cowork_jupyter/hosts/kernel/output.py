@@ -26,20 +26,19 @@ Bundle = dict[str, Any]
 class CellOutput:
     """One card in the output of a cell.
 
-    The widget is for front ends without our extension, and only where somebody looks: programs
-    that run notebooks would store its whole script in the file.
+    The widget is for front ends without our extension, and only where somebody looks: programs that
+    run notebooks would store its whole script in the file.
     """
 
     link: Link
     attended: bool
     on_job: Callable[[str], None] = lambda _: None
-    """Told of every run that a button of the card has started."""
+    """Called with every run that a button of the card has started."""
     _id: str = field(default_factory=lambda: secrets.token_hex(8))
     _widget: Card | None = None
     _is_displayed: bool = False
 
     def show(self, card: dict[str, Any], markdown: str, text: str | None = None) -> None:
-        """Show this, in the place of what was there."""
         from IPython.display import display
 
         bundle = self._bundle(card, markdown, text or markdown)
@@ -67,7 +66,7 @@ class CellOutput:
 
 
 def shareable(text: str, workspace: str = "") -> str:
-    """The text without what tells where its author lives."""
+    """Remove the home folder and the workspace's location from a text."""
     home = str(Path.home())
     for folder, name in ((workspace, Path(workspace).name), (home, "~")):
         if len(Path(folder).parts) > 1:
@@ -77,7 +76,7 @@ def shareable(text: str, workspace: str = "") -> str:
 
 @dataclass(frozen=True)
 class Note:
-    """Markdown to look at, also where there is only plain text."""
+    """Markdown, also shown where there is only plain text."""
 
     markdown: str
 
@@ -89,7 +88,7 @@ class Note:
 
 
 _MAX_TITLE = 200
-"""Characters of a goal that the card repeats; it is saved with the notebook."""
+"""The title is saved with the notebook."""
 NOT_SENT = "Nothing was sent to a model, nothing was changed."
 
 
@@ -102,7 +101,7 @@ def show_status(
     goal: str = "",
     note: str | None = None,
 ) -> None:
-    """Show how things are; with a goal, why it cannot be worked on."""
+    """Show the status card; with a goal, why it cannot be worked on."""
     link = session.link
     health = health or link.request("GET", "health?fresh=true")
     if context and context["model"]:  # `-m` has chosen one for this conversation
@@ -132,7 +131,7 @@ def _title(goal: str) -> str:
 def status_markdown(
     title: str, role: str | None, health: dict[str, Any], note: str | None = None
 ) -> str:
-    """The card for readers who have no kernel and no extension."""
+    """For readers without a kernel or our extension."""
     model, folder = health["model"], Path(health["workspace"]).name
     who = f"**{role}** · " if role else ""
     ready = f"`{model['name']}`" + (f" at {model['base_url']}" if model["base_url"] else "")

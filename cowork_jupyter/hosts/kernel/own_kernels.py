@@ -47,13 +47,13 @@ from .place import place_of
 
 T = TypeVar("T")
 _INTERRUPT_SECONDS = 0.2
-"""Short enough for an interrupt to come in, also where signals wake nobody."""
+"""Short enough to notice an interrupt, even where signals wake no thread."""
 
 
 class MainThread:
-    """Takes work from other threads: while a cell of ours waits, and between cells.
+    """Runs work of other threads while one of our cells waits, and between cells.
 
-    To be made on the main thread, where the user's cells run.
+    Must be created on the main thread, where the user's cells run.
     """
 
     def __init__(self) -> None:
@@ -61,13 +61,13 @@ class MainThread:
         self._loop = _running_loop()
 
     def hand_over(self, work: Callable[[], None]) -> None:
-        """Have it done there, behind what runs there now."""
+        """Queue work behind what runs there now."""
         self._work.put(work)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._do_next)  # if no cell waits, between two cells
 
     def wait_for(self, future: Future[T]) -> T:
-        """The result of what happens elsewhere; meanwhile, the work of others is done here."""
+        """Wait for a future while running queued work."""
         future.add_done_callback(lambda _: self._work.put(None))
         while not future.done():
             try:
@@ -79,7 +79,7 @@ class MainThread:
         return future.result()
 
     def interrupt(self) -> None:
-        """Stop what runs there, as the user's interrupt would."""
+        """As the user's interrupt would."""
         main = threading.main_thread().ident
         if sys.platform != "win32" and main is not None:
             signal.pthread_kill(main, signal.SIGINT)  # also wakes what sleeps
@@ -87,7 +87,7 @@ class MainThread:
             signal.raise_signal(signal.SIGINT)
 
     def _do_next(self) -> None:
-        """What a cell that waits has not done already. There is no cell to interrupt then."""
+        """Between cells, where there is nothing to interrupt."""
         with suppress(Empty, KeyboardInterrupt):
             while (work := self._work.get_nowait()) is None:
                 pass  # it was there to wake somebody who had other reasons to wake up
@@ -106,7 +106,7 @@ LOOK_UP = 0.25
 
 
 class OwnKernels:
-    """Runs code between the lines of the cell that waits for it, on the thread of cells."""
+    """Runs code on the main thread, while the cell that started the run waits."""
 
     home = HERE
 
@@ -117,7 +117,7 @@ class OwnKernels:
         self._turn = asyncio.Lock()
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        """Run code in the user's own namespace; being cancelled interrupts it."""
+        """Runs in the user's namespace; cancelling interrupts the code."""
         path = self._own(workspace, run.path)
         async with self._turn:
             detector = StallDetector(os.getpid(), run.stalled, self._patience)
@@ -150,7 +150,6 @@ class OwnKernels:
         took: Callable[[Ran], None],  # noqa: ARG002
         expectations: Sequence[Expectation] = (),  # noqa: ARG002
     ) -> list[Measured]:
-        """There is only this one kernel."""
         raise Unavailable(
             "Running the whole notebook needs a Jupyter server, which starts a second kernel.",
             code="no_kernels",
@@ -158,7 +157,6 @@ class OwnKernels:
         )
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
-        """What the user has made."""
         place = self._own(workspace, path)
         return Variables.of(place, json.loads(await asyncio.to_thread(report, None)))
 
@@ -188,11 +186,10 @@ class OwnKernels:
         return measured(json.loads(said))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
-        """The one that runs us."""
         return sys.executable
 
     def _own(self, workspace: Workspace, path: str) -> str:
-        """The path, if it means this kernel."""
+        """Raise InvalidInput unless the path means this kernel."""
         own = place_of(self._shell).notebook_in(str(workspace.root))
         if path in (HERE, own):
             return path
@@ -205,7 +202,7 @@ class OwnKernels:
         )
 
     async def _follow(self, code_run: _CodeRun, detector: StallDetector) -> None:
-        """Until it has ended; interrupted if it has come to a standstill."""
+        """Wait for the end; interrupt code that has stalled."""
         while not code_run.done.done():
             await asyncio.wait([code_run.done], timeout=LOOK_UP)
             if code_run.state == "waiting":
@@ -215,7 +212,7 @@ class OwnKernels:
                 self._main.interrupt()
 
     async def _stop(self, code_run: _CodeRun) -> None:
-        """Interrupt it if it has begun, and wait: the next one must not be hit."""
+        """Interrupt started code and wait for its end, so that the next run is not hit."""
         code_run.unwanted = True
         if code_run.state == "running":
             self._main.interrupt()
@@ -223,7 +220,7 @@ class OwnKernels:
 
 
 class _CodeRun:
-    """One run, carried from the service's thread to that of cells, and back."""
+    """Carries a run from the service's thread to the main thread and back."""
 
     def __init__(self, shell: Any, run: CodeRun, moved: Callable[[], None]) -> None:
         self._shell = shell
@@ -242,7 +239,7 @@ class _CodeRun:
         self.seconds = 0.0
 
     def do(self) -> None:
-        """On the thread of cells. The user's interrupt stops the code, then the cell that waits."""
+        """Runs on the main thread. The user's interrupt stops the code, then the waiting cell."""
         if self.unwanted:
             return
         began, self.state = time.monotonic(), "running"
@@ -263,11 +260,14 @@ class _CodeRun:
 
 
 Take = Callable[[str, dict[str, Any]], None]
-"""Gets the kind and the content of a message, as a kernel would send it."""
+"""Takes the type and the content of a kernel message."""
 
 
 def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
-    """Run code as a cell that leaves no trace in the history. An interrupt ends up in `outputs`."""
+    """Run code like a cell, capturing all output and leaving no history.
+
+    An interrupt ends up in `outputs`.
+    """
     if _awaits(shell, source):
         raise InvalidInput(
             "Code with 'await' outside a function cannot run here: the kernel's event loop "
@@ -286,7 +286,7 @@ def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Between cells a kernel does not listen to interrupts."""
+    """Between cells, a kernel ignores SIGINT."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -296,7 +296,7 @@ def _interruptible() -> Iterator[None]:
 
 @contextmanager
 def _captured(shell: Any, take: Take) -> Iterator[None]:
-    """Replace every way out that IPython knows. Inside, the trap does not set its own hook."""
+    """Replace every output channel of IPython. The display trap must not set its own hook inside."""
     with ExitStack() as stack:
         stack.enter_context(shell.display_trap)
         for owner, name, new in (
@@ -323,8 +323,6 @@ def _replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
 
 
 class _Stream(io.TextIOBase):
-    """What is printed. Programs that want a file get the one below."""
-
     encoding = "utf-8"
 
     def __init__(self, name: str, take: Take, below: Any) -> None:
@@ -342,25 +340,22 @@ class _Stream(io.TextIOBase):
         return len(text)
 
     def fileno(self) -> int:
-        """For those who write there without Python."""
+        """For C code that writes to the file descriptor."""
         number: int = self._below.fileno()
         return number
 
 
 class _Publisher(DisplayPublisher):
-    """What is shown with `display`."""
-
     def __init__(self, take: Take) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._take = take
 
     def publish(self, data: Any, metadata: Any = None, *_: Any, **how: Any) -> None:
-        """Keep it; a change of something shown earlier is not followed."""
+        """Updates of earlier displays are ignored."""
         if not how.get("update"):
             self._take("display_data", {"data": data, "metadata": metadata or {}})
 
     def clear_output(self, wait: bool = False) -> None:  # noqa: ARG002 (IPython's signature)
-        """Forget what was shown so far."""
         self._take("clear_output", {})
 
 
@@ -386,7 +381,7 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
 
 
 def _awaits(shell: Any, source: str) -> bool:
-    """Whether it needs an event loop while one is running here already."""
+    """Whether the code needs an event loop while one is already running here."""
     try:
         asyncio.get_running_loop()
         return bool(shell.should_run_async(source, transformed_cell=shell.transform_cell(source)))

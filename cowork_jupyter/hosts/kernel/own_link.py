@@ -37,20 +37,17 @@ assert api  # importing it fills the table
 
 
 class KernelHost:
-    """A kernel that runs the service for itself."""
-
     kind: Literal["kernel"] = "kernel"
 
     def problems(self) -> Iterable[Problem]:
-        """What is wrong around us."""
         return lab_problems()
 
     def is_elsewhere(self, notebook: str, path: str) -> bool:  # noqa: ARG002
-        """There is no page that could say where it stands."""
+        """No page reports where it shows a notebook."""
         return False
 
     async def notebook_of(self, kernel_id: str) -> str | None:  # noqa: ARG002
-        """Nobody knows more than the kernel itself."""
+        """Only the kernel itself knows."""
         return None
 
     async def take_command(
@@ -60,12 +57,15 @@ class KernelHost:
         cell_id: str,  # noqa: ARG002
         wanted: Collection[CellCommand],  # noqa: ARG002
     ) -> bool:
-        """No other kernel asks this one."""
+        """No other kernel calls this one."""
         return False
 
 
 async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:
-    """The answer as plain values, a file as bytes; raises a `CoworkError`."""
+    """Answer a request as the server's handler would, with plain values, or bytes for a file.
+
+    Raises CoworkError.
+    """
     address, _, query = path.partition("?")
     route, names = table.find(method, address)
     call = Call(service=service, caller=Caller(_user()), host=KernelHost())
@@ -96,12 +96,10 @@ _CLOSING_SECONDS = 5.0
 
 
 class OwnLink:
-    """Runs the service, and asks it."""
-
     kind: Literal["kernel"] = "kernel"
 
     def __init__(self, settings: Settings, shell: Any = None) -> None:
-        """`shell` is where the cells run, and the agent's code; to be made in that thread."""
+        """Must be called in the thread that runs the cells. `shell` runs the agent's code."""
         from ...wiring import build_service
 
         self.settings = settings
@@ -134,19 +132,16 @@ class OwnLink:
             self._held_up -= is_cell
 
     def close(self) -> None:
-        """Store what runs as interrupted, and end the thread."""
+        """Store running jobs as interrupted, and end the thread."""
         atexit.unregister(self.close)
         if self._thread.is_alive:
             self._do(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
             self._thread.close()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask the service as the server's handler would."""
         return self._do(dispatch(self._service, method, path, body))
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
-        """Start a job under these rules."""
-
         async def start() -> str:
             sent = await self._service.send_words(
                 context_id,
@@ -161,8 +156,6 @@ class OwnLink:
         return self._do(start())
 
     def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
-        """Carry the plan out under these rules."""
-
         async def start() -> str:
             job = await self._service.execute_plan(
                 context_id,
@@ -177,8 +170,6 @@ class OwnLink:
         return self._do(start())
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
-        """Follow the bus, in the service's own loop."""
-
         async def follow() -> None:
             async with aclosing(self._service.journal.bus.subscribe(context_id, after)) as events:
                 async for event in events:
@@ -188,7 +179,7 @@ class OwnLink:
         return lambda: (following.cancel(), None)[1]
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it over there and wait here; on the thread of cells, run meanwhile what must be."""
+        """Run work in the service's thread; on the main thread, run queued work meanwhile."""
         future = self._thread.submit(work)
         try:
             if threading.current_thread() is threading.main_thread():
@@ -200,6 +191,6 @@ class OwnLink:
 
 
 def _origin(fields: dict[str, Any], policy: Policy | None) -> RequestOrigin:
-    """Nobody can press a button here: what runs was let run by a policy, or by the code itself."""
+    """Nobody can approve here: a policy allowed the run, or the code itself started it."""
     by: Initiator = "policy" if policy else "kernel"
     return RequestOrigin(by=by, cell_id=fields.get("cell_id"), card_id=fields.get("card_id"))

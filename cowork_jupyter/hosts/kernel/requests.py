@@ -1,4 +1,4 @@
-"""What the magics and `Cowork` ask of the agent, and what they do before they ask."""
+"""Requests of the magics and `Cowork` to the agent, and the checks before them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _APPROVE = (
 
 @contextmanager
 def plain_words() -> Iterator[None]:
-    """Errors of ours become one line in the cell."""
+    """Turn our errors into one line in the cell."""
     try:
         yield
     except CoworkError as error:
@@ -50,24 +50,22 @@ def plain_words() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class CellRequest:
-    """What is wanted, and how."""
-
     role: str
     text: str = ""
-    """With none, the current plan is to be executed."""
+    """Empty to execute the current plan."""
     context: str | None = None
     model: str | None = None
     wait: bool = False
     policy: Policy | None = None
     goes_on: bool = False
-    """Whether it goes on with what there is: said to a planner, it is about the current plan."""
+    """Whether a message to a planner is about the current plan."""
     offer: bool = True
     """Whether to ask before the same text is sent a second time."""
     display: bool = True
 
 
 def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
-    """Send it; None if it cannot be sent now, which the cell's output then says."""
+    """Return None if it cannot be sent now; the cell's output says why."""
     if not _is_ready(session, request):
         return None
     if request.text.strip():
@@ -76,12 +74,10 @@ def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
 
 
 def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> str:
-    """The role that is named, or else the one that the conversation has."""
     return role_named(session.link, role) if role else role_in(session.link, session.find(name))
 
 
 def show(session: KernelSession, job_id: str) -> Run:
-    """The card of a run."""
     return _watched(session, job_id, display=True).show()
 
 
@@ -101,7 +97,7 @@ def _is_ready(session: KernelSession, request: CellRequest) -> bool:
 
 
 def _serves(session: KernelSession) -> bool:
-    """Whether the model's server answers, although it does not have the configured model."""
+    """Whether the model server answers at all, although it lacks the configured model."""
     try:
         return bool(session.link.request("GET", "models")["items"])
     except CoworkError as error:
@@ -143,7 +139,7 @@ def _execute(session: KernelSession, request: CellRequest) -> Run | None:
 def _begin(
     session: KernelSession, request: CellRequest, context: Context, start: Callable[[], str | None]
 ) -> Run | None:
-    """Start it once the conversation is free; a cell that does not wait says why it cannot."""
+    """Start once the conversation is idle; a cell that does not wait says why it cannot."""
     while True:
         try:
             job_id = start()
@@ -174,7 +170,7 @@ def _begun(session: KernelSession, request: CellRequest, job_id: str) -> Run:
 
 
 def _unapproved(session: KernelSession, request: CellRequest, context: Context) -> Run:
-    """The plan waits for a person: its card has the button. The cell does not wait for them."""
+    """Show the plan's card, which has the button, and do not wait for a person to press it."""
     made_by = card_of_open_plan(session.link, context)
     if made_by is None:  # made by hand, or executed before
         raise CellProblem(_APPROVE.replace("**", ""))
@@ -198,15 +194,15 @@ def _watched(
 
 
 def _keep_up(run: Run) -> None:
-    """Show a run that a button has started, in the place of the one before."""
+    """Show a run that a button has started, in place of the previous one."""
     with suppress(CoworkError):
         run.wait()
 
 
 def _said_before(session: KernelSession, context: Context, request: CellRequest) -> str | None:
-    """The newest job that this cell has started with the same text, in the same role.
+    """The newest job that this cell started with the same text and role.
 
-    Where nobody can be asked what to do, a cell that is run again simply runs again.
+    Without a server nobody can be asked what to do, so the cell simply runs again.
     """
     if session.link.kind == "kernel":
         return None
@@ -218,7 +214,7 @@ def _said_before(session: KernelSession, context: Context, request: CellRequest)
 
 
 def _executed_before(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
-    """The newest job that executes, or has executed, this very revision."""
+    """The newest job that executes, or has executed, this revision."""
     if session.link.kind == "kernel":
         return None
     wanted = ("plan", plan["plan_id"], plan["revision"])
@@ -229,10 +225,10 @@ def _executed_before(session: KernelSession, context: Context, plan: dict[str, A
 
 
 def _is_this_cell(session: KernelSession, job: dict[str, Any]) -> bool:
-    """Another cell may well say the same, also in an earlier notebook that had this name.
+    """Another cell may have the same text, even in an earlier notebook of this name.
 
-    What a button has sent is nobody's. Where cells have no ids, as in a console, there is no card
-    to choose on either: it is sent.
+    Jobs of buttons have no cell and match. Where cells have no ids, as in a console, there is no
+    card to choose on either, so nothing matches.
     """
     here = session.place.cell_id
     return here is not None and job["cell_id"] in (None, here)
@@ -242,14 +238,12 @@ _MAX_WORDS = 200
 
 
 def wait_until_free(session: KernelSession, context: Context) -> None:
-    """Stay until nothing runs in the conversation any more."""
     for job in jobs_of(session.link, context):
         if job["status"] in ACTIVE:
             Run(session.link, job["id"]).wait()
 
 
 def note_of_run(session: KernelSession, context: Context) -> Note:
-    """That nothing was sent, which run is in the way, what it waits for, and how to go on."""
     running = next((job for job in jobs_of(session.link, context) if job["status"] in ACTIVE), None)
     if running is None:  # it has ended in this very moment
         return Note("**Nothing was sent**: a run was still in progress. Run this cell again.")
@@ -272,7 +266,7 @@ def _what_it_does(card: dict[str, Any]) -> str:
 
 
 def _cell(session: KernelSession, job: dict[str, Any]) -> str:
-    """The cell that began the run, with a link to it; a button may have begun it, too."""
+    """A link to the cell that started the run, which may also have been a button."""
     notebook, cell_id = session.present_place.notebook, job["cell_id"]
     if notebook is None or cell_id is None:
         return "Another run of this conversation"
@@ -282,7 +276,7 @@ def _cell(session: KernelSession, job: dict[str, Any]) -> str:
 
 
 def _number(notebook: Path, cell_id: str) -> int | None:
-    """Its place as people count, if it was saved."""
+    """Counted from one; None if the notebook was not saved with the cell."""
     try:
         cells = json.loads(notebook.read_bytes())["cells"]
         ids = [cell.get("id") for cell in cells]

@@ -1,4 +1,4 @@
-"""What this kernel keeps between cells: the way to the service, and which conversation is whose."""
+"""What this kernel keeps between cells: the link to the service, and its conversations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _PAGE = 200
 _MAX_TITLE = 80
-"""Characters of a first request that name a conversation, as the service names it."""
+"""The service cuts the titles it derives from a first message to this length."""
 
 Context = dict[str, Any]
 
 
 class KernelSession:
-    """One for each kernel: magics, cards and `Cowork` objects share it."""
+    """One per kernel, shared by magics, cards and `Cowork` objects."""
 
     def __init__(self, shell: Any = None) -> None:
         self._shell = shell
@@ -32,26 +32,25 @@ class KernelSession:
         self._workspace: str | None = None
         self._files: dict[str, Any] | None = None
         self.inserted: set[str] = set()
-        """Calls whose cells were given to the front end already."""
+        """Calls whose cells the front end was given already."""
 
     @property
     def link(self) -> Link:
-        """The server's service if there is one, else one of our own, under the present settings."""
+        """The server's service if there is one, else our own, with the current settings."""
         return server_link() or self._own_link()
 
     @property
     def has_shell(self) -> bool:
-        """Whether there is a place to show cards in."""
         return self._shell is not None
 
     @property
     def place(self) -> KernelPlace:
-        """Where the cell that runs now stood when its kernel was started."""
+        """As known when the kernel started."""
         return place_of(self._shell)
 
     @property
     def present_place(self) -> KernelPlace:
-        """Where it stands now: the server knows whether the notebook was renamed meanwhile."""
+        """As known now: the server knows if the notebook was renamed meanwhile."""
         place = self.place
         if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
             return place
@@ -60,18 +59,17 @@ class KernelSession:
         return replace(place, notebook=Path(named)) if named else place
 
     def insert_below(self, source: str) -> None:
-        """Have the front end put a cell below the one that runs now."""
+        """Ask the front end to insert a cell below the running one."""
         if self._shell is not None:
             self._shell.set_next_input(source)
 
     def close(self) -> None:
-        """End the service of our own, if there is one."""
         if self._own is not None:
             self._own.close()
         self._own = self._workspace = None
 
     def notebook(self) -> str | None:
-        """The notebook of this kernel, as the workspace knows it."""
+        """Relative to the workspace."""
         return self._notebook_at(self.present_place)
 
     def _notebook_at(self, place: KernelPlace) -> str | None:
@@ -82,7 +80,7 @@ class KernelSession:
         return place.notebook_in(self._workspace)
 
     def find(self, name: str | None) -> Context | None:
-        """The conversation of that name in this notebook; without a name, the notebook's own."""
+        """The conversation of that name in this notebook; without a name, its default one."""
         place = self.present_place
         notebook = self._notebook_at(place)
         known = self._contexts.get((notebook, name or ""))
@@ -97,11 +95,10 @@ class KernelSession:
         return found
 
     def open(self, name: str | None, role: str, model: str | None = None) -> Context:
-        """The same, made if it is not there yet."""
         return self.find(name) or self.start(name, role, model)
 
     def start(self, name: str | None, role: str, model: str | None = None) -> Context:
-        """A new conversation, which is the one of that name from now on."""
+        """Create a conversation, which has that name from now on."""
         notebook = self.notebook()
         fields = {"notebook": notebook, "title": name or "", "role": role, "model": model}
         made: Context = self.link.request("POST", "context", fields)
@@ -109,7 +106,7 @@ class KernelSession:
         return made
 
     def contexts(self) -> list[Context]:
-        """The conversations of this notebook, newest first; without one, those of this kernel."""
+        """The conversations of this notebook, newest first; without one, of this kernel."""
         notebook = self.notebook()
         if notebook is None:
             kept = [self._still_there(context) for context in reversed(self._contexts.values())]
@@ -129,7 +126,7 @@ class KernelSession:
                 return items
 
     def _stored(self, notebook: str | None, name: str | None) -> Context | None:
-        """Begun by an earlier kernel of this notebook."""
+        """Started by an earlier kernel of this notebook."""
         if notebook is None:
             return None
         for context in self._of(notebook):
@@ -138,7 +135,7 @@ class KernelSession:
         return None
 
     def _is_unnamed(self, context: Context) -> bool:
-        """Whether nobody has given it a name: it is called after what was asked first."""
+        """Whether its title is only derived from the first message."""
         if not context["title"]:
             return True
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
@@ -150,7 +147,7 @@ class KernelSession:
         return self._found(f"context/{context_id}")
 
     def _found(self, address: str) -> dict[str, Any] | None:
-        """What is at an address; None if nothing is."""
+        """Return None if nothing is there."""
         from ...domain.errors import CoworkError
 
         try:
@@ -172,7 +169,7 @@ class KernelSession:
         return self._own
 
     def _settings(self) -> Settings:
-        """Jupyter's config files, and above them IPython's own and `%config`."""
+        """Jupyter's config files, overridden by IPython's own and `%config`."""
         from traitlets.config import Config
 
         from ..config import Cowork, jupyter_config
@@ -192,7 +189,6 @@ _session: KernelSession | None = None
 
 
 def session() -> KernelSession:
-    """The session of this kernel."""
     global _session
     shell = _shell()
     if _session is None or _session._shell is not shell:

@@ -28,9 +28,9 @@ _MARKS = {True: "✓", False: "✕", None: "?"}
 
 
 def standing(get: Callable[[str], Any]) -> str:
-    """Each of them with a mark, as text. `get` asks for something of the conversation.
+    """List what is pinned and whether it holds. `get` requests a part of the conversation.
 
-    Variables are looked at here: this very cell keeps the kernel busy for everybody else.
+    Variables are measured here, because this very cell keeps the kernel busy for the service.
     """
     expected = [Expectation.model_validate(raw) for raw in get("expectations")["items"]]
     return "\n".join(_lines(expected, get)) or NOTHING_PINNED
@@ -65,7 +65,7 @@ NOTHING_REMEMBERED = "Nothing is remembered of this workspace yet."
 
 
 def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
-    """Do what the words say, and tell how it stands then; None if they say nothing known."""
+    """Apply the arguments and return the new state; None if they are invalid."""
     link, cell_id = session.link, session.place.cell_id
     found = link.request("GET", "memory")
     match arguments:
@@ -91,7 +91,6 @@ def _newest(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _overview(found: dict[str, Any]) -> str:
-    """The file, and what the newest run would add to it."""
     parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING_REMEMBERED]
     if not found["enabled"]:
         parts.append("It is switched off: `Cowork.memory` is `off`.")
@@ -124,7 +123,6 @@ _options.add_argument("--replace", action="store_true")
 
 
 def save(session: KernelSession, context: Context, words: list[str]) -> Note:
-    """Keep the current plan as a workflow, and say how to use it."""
     given = _options.parse_intermixed_args(words)
     about = f"context/{context['id']}"
     found = session.link.request("GET", f"{about}/plan/parameters")["items"]
@@ -148,7 +146,6 @@ def save(session: KernelSession, context: Context, words: list[str]) -> Note:
 
 
 def manage(session: KernelSession, words: list[str]) -> Note:
-    """Edit, share or delete a workflow of the user's own."""
     match words:
         case ["edit", name, _, *_]:
             return _edit(session, name, words[2:])
@@ -167,7 +164,7 @@ def manage(session: KernelSession, words: list[str]) -> Note:
 
 
 def _edit(session: KernelSession, name: str, words: list[str]) -> Note:
-    """`title=` and `description=` are the workflow's; any other name gives a default."""
+    """`title=` and `description=` change the workflow; any other name sets a parameter's default."""
     known = {item["name"]: item for item in session.link.request("GET", "workflows")["items"]}
     template = (known.get(name) or {}).get("template")
     if template is None:
@@ -201,7 +198,6 @@ def _write(data: bytes, file: str) -> Note:
 
 
 def plan_history(session: KernelSession, context: Context, words: list[str]) -> Note:
-    """The revisions of the current plan, two of them compared, or one restored."""
     about, ask = f"context/{context['id']}/plan", session.link.request
     match words[0], _numbers(words[1:]):
         case "--history", []:

@@ -17,7 +17,6 @@ _MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
 
 
 def history(messages: Iterable[Item]) -> str:
-    """Who said what, a line each."""
     rows = [
         [
             _time(message["created_at"]),
@@ -31,7 +30,7 @@ def history(messages: Iterable[Item]) -> str:
 
 
 def audit(found: Item) -> str:
-    """Each step as planned and as it went, and what the words of the run rest on."""
+    """Planned and actual steps, unproven figures, and assumptions."""
     rows = [
         [
             f"{_MARKS.get(step['status'], '·')} {step['number']}",
@@ -65,7 +64,6 @@ def _happened(actual: Item) -> str:
 
 
 def effects(items: Iterable[Item]) -> str:
-    """What code did to tables, and what may be wrong about it."""
     lines: list[str] = []
     for item in items:
         said = line(item.get("line") or "")
@@ -82,7 +80,6 @@ def _warning(item: Item) -> str:
 
 
 def checkpoints(items: Iterable[Item]) -> str:
-    """States that one can go back to."""
     rows = [
         [
             code(item["id"]),
@@ -100,7 +97,6 @@ OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[P
 
 
 def rolled_back(found: Item) -> str:
-    """What a rollback did."""
     parts = [
         f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
@@ -115,7 +111,6 @@ def rolled_back(found: Item) -> str:
 
 
 def prompts(found: tuple[Iterable[Item], str]) -> str:
-    """The base prompts, and which of them the conversation has."""
     items, chosen = found
     rows = [
         [
@@ -130,12 +125,10 @@ def prompts(found: tuple[Iterable[Item], str]) -> str:
 
 
 def prompt_chosen(title: str) -> str:
-    """That a conversation has another base prompt."""
     return f"From the next message on, the base prompt is **{_short(title)}**."
 
 
 def rules(items: Iterable[Item]) -> str:
-    """What is allowed, asked about, and denied."""
     rows = [[item["effect"], code(item["rule"]), item["scope"], _caveat(item)] for item in items]
     return _listed(
         ["", "Rule", "Where", ""],
@@ -151,7 +144,6 @@ def _caveat(rule: Item) -> str:
 
 
 def models(found: tuple[Item, list[Item]]) -> str:
-    """The models of the connected server, and of others that run here."""
     connected, offers = found
     currency = str(connected["currency"])
     rows = [
@@ -180,7 +172,7 @@ def _use(model: Item) -> str:
 
 
 def _price(price: Item | None, currency: str) -> str:
-    """Of a million tokens, with its date: prices change."""
+    """With its date, as prices change."""
     if price is None:
         return ""
     as_of = f" ({line(price['as_of'])})" if price["as_of"] else ""
@@ -192,7 +184,6 @@ def _tokens(model: Item) -> str:
 
 
 def workflows(items: Iterable[Item]) -> str:
-    """What can be run by name, and with which parameters."""
     rows = [
         [code(item["name"]), _short(item["description"]), _parameters(item["parameters"])]
         for item in items
@@ -201,7 +192,6 @@ def workflows(items: Iterable[Item]) -> str:
 
 
 def skills(found: Item) -> str:
-    """What agents can open, whose it is, and what keeps them from it."""
     rows = [
         [code(item["name"]), _short(item["description"]), item["source"], _skill_state(item)]
         for item in found["items"]
@@ -219,7 +209,6 @@ def _skill_state(item: Item) -> str:
 
 
 def saved_workflow(saved: Item, offered: Iterable[Item]) -> str:
-    """That it is kept, how it is run, and what else could vary."""
     given = saved["template"]["parameters"]
     call = [f"{parameter['name']}={shlex.quote(parameter['example'] or '')}" for parameter in given]
     run = " ".join(["%cowork run", saved["name"], *call])
@@ -240,7 +229,6 @@ _BY = {"planner": "Planner", "person": "You", "workflow": "Workflow"}
 
 
 def revisions(items: Sequence[Item]) -> str:
-    """The revisions of a plan: who made each, and what it changed."""
     rows = [
         [
             str(item["revision"]),
@@ -259,7 +247,6 @@ _CHANGES = {"added": "+", "removed": "−", "changed": "~", "moved": "↕"}
 
 
 def comparison(found: Item) -> str:
-    """How a revision of a plan differs from another, as a list."""
     head = (
         f"**Revision {found['from_revision']} → {found['to_revision']}**: {line(found['summary'])}"
     )

@@ -1,7 +1,7 @@
-"""Tells tabs which cells of their notebooks an agent has changed, as long as nobody decided.
+"""Tells tabs which cells of their notebooks have agent changes that the user has not decided on.
 
-A notebook that was never changed by an agent costs nothing: without a record there is nothing
-to ask, and where there is nothing to tell, nothing is sent.
+Notebooks that no agent has changed cost nothing: without a record nothing is asked, and without
+changes nothing is sent.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class CellMarks:
-    """Brings the stored changes of cells to the pages that show those cells."""
-
     def __init__(self, tabs: Tabs, root: str, host: ServerHost) -> None:
         self._tabs = tabs
         self._root = os.path.realpath(root)
@@ -28,7 +26,7 @@ class CellMarks:
         self._telling: set[asyncio.Task[None]] = set()
 
     def __call__(self, event: Any) -> None:
-        """See each event, from any thread; those about cells are told to every tab."""
+        """Observe events, from any thread."""
         loop = self._tabs.loop
         if event.type == "cell-changed" and loop is not None:
             notebook: str = event.data.notebook
@@ -36,7 +34,6 @@ class CellMarks:
                 loop.call_soon_threadsafe(lambda: self._start(self._tell_all(notebook)))
 
     def opened(self, tab: Tab, paths: Iterable[str]) -> None:
-        """A tab shows these notebooks from now on."""
         for path in paths:
             self._start(self._tell_first(tab, path))
 

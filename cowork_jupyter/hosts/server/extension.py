@@ -1,7 +1,7 @@
 """The server extension: reads the configuration and lays out the routes.
 
-Jupyter imports this at every start, so it imports nothing heavy: the service, its
-models and all they need come with the first request (a test pins this).
+Jupyter imports this at every start, so it imports nothing heavy: the service, its models and all
+they need come with the first request (a test pins this).
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ T = TypeVar("T")
 
 
 class CoworkExtension(ExtensionApp):
-    """Hosts the Cowork service in the Jupyter server."""
-
     name = "cowork_jupyter"
     version = __version__
     description = "Cowork: an agent that plans first and acts after you approve."
@@ -75,7 +73,6 @@ class CoworkExtension(ExtensionApp):
     _awake: KeepAwake | None = None
 
     def initialize_settings(self) -> None:
-        """Give kernels their tokens from the start, and let our log be part of the server's."""
         app = self.serverapp
         assert app is not None
         log_below(app.log)
@@ -94,16 +91,16 @@ class CoworkExtension(ExtensionApp):
 
     @cached_property
     def thread(self) -> ServiceThread:
-        """Where the service works. Asked for first in Jupyter's own loop."""
+        """The service's thread. First accessed in Jupyter's loop, which is remembered here."""
         self._loop: asyncio.AbstractEventLoop = IOLoop.current().asyncio_loop  # type: ignore[attr-defined]
         return ServiceThread()
 
     async def in_jupyter(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do work with Jupyter's own objects, which belong to its loop."""
+        """Run work on Jupyter's own objects, which belong to its loop."""
         return await run_in(self._loop, work)
 
     async def load(self) -> None:
-        """Have the service, and the routes, made beside Jupyter's loop if they are not yet."""
+        """Build the service and import the routes in the service's thread, once."""
 
         async def load() -> None:
             from ...api import api  # noqa: F401 (its endpoints register themselves)
@@ -116,7 +113,6 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def service(self) -> CoworkService:
-        """The one service of this server, made when first needed."""
         with self._making:
             return self._service or self._made()
 
@@ -155,30 +151,27 @@ class CoworkExtension(ExtensionApp):
         return self._service
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
-        """Show a tab which cells of notebooks it has just opened were changed by an agent."""
         if opened and (self._service is not None or self._has_record()):
             self.marks.opened(tab, opened)
 
     async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Hear what becomes of files on this server."""
         if data["action"] == "rename" and (self._service is not None or self._has_record()):
             await self.load()
             old, new = (self._in_workspace(data[key]) for key in ("source_path", "path"))
             await self.thread.run(self.service.move_file(old, new))
 
     def _in_workspace(self, path: str) -> str:
-        """What the record calls the file at a path of this server."""
+        """Translate a server path to the path that the record uses."""
         assert self.serverapp is not None
         return workspace_path(self.serverapp.root_dir, path, self.service.settings.workspace)
 
     def is_elsewhere(self, notebook: str, path: str) -> bool:
-        """Whether a notebook of the workspace is there, and is not the file at a path of ours."""
+        """Whether the notebook exists in the workspace and is not the file at `path`."""
         assert self.serverapp is not None
         home = real_path(self.service.settings.workspace, notebook)
         return os.path.exists(home) and home != real_path(self.serverapp.root_dir, path)  # noqa: PTH110
 
     async def notebook_of(self, kernel_id: str) -> str | None:
-        """The file whose session has this kernel; None if none has."""
         return await self.in_jupyter(self._notebook_of(kernel_id))
 
     async def _notebook_of(self, kernel_id: str) -> str | None:
@@ -194,9 +187,9 @@ class CoworkExtension(ExtensionApp):
     async def take_command(
         self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
     ) -> bool:
-        """Whether a tab says so of a cell of this kernel's own notebook.
+        """Whether a tab reports such a cell in this kernel's own notebook.
 
-        Whatever it says, code of an agent that runs there now is no person.
+        Never while an agent's code runs in the kernel: that is not a person.
         """
         return await self.in_jupyter(self._take_command(kernel_id, notebook, cell_id, wanted))
 
@@ -215,7 +208,7 @@ class CoworkExtension(ExtensionApp):
         return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
     def _tell_pages(self) -> None:
-        """Let pages know that something may wait for the user; before that they need not ask."""
+        """Tell pages that something may wait for the user; until then they need not ask."""
         assert self.serverapp is not None
         page_config = self.serverapp.web_app.settings.setdefault("page_config_data", {})
         page_config["coworkRecord"] = True
@@ -232,7 +225,6 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def marks(self) -> CellMarks:
-        """Who tells tabs what an agent has changed in their notebooks."""
         if self._marks is None:
             from .cell_marks import CellMarks
 
@@ -254,7 +246,7 @@ class CoworkExtension(ExtensionApp):
             ) from None
 
     def _own_key(self) -> str:
-        """The key that is set for us; none where the settings cannot be read."""
+        """Our own API key; empty if the settings cannot be read."""
         try:
             return Cowork(parent=self).api_key
         except TraitError:
@@ -262,7 +254,6 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def http_sessions(self) -> HttpSessions:
-        """Where agents of others come in over MCP."""
         if self._doors is None:
             from ...mcp.server.http import HttpSessions
 
@@ -270,7 +261,7 @@ class CoworkExtension(ExtensionApp):
         return self._doors
 
     async def stop_extension(self) -> None:
-        """Let running jobs be stored as interrupted before the server goes."""
+        """Store running jobs as interrupted before the server ends."""
         if self._service is None or not self.thread.is_alive:
             return
         if self._doors is not None:
@@ -284,7 +275,6 @@ class CoworkExtension(ExtensionApp):
         log_below(logging.getLogger())
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong around this server: an old Lab, a port that was taken."""
         from ..jupyter_problems import lab_problems, moved_port_problems
 
         yield from lab_problems()
@@ -292,7 +282,7 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def ports(self) -> tuple[int, int]:
-        """The port that was asked for, and the one we got."""
+        """The requested port, and the actual one."""
         assert self.serverapp is not None
         asked = self.serverapp.config.ServerApp.get("port", None)
         by_default: Any = self.serverapp.trait_defaults("port")

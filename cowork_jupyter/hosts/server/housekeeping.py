@@ -1,4 +1,4 @@
-"""Upkeep of the server process: activity for idle cullers, garbage collection, thread switching."""
+"""Upkeep of the server process: idle culling, garbage collection, thread switching."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 
 CHECK_SECONDS = 5.0
-"""Between two looks. Whoever ends what is idle waits for minutes."""
+"""Short, as idle cullers wait for minutes."""
 ACTIVITY_NAME = "cowork_jupyter"
 
 
 class KeepAwake:
-    """Looks after one server, from its first use of the service on."""
+    """Makes a working job count as activity, for whatever culls idle servers and kernels.
+
+    Jupyter, and through it JupyterHub, look at the last activity, and know only requests and
+    kernels. A job that waits for its user is as idle as the user: it is stored and can be resumed.
+    """
 
     def __init__(self, app: Any, service: CoworkService, loop: asyncio.AbstractEventLoop) -> None:
         """`loop` is Jupyter's own."""
@@ -42,7 +46,7 @@ class KeepAwake:
                 await self._touch_kernels(working)
 
     async def _touch_kernels(self, jobs: list[Job]) -> None:
-        """Between two cells a model may think for longer than a kernel may be idle."""
+        """Between two cells, a model may think for longer than a kernel may be idle."""
         from jupyter_core.utils import ensure_async
 
         folder = self._service.settings.workspace
@@ -58,14 +62,14 @@ class KeepAwake:
 
 
 SWITCH_SECONDS = 0.001
-"""How long a thread may compute while others wait; Python's own 5 ms add up where several do."""
+"""How long a thread may compute while others wait; Python's 5 ms add up with several."""
 
 
 class SharedInterpreter:
-    """What was loaded stays, so it is taken out of the garbage collector's sight.
+    """Freezes what was loaded out of the garbage collector's sight.
 
-    To search all of it now and then took a fifth of a second in which no thread went on. Only in
-    the server: in a kernel, what is there is the user's.
+    Scanning all of it took a fifth of a second in which no thread ran. Only in the server: in a
+    kernel, the objects are the user's.
     """
 
     def __init__(self) -> None:
@@ -74,7 +78,7 @@ class SharedInterpreter:
         self._has_asked = False
 
     def hear(self, operation: Operation) -> None:
-        """The first question to a model loads the library for it."""
+        """Freeze again after the first model call, which imports the client library."""
         if isinstance(operation, ModelCalled) and not self._has_asked:
             self._has_asked = True
             gc.freeze()

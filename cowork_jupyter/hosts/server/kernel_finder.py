@@ -21,10 +21,10 @@ from .tabs import ForeignSessions, real_path
 
 
 async def kernel_for(notebook: Path, kernels: Any) -> str | None:
-    """The kernel to start for a notebook; None leaves it to the server.
+    """The kernel name to start for a notebook; None leaves it to the server.
 
-    One that is not installed is refused before Jupyter tries: it would wait at its end for a
-    kernel that never was.
+    Raises InvalidInput for one that is not installed: Jupyter would wait for a kernel that never
+    starts.
     """
     name = await asyncio.to_thread(_named_in, notebook)
     if name is None:
@@ -41,10 +41,7 @@ async def kernel_for(notebook: Path, kernels: Any) -> str | None:
 
 
 async def python_for(notebook: Path, kernels: Any) -> str | None:
-    """The Python that a notebook's kernel runs in; None where it is not Python's, or unknown.
-
-    A gateway's is on another machine.
-    """
+    """The interpreter of a notebook's kernel; None if it is not Python, unknown or remote."""
     try:
         name = await kernel_for(notebook, kernels) or kernels.default_kernel_name
         spec = await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
@@ -66,16 +63,12 @@ def _named_in(file: Path) -> str | None:
 
 @dataclass(frozen=True)
 class NotebookKernel:
-    """A notebook that has a kernel."""
-
     path: str
     kernel_id: str
     manager: Any
 
 
 class KernelFinder:
-    """Looks in the server's sessions."""
-
     def __init__(
         self, sessions: Any, notebooks: ServerNotebooks, others: ForeignSessions, root: str
     ) -> None:
@@ -99,7 +92,7 @@ class KernelFinder:
         return NotebookKernel(place, kernel_id, self._manager.get_kernel(kernel_id))
 
     async def start_apart(self, workspace: Workspace, path: str) -> NotebookKernel:
-        """A kernel that nobody else has, until somebody calls `end`."""
+        """Start a private kernel; the caller must `end` it."""
         place, file = await asyncio.to_thread(_located, workspace, path)
         notebook = self._among_files(place, file)
         kernel_id: str = await self._manager.start_kernel(
@@ -112,7 +105,7 @@ class KernelFinder:
         await ensure_async(self._manager.shutdown_kernel(kernel.kernel_id, now=True))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
-        """The one that the notebook's kernel specification names."""
+        """The interpreter that the notebook's kernel specification names."""
         place, file = await asyncio.to_thread(_located, workspace, path)
         return await python_for(self._among_files(place, file), self._manager)
 

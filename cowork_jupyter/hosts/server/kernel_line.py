@@ -21,19 +21,19 @@ from .gateway_channels import GatewayChannels
 
 Message = dict[str, Any]
 LOOK_UP = 0.25
-"""Seconds after which one looks whether a silent kernel is still alive."""
+"""Seconds of silence after which a kernel's liveness is checked."""
 _WELCOME = 0.1
-"""Seconds in which a kernel that greets its subscribers has done so."""
+"""Seconds in which a kernel that greets new subscribers has done so."""
 
 
 class KernelDied(CoworkError):
-    """The kernel is not there any more, and its variables with it."""
+    """The kernel is gone, and its variables with it."""
 
     code = "kernel_died"
 
 
 class Channels(Protocol):
-    """A way to a kernel: sockets on this machine, or a gateway's."""
+    """The channels of a kernel: sockets on this machine, or a gateway's."""
 
     session: Any
     shell_channel: Any
@@ -41,11 +41,11 @@ class Channels(Protocol):
     iopub_channel: Any
 
     async def is_alive(self) -> bool:
-        """Whether the kernel is still there, and is still the same."""
+        """Whether the kernel is alive and still the same process."""
 
 
 class KernelLine:
-    """One connection, with a session of its own: sharing the server's would mix up answers."""
+    """A connection with a session of its own: sharing the server's would mix up answers."""
 
     def __init__(self, manager: Any, channels: Channels) -> None:
         self.manager = manager
@@ -54,7 +54,7 @@ class KernelLine:
     @classmethod
     @asynccontextmanager
     async def open(cls, manager: Any, *, listen: bool = False) -> AsyncIterator[KernelLine]:
-        """A line that is closed in the end; one that listens hears all that a kernel tells."""
+        """`listen` subscribes to iopub."""
         behind_gateway = isinstance(manager, GatewayKernelManager)
         way = GatewayChannels if behind_gateway else _LocalChannels
         async with way.open(manager, listen=listen) as channels:
@@ -68,7 +68,7 @@ class KernelLine:
         channel: Literal["shell", "control"] = "shell",
         subshell: str | None = None,
     ) -> str:
-        """Send a request; its id."""
+        """Send a request and return its id."""
         message = self._channels.session.msg(kind, content or {})
         if subshell is not None:
             message["header"]["subshell_id"] = subshell
@@ -77,7 +77,7 @@ class KernelLine:
         return sent
 
     async def answer(self, request: str, channel: Literal["shell", "control"] = "shell") -> Message:
-        """The content of the answer to a request, as long as the kernel lives."""
+        """Wait for the reply's content. Raises KernelDied if the kernel dies first."""
         while True:
             try:
                 message = await self._channel(channel).get_msg(timeout=LOOK_UP)
@@ -96,12 +96,11 @@ class KernelLine:
         channel: Literal["shell", "control"] = "shell",
         subshell: str | None = None,
     ) -> Message:
-        """Send a request and wait for its answer."""
         request = self.send(kind, content, channel=channel, subshell=subshell)
         return await self.answer(request, channel)
 
     async def hear(self) -> Message | None:
-        """The next thing that the kernel tells everybody; None if it is silent for a moment."""
+        """The next iopub message; None if the kernel is silent for a moment."""
         try:
             message: Message = await self._channels.iopub_channel.get_msg(timeout=LOOK_UP)
         except Empty:
@@ -110,10 +109,10 @@ class KernelLine:
         return message
 
     async def listen(self) -> None:
-        """Wait until the kernel is heard. What it tells before that is lost.
+        """Wait until the iopub subscription works; earlier messages are lost.
 
-        New kernels greet; others are asked something, over and over, on a channel that they
-        answer also when they are busy.
+        New kernels greet their subscribers. Others are asked for their info again and again, on a
+        channel that they answer even when busy.
         """
         channel = self._channels.iopub_channel
         wait = _WELCOME
@@ -129,7 +128,7 @@ class KernelLine:
                 return
 
     async def check_alive(self) -> None:
-        """Raise `KernelDied` if it is gone, or if another has come in its place."""
+        """Raise `KernelDied` if the kernel is gone or was replaced."""
         if await self._channels.is_alive():
             return
         raise KernelDied(
@@ -146,7 +145,7 @@ class KernelLine:
 
 
 class _LocalChannels:
-    """Those of a kernel whose sockets can be reached from here."""
+    """For a kernel whose sockets can be reached from here."""
 
     def __init__(self, manager: Any, client: AsyncKernelClient, *, listen: bool) -> None:
         self.session: Any = client.session
@@ -176,7 +175,7 @@ class _LocalChannels:
             client.stop_channels()
 
     async def is_alive(self) -> bool:
-        """Another process in its place has none of its variables."""
+        """A new process in its place has none of its variables."""
         is_same = _process(self._manager) == self._process
         return is_same and bool(await ensure_async(self._manager.is_alive()))
 
@@ -186,34 +185,32 @@ def _process(manager: Any) -> Any:
 
 
 async def within(seconds: float, work: Any) -> Any:
-    """The result of work that must not take longer; `TimeoutError` if it does."""
     async with asyncio.timeout(seconds):
         return await work
 
 
 BUSY_AFTER = 0.2
-"""Seconds in which a busy kernel must let us in; else it is said that it is busy."""
+"""Seconds in which a busy kernel must let us in before it is reported as busy."""
 PATIENCE = 5.0
 """The same for a kernel that is not known to be busy, on a machine that may be."""
 LOOKING = 10.0
-"""Seconds that looking at variables may take once it has begun."""
+"""Seconds that an evaluation may take once it has begun."""
 LEAVING = 1.0
 FREE_AFTER = 1.0
-"""Seconds in which a kernel must have nothing to do, for those who want to look between cells."""
+"""Seconds to wait for an idle kernel, for evaluations between cells."""
 _SUBSHELLS = "kernel subshells"
 
 
 async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
-    """What our own code says about one variable of a kernel, or about all."""
     return await evaluated(manager, inside.expression(name))
 
 
 async def evaluated(
     manager: Any, expression: str, *, between_cells: bool = False, seconds: float | None = None
 ) -> dict[str, Any]:
-    """What an expression of ours gives in a kernel; if wanted, only while it runs no cell.
+    """Evaluate an expression of ours in a kernel; `between_cells` only while no cell runs.
 
-    `seconds` are those that it may work there, if it needs more than a look does.
+    `seconds` is the time limit, if more than the default is needed.
     """
     # A kernel that was quicker than the server's ear counts as starting until it runs again.
     busy = getattr(manager, "execution_state", "") == "busy"
@@ -241,7 +238,7 @@ def _is_busy() -> Unavailable:
 
 
 async def _enter(line: KernelLine) -> str | None:
-    """A way in: a subshell if the kernel has them, else its turn between two cells."""
+    """Create a subshell if the kernel has them; else wait for its turn between two cells."""
     info = await line.ask("kernel_info_request", channel="control")
     _check_language(info)
     if _SUBSHELLS in info.get("supported_features", []):
@@ -253,7 +250,6 @@ async def _enter(line: KernelLine) -> str | None:
 
 
 async def _wait_for_turn(line: KernelLine) -> None:
-    """Until the kernel has done what it had to do."""
     _check_language(await line.ask("kernel_info_request"))
 
 
@@ -269,7 +265,7 @@ def _check_language(info: dict[str, Any]) -> None:
 
 
 async def _leave(line: KernelLine, subshell: str | None) -> None:
-    """Leave no thread behind; the line must stay until that is heard."""
+    """Delete the subshell's thread; the connection must stay open until that is confirmed."""
     if subshell is not None:
         content = {"subshell_id": subshell}
         with suppress(TimeoutError, CoworkError):

@@ -1,4 +1,4 @@
-"""The kernels of this server, as tools use them: run code, and look at variables."""
+"""The kernels of this server as tools use them: run code, and inspect variables."""
 
 from __future__ import annotations
 
@@ -39,19 +39,17 @@ from .tabs import ForeignSessions
 
 NOTICE_AFTER = 0.5
 WAITS_TO_MEASURE = 30.0
-"""Seconds that expectations wait for a kernel that is busy; then they are not checked."""
+"""Seconds to wait for a busy kernel before expectations are left unchecked."""
 WAITING = "[waiting for the busy kernel]\n"
 
 
 class _Started:
-    """What is known of code that runs, or is about to."""
-
     sent = False
     stopped = False
     detector: StallDetector | None = None
 
     def stop(self) -> None:
-        """Nobody waits for it any more, nor wants to be asked about it."""
+        """Nobody waits for the run any more, nor should be asked about it."""
         self.stopped = True
         if self.detector is not None:
             self.detector.close()
@@ -71,7 +69,7 @@ class ServerKernels:
         patience: float = PATIENCE,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        """`patience` are seconds for which code may neither put anything out nor work."""
+        """`patience` is how many seconds code may neither print nor use CPU."""
         self.loop = loop or asyncio.get_running_loop()
         self._finder = KernelFinder(sessions, notebooks, others, root)
         self._notebooks = notebooks
@@ -83,10 +81,10 @@ class ServerKernels:
     # For tools
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        """Run code behind all that the kernel has to do already.
+        """Run code after everything in the kernel's queue.
 
-        Whoever waits for it may go: what has been sent is then interrupted as soon as it runs,
-        and nothing else is, and the kernel's next turn comes after it.
+        If the caller is cancelled, code that was already sent is interrupted as soon as it runs
+        (and nothing else is), and the kernel's next turn comes after it.
         """
         return await run_in(self.loop, self._run(workspace, _heard_here(run)))
 
@@ -113,7 +111,7 @@ class ServerKernels:
         took: Callable[[Ran], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
-        """Run a notebook's code in a kernel that nobody else has, up to what fails."""
+        """Run a notebook's code in a private kernel, up to the first failure."""
         here = asyncio.get_running_loop()
 
         def report(ran: Ran) -> None:
@@ -147,7 +145,7 @@ class ServerKernels:
             await self._finder.end(found)
 
     async def _take_anew(self, workspace: Workspace, found: NotebookKernel, run: CodeRun) -> Ran:
-        """Code that ends its kernel has failed like any other."""
+        """Code that kills its kernel counts as failed."""
         try:
             return await self._take_turn(workspace, found, run, _Started())
         except KernelDied:
@@ -155,7 +153,6 @@ class ServerKernels:
 
     @in_own_loop
     async def variables(self, workspace: Workspace, path: str) -> Variables:
-        """What the user has made."""
         found = await self._finder.find(workspace, path)
         return Variables.of(found.path, await report_on(found.manager, None))
 
@@ -195,15 +192,13 @@ class ServerKernels:
 
     @in_own_loop
     async def python(self, workspace: Workspace, path: str) -> str | None:
-        """The one that the notebook's kernel specification names."""
         return await self._finder.python(workspace, path)
 
     def runs_code_of_agent(self, kernel_id: str) -> bool:
-        """Whether an agent's code runs in this kernel, or waits there for its turn."""
+        """Whether an agent's code runs or waits for its turn in this kernel."""
         return kernel_id in self._with_code_of_agent
 
     async def close(self) -> None:
-        """Nobody waits for what still runs."""
         for task in list(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -251,7 +246,10 @@ class ServerKernels:
     async def _send(
         self, workspace: Workspace, found: NotebookKernel, run: CodeRun, line: KernelLine
     ) -> tuple[str, bool]:
-        """Have the code run, by the tab if it is a cell of an open notebook; the request's id."""
+        """Start the code, through the tab if it is a cell of an open notebook.
+
+        Returns the request's id, and whether the tab sent it.
+        """
         code = run.code
         if code.cell_id is not None:
             request = await self._notebooks.run(workspace, found.path, code.cell_id, code.source)
@@ -268,7 +266,7 @@ class ServerKernels:
         return line.send("execute_request", content), False
 
     async def _keep(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
-        """Put the outputs where they belong: into the notebook's file, or the tab that has it."""
+        """Store the outputs in the notebook's file, or in the tab that has it open."""
         edit = Edit(
             "outputs",
             str(run.code.cell_id),
@@ -281,7 +279,7 @@ class ServerKernels:
 
 
 def _heard_here(run: CodeRun) -> CodeRun:
-    """The same run; what it shows and asks is heard in the loop that wants it run."""
+    """Make the run's callbacks execute in the caller's loop."""
     here = asyncio.get_running_loop()
 
     def show(text: str) -> None:
@@ -299,7 +297,7 @@ async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -
 
 
 async def _until_free(line: KernelLine, show: Show) -> None:
-    """Wait behind what the kernel has to do already. To go away while waiting does no harm."""
+    """Wait until the kernel's queue is empty. Safe to cancel."""
     answer = asyncio.create_task(line.ask("kernel_info_request"))
     try:
         done, _ = await asyncio.wait([answer], timeout=NOTICE_AFTER)
@@ -313,7 +311,7 @@ async def _until_free(line: KernelLine, show: Show) -> None:
 async def _follow(
     line: KernelLine, request: str, outputs: Outputs, started: _Started, detector: StallDetector
 ) -> None:
-    """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
+    """Collect the outputs of a request until it ends; interrupt it if stopped or stalled."""
     interrupted = False
     while not outputs.ended:
         message = await line.hear()
@@ -338,7 +336,7 @@ async def _follow(
 
 
 def _pid(manager: Any) -> int | None:
-    """The kernel's process, if it is one of this machine."""
+    """The kernel's process id, if it runs on this machine."""
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
     provisioner = manager.provisioner
@@ -346,6 +344,6 @@ def _pid(manager: Any) -> int | None:
 
 
 def _take_note(task: asyncio.Task[Ran]) -> None:
-    """Nobody waits for it any more, so nobody else asks how it ended."""
+    """Retrieve the exception, or asyncio would warn about it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,8 @@
-"""Prometheus metrics beside Jupyter's own at `/metrics`, and events for Jupyter's event system."""
+"""Prometheus metrics beside Jupyter's own at `/metrics`, and events for Jupyter's event system.
+
+Metrics count for the whole process, as Jupyter's do. Neither tells ids or names that somebody else
+chose, nor what was said.
+"""
 
 from __future__ import annotations
 
@@ -60,15 +64,12 @@ DELIVERY_SECONDS = Histogram(
 
 
 class Metrics:
-    """Counts what one service does."""
-
     def __init__(self) -> None:
         self._ours = rule_names()
         self._running: set[str] = set()
         self._waiting: dict[str, set[str]] = {"permission": set(), "question": set()}
 
     def count(self, operation: Operation) -> None:
-        """One operation."""
         match operation:
             case JobBegun(id=job_id):
                 self._running.add(job_id)
@@ -96,7 +97,6 @@ class Metrics:
                 MCP_SAMPLINGS.inc()
 
     def count_event(self, event: Event) -> None:
-        """One event, and what it means for what waits for the user."""
         EVENTS.labels(str(event.type)).inc()
         match event.data:
             case events.PermissionRequested(id=inquiry_id):
@@ -125,7 +125,6 @@ class Metrics:
 
 
 def count_delivery(event: Event) -> None:
-    """An event is on its way to a page."""
     DELIVERY_SECONDS.observe(
         max(0.0, time.time() - datetime.fromisoformat(event.created_at).timestamp())
     )
@@ -166,11 +165,11 @@ SCHEMA: dict[str, Any] = {
 }
 
 _TOO_MANY = {EventType.TEXT_DELTA, EventType.REASONING_DELTA}
-"""Pieces of text come by the thousand and tell nothing without their text."""
+"""Text deltas are frequent and tell nothing without their text."""
 
 
 class Telemetry:
-    """Passes events on to Jupyter's event logger, in the loop that has its listeners."""
+    """Passes events, without their contents, to Jupyter's event logger in its loop."""
 
     def __init__(self, event_logger: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._event_logger = event_logger
@@ -179,7 +178,6 @@ class Telemetry:
             event_logger.register_event_schema(SCHEMA)
 
     def __call__(self, event: Event) -> None:
-        """Pass one event on, without its contents."""
         if event.type in _TOO_MANY:
             return
         facts = event.model_dump(include={"seq", "context_id", "job_id", "task_id"})

@@ -1,8 +1,7 @@
-"""Notebooks as this server has them: in the tab that has one open, else with Jupyter's contents.
+"""Notebooks through the tab that has them open, else through Jupyter's contents manager.
 
-A notebook that is open is never written on the disk: its tab has the newest text, and may
-have typing in it that nobody has saved. With real-time collaboration installed this is the
-same, as the tab's document is then the shared one.
+An open notebook is never written on disk: its tab has the newest text, possibly unsaved. The same
+holds with real-time collaboration, where the tab's document is the shared one.
 """
 
 from __future__ import annotations
@@ -48,12 +47,10 @@ from .tabs import ForeignSessions, TabGone, TabRefused, Tabs, TabSilent
 
 @dataclass(frozen=True)
 class _Where:
-    """A notebook, found."""
-
     path: str
     """Relative to the workspace."""
     file: str
-    """Where it really is."""
+    """Real path."""
 
 
 class ServerNotebooks:
@@ -81,7 +78,6 @@ class ServerNotebooks:
 
     @in_own_loop
     async def read(self, workspace: Workspace, path: str) -> NotebookState:
-        """The notebook as its user sees it."""
         where = await self._find(workspace, path)
         answer = await self._ask_tab(where, "read")
         if answer is not None:
@@ -93,7 +89,7 @@ class ServerNotebooks:
 
     @in_own_loop
     async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
-        """The same from a tab with few outputs, or of a small file; else nothing."""
+        """Like `read`, but None unless it is cheap: few outputs in the tab, or a small file."""
         where = await self._find(workspace, path)
         answer = await self._ask_tab(where, "glance")
         if answer is not None:
@@ -102,7 +98,6 @@ class ServerNotebooks:
 
     @in_own_loop
     async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
-        """What one cell has put out."""
         where = await self._find(workspace, path)
         answer = await self._ask_tab(where, "outputs", cell_id=cell_id)
         if answer is not None:
@@ -116,7 +111,7 @@ class ServerNotebooks:
     async def change(
         self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
     ) -> Changed:
-        """Change it where it is; not under a program that has it open and is none of our tabs."""
+        """Raises OpenElsewhere while a program other than our tabs has it open."""
         where = await self._find(workspace, path)
         answer = await self._ask_tab(where, "change", edit=asdict(edit))
         if answer is not None:
@@ -136,7 +131,7 @@ class ServerNotebooks:
 
     @in_own_loop
     async def run(self, workspace: Workspace, path: str, cell_id: str, expected: str) -> str | None:
-        """Have the tab run a cell, as its user would; the id of the request that it has sent.
+        """Let the tab run a cell, as its user would; return the id of the request it sent.
 
         None if no tab has the notebook open.
         """
@@ -146,7 +141,7 @@ class ServerNotebooks:
 
     @in_own_loop
     async def start_kernel(self, workspace: Workspace, path: str) -> bool:
-        """Have the tab start a kernel for its notebook; False if no tab has it open."""
+        """Return False if no tab has the notebook open."""
         where = await self._find(workspace, path)
         return await self._ask_tab(where, "start_kernel") is not None
 
@@ -154,7 +149,7 @@ class ServerNotebooks:
 
     @in_own_loop
     async def read_unsaved(self, path: str) -> bytes | None:
-        """What the file would hold if it were saved now; None if it is not open, or is saved."""
+        """What saving would write now; None if the notebook is not open, or is saved."""
         where = self._known(path)
         answer = await self._ask_tab(where, "content") if where else None
         if answer is None or not answer.get("unsaved"):
@@ -162,15 +157,14 @@ class ServerNotebooks:
         return await asyncio.to_thread(as_saved, answer["content"])
 
     def is_open(self, path: str) -> bool:
-        """Whether a tab has it open."""
         where = self._known(path)
         return where is not None and bool(self._tabs.having(where.file, self._root))
 
     @in_own_loop
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
-        """Give the open document this content, where the user sees it; False if none is open.
+        """Replace the open document's content; return False if none is open.
 
-        Also if it has that content already: a file was changed under an open tab, then.
+        Also False if it has that content already: then the file was changed under an open tab.
         """
         where = self._known(path)
         if where is None or not self.is_open(path):
@@ -190,7 +184,7 @@ class ServerNotebooks:
 
     @in_own_loop
     async def is_open_elsewhere(self, path: str) -> bool:
-        """Whether a program has it open that is none of our tabs."""
+        """Whether a program other than our tabs has it open."""
         where = self._known(path)
         if where is None or self.is_open(path):
             return False
@@ -204,7 +198,7 @@ class ServerNotebooks:
         return _Where(path, os.path.realpath(self._workspace / path))
 
     async def _find(self, workspace: Workspace, path: str) -> _Where:
-        """The notebook at a path that this call may use; it must be on the disk."""
+        """Resolve a path that this call may use; the file must exist."""
         try:
             return await asyncio.to_thread(_located, workspace, path)
         except NotFound:
@@ -218,7 +212,7 @@ class ServerNotebooks:
             raise
 
     async def _contents_path(self, where: _Where) -> str | None:
-        """What Jupyter's contents call it; None if it is not theirs."""
+        """The contents manager's path; None if it is outside its root or hidden."""
         if not where.file.startswith(f"{self._root.rstrip('/')}/"):
             return None
         path = where.file[len(self._root.rstrip("/")) + 1 :]
@@ -232,7 +226,7 @@ class ServerNotebooks:
     # In a tab
 
     async def _ask_tab(self, where: _Where, question: str, **more: Any) -> dict[str, Any] | None:
-        """The answer of the tab that was used last; None if no tab has the notebook open."""
+        """The answer of the last used tab; None if no tab has the notebook open."""
         changes = question in ("change", "replace", "run")
         for tab, path in self._tabs.having(where.file, self._root):
             try:
@@ -273,8 +267,8 @@ def _located(workspace: Workspace, path: str) -> _Where:
 
 
 def _check_place(where: _Where) -> None:
-    """Jupyter's contents follow symlinks, so there must be none that was not there before. They
-    also make what is not there: a notebook that was renamed meanwhile must not come back.
+    """The contents manager follows symlinks, so no new one may have appeared. It also creates
+    missing files: a notebook that was renamed meanwhile must not come back.
     """
     if os.path.realpath(where.file) != where.file or not os.path.exists(where.file):  # noqa: PTH110
         raise Conflict(
@@ -285,7 +279,7 @@ def _check_place(where: _Where) -> None:
 
 
 def _state(path: str, answer: dict[str, Any]) -> NotebookState:
-    """What a tab answers; it has shortened the outputs already."""
+    """The tab has shortened the outputs already."""
     return NotebookState(
         path=path,
         cells=tuple(_cell(raw) for raw in answer["cells"]),

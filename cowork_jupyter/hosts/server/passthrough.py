@@ -1,15 +1,14 @@
 """The OpenAI API, passed through: for editors and scripts that bring their own prompts.
 
-What comes goes on as it is, with the user's API key added here, where no browser sees it.
-What the model server answers comes back as it is, each piece as soon as it is there. The key
-is the one thing held back, should the server repeat it.
+Requests are forwarded unchanged, with the user's API key added here, where no browser sees it.
+Answers come back unchanged and unbuffered, except that the key is masked should the server repeat
+it.
 
-Why httpx: reading a stream with it is a plain loop, so waiting for `flush` slows down the
-model's server when the client is slow, and cancelling the task closes the connection at once.
-Tornado's own client pushes pieces into a callback, whether anybody can take them or not, and
-cannot be stopped. JupyterLab depends on httpx already; it is loaded with the first request.
-A client is made for each request: then nothing is open between two, and nothing is left to
-close at the end. Only what is slow to make, the TLS settings, is kept.
+Why httpx: its streams are plain loops, so waiting for `flush` slows down the model server when the
+client is slow, and cancelling the task closes the connection at once. Tornado's client pushes
+chunks into a callback, ready or not, and cannot be stopped. JupyterLab depends on httpx already; it
+is imported with the first request. A client is made for each request, so nothing stays open between
+two; only the TLS context, which is slow to make, is cached.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ...llm.failures import FailureClassifier
 
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
-"""What there is, and what Jupyter's authorizer is asked for."""
+"""What there is, and which permission it takes."""
 
 # Lists of what may pass: a name that nobody thought of stays behind.
 _SENT_ON = {"accept", "content-type", "user-agent"}
@@ -45,7 +44,7 @@ _PASSED_BACK = {
     *("x-request-id", "x-should-retry"),
 }
 _BOTH_WAYS = ("openai-", "x-ratelimit-")
-"""How other names may begin."""
+"""Prefixes of further headers that may pass in both directions."""
 
 _CONNECT_SECONDS = 10.0
 _MIN_SECRET_LENGTH = 4
@@ -58,7 +57,6 @@ class PassthroughHandler(ApiHandler):
 
     @allow_unauthenticated  # asks for itself, as all our routes do
     async def dispatch(self, *path: str) -> None:
-        """Pass one request on, until it is answered or the client is gone."""
         (name,) = path
         if self.kernel:
             raise web.HTTPError(403, "A kernel may not do this. Use `%%plan`, `%%act` and `%%ask`.")
@@ -132,7 +130,7 @@ class PassthroughHandler(ApiHandler):
 
 
 def _model_of(body: bytes) -> str:
-    """The model that a request names; what cannot be read is the server's to refuse."""
+    """Empty if unreadable; the model server refuses that itself."""
     try:
         model = json.loads(body)["model"]
     except (ValueError, KeyError, TypeError):
@@ -142,14 +140,13 @@ def _model_of(body: bytes) -> str:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """What httpx would read from disk for each client anew."""
+    """Cached: httpx would read it from disk for each client."""
     import httpx
 
     return httpx.create_ssl_context()
 
 
 def _check(connection: Connection) -> None:
-    """Say what is wrong with the connection before anything is sent."""
     from ...domain.errors import Unavailable
     from ...llm.failures import ModelError
     from ...llm.reachable import HOW_TO_CONNECT
@@ -178,7 +175,6 @@ def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
 
 
 def _only(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that may pass."""
     lower = {name.lower(): value for name, value in headers.items()}
     return {
         name: value for name, value in lower.items() if name in names or name.startswith(_BOTH_WAYS)
@@ -186,12 +182,12 @@ def _only(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _hide(data: bytes, secret: bytes) -> bytes:
-    """Stars for the secret, as many as it has letters, so that all lengths stay true."""
+    """Mask the secret with as many stars, so that all lengths stay true."""
     return data.replace(secret, b"*" * len(secret)) if secret else data
 
 
 async def _hidden(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
-    """The same pieces without the secret, wherever it is cut; only its beginning ever waits."""
+    """Mask the secret even across chunks; only a possible beginning of it is held back."""
     waiting = b""
     async for piece in pieces:
         data = _hide(waiting + piece, secret)

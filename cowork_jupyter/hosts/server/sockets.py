@@ -39,7 +39,6 @@ class Socket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @property
     def outbox(self) -> Outbox:
-        """Takes what the service's thread has for this client."""
         if self._outbox is None:
             self._outbox = Outbox(self._write)
         return self._outbox
@@ -48,12 +47,12 @@ class Socket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
         await self.write_message(text)
 
     async def hang_up(self, code: int, reason: str) -> None:
-        """Close the connection after what is still to be sent."""
+        """Close the connection once the outbox is empty."""
         await self.outbox.sent()
         self.close(code, reason)
 
     def on_message(self, message: str | bytes) -> None:
-        """Nothing that comes in means anything here."""
+        """Ignore what comes in."""
 
     def on_close(self) -> None:
         super().on_close()
@@ -89,7 +88,7 @@ class EventsSocket(Socket):
             self._sending.cancel()
 
     async def _follow(self, outbox: Outbox, context_id: str, after: int) -> None:
-        """In the service's thread. A slow client holds up only itself: what it misses meanwhile
+        """Runs in the service's thread. A slow client delays only itself: what it misses
         stays in the store.
         """
         from ...api.calls import check_owner
@@ -119,9 +118,9 @@ NOT_UNDERSTOOD = 1003
 class PageSocket(Socket):
     """`WS ws`: for pages of users, not for kernels.
 
-    In: what `page_frames` describes. Out, by `type`: `hello` once the page is let in;
-    `subscribed`, then each `event`, or `refused`, all three for one subscription only;
-    `activity`, what `happened` by conversation; `question` about a notebook.
+    In: the messages in `page_frames`. Out, by `type`: `hello` once the page is let in; for one
+    subscription `subscribed`, then each `event`, or `refused`; `activity`, what `happened` by
+    conversation; `question` about a notebook.
     """
 
     _tab: Tab | None = None
@@ -141,11 +140,9 @@ class PageSocket(Socket):
 
     @property
     def max_message_size(self) -> int:
-        """Larger messages end the connection."""
         return MAX_MESSAGE_BYTES
 
     async def open(self, *args: Any) -> None:
-        """Let the page in, and tell it from now on where something happens."""
         super().open(*args)
         self._tab = Tab(self.write_message)
         self._subscriptions: dict[int, Future[None]] = {}
@@ -155,7 +152,7 @@ class PageSocket(Socket):
         self._telling = asyncio.ensure_future(self._tell_activity())
 
     def on_message(self, message: str | bytes) -> None:
-        """Do what the page asks; what makes no sense ends the connection."""
+        """An invalid message ends the connection."""
         from .page_frames import frames
 
         try:
@@ -164,7 +161,6 @@ class PageSocket(Socket):
             self.close(NOT_UNDERSTOOD, "This message is not valid here.")
 
     def on_close(self) -> None:
-        """The page is gone."""
         super().on_close()
         if self._tab:
             self.extension.tabs.leave(self._tab)
@@ -199,8 +195,8 @@ class PageSocket(Socket):
         )
 
     async def _follow(self, outbox: Outbox, asked: Subscribe, others: int) -> None:
-        """In the service's thread. A slow page holds up only itself: what it misses meanwhile
-        stays in the store.
+        """Runs in the service's thread. A slow page delays only itself: what it misses stays
+        in the store.
         """
         from ...api.calls import check_owner
         from ...domain.errors import CoworkError, Unavailable
