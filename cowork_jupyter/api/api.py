@@ -1,4 +1,4 @@
-"""The endpoints, one function for each row of the contract's table."""
+"""Endpoints for conversations, jobs, roles and questions; importing it registers all endpoints."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 
 @table.route("GET", "openapi.json", answer=OpenApi, action="read")
 async def openapi(_call: Call) -> BaseModel:
-    """The description of all routes."""
+    """The OpenAPI description of all routes."""
     return describe_api(table)
 
 
@@ -116,7 +116,7 @@ async def delete_context(call: Call) -> None:
 
 @table.route("GET", "deleted", answer=models.DeletedContextList, action="read")
 async def list_deleted(call: Call) -> BaseModel:
-    """Conversations that were deleted and can still be restored, the newest first."""
+    """Deleted conversations that can still be restored, newest first."""
     found = call.service.conversations.deleted.contexts()
     items = [
         models.DeletedContext(**context.model_dump(), deleted_at=when) for context, when in found
@@ -126,7 +126,7 @@ async def list_deleted(call: Call) -> BaseModel:
 
 @table.route("POST", "context/{id}/restore", answer=Context, action="write")
 async def restore_context(call: Call) -> BaseModel:
-    """Bring back a conversation that was deleted some minutes ago, as it was."""
+    """Restore a conversation that was deleted some minutes ago."""
     return call.service.conversations.deleted.restore(call.path["id"])
 
 
@@ -150,7 +150,6 @@ async def poll_events(call: Call) -> BaseModel:
 
 
 async def _first_event(call: Call, context_id: str, after: int) -> None:
-    """Wait until there is one, or the time is up."""
     async with aclosing(call.service.journal.bus.subscribe(context_id, after)) as events:
         with suppress(TimeoutError, StopAsyncIteration):
             async with asyncio.timeout(call.query.timeout):
@@ -173,7 +172,7 @@ async def addressee(call: Call) -> BaseModel:
     kernel=True,
 )
 async def switch_role(call: Call) -> BaseModel:
-    """Switch the role."""
+    """Switch the role of a conversation."""
     return await _switch_role(call, call.body.role)
 
 
@@ -231,8 +230,8 @@ async def cancel_job(call: Call) -> BaseModel:
     action="execute",
 )
 async def resume_job(call: Call) -> BaseModel:
-    """Go on with an interrupted or stopped job, with other limits if given; completed tasks
-    are not repeated.
+    """Resume an interrupted or stopped job, with other limits if given; completed tasks are not
+    repeated.
     """
     return call.service.plans.resume(
         call.path["id"], call.body.limits.model_dump(exclude_none=True)

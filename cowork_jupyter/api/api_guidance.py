@@ -16,20 +16,18 @@ from ..guidance.instructions import Instructions
 from ..guidance.skills import Skill
 from ..llm.base_prompts import BasePrompt
 from .calls import Call, initiator_of, refuse_unless_person
-from .models import KnownRole, Name, RequestBody
+from .models import Items, KnownRole, Name, RequestBody
 from .routes import table
 
 
-class InstructionList(BaseModel):
+class InstructionList(Items[Instructions]):
     """All instructions, and what is wrong with those that were skipped."""
 
-    items: list[Instructions]
-    next: None = None
     problems: list[Problem]
 
 
 class InstructionsStart(RequestBody):
-    """`POST instructions/init`: `show` only tells what would be written."""
+    """`POST instructions/init`: `show` only returns what would be written."""
 
     show: bool = False
     cell_id: Name | None = None
@@ -59,7 +57,7 @@ async def list_instructions(call: Call) -> BaseModel:
     kernel=True,
 )
 async def start_instructions(call: Call) -> BaseModel:
-    """Write a first `AGENTS.md` from what the workspace is; one that is there stays as it is."""
+    """Write a first `AGENTS.md` from what is in the workspace; never overwrites one."""
     show = call.body.show
     if not show:
         await refuse_unless_person(call, call.body.cell_id, StartInstructions())
@@ -74,22 +72,21 @@ class SkillView(BaseModel):
     description: str
     source: GuidanceSource
     path: str
-    """Its folder: relative to the workspace if it came with that, else absolute."""
+    """Its folder: relative to the workspace if it is in there, else absolute."""
     trusted: bool
-    """Whether agents may read it; one that came with the workspace is trusted by `POST trust`."""
+    """Whether agents may read it; skills of the workspace become trusted by `POST trust`."""
     enabled: bool
     allowed_tools: list[str]
-    """Tools that it would like to use unasked. It is not given them."""
+    """Tools that it asks to use unasked. This is not granted."""
     compatibility: str
     license: str
     files: list[str]
-    """What comes with it."""
+    """Files that come with it."""
     last_used: str | None = None
-    """When an agent opened it last."""
+    """When an agent last opened it."""
 
     @classmethod
     def of(cls, skill: Skill, last_used: str | None) -> SkillView:
-        """The view of one skill."""
         return cls(
             name=skill.name,
             description=skill.about.description,
@@ -105,11 +102,9 @@ class SkillView(BaseModel):
         )
 
 
-class SkillList(BaseModel):
+class SkillList(Items[SkillView]):
     """All skills, and what is wrong with those that were skipped."""
 
-    items: list[SkillView]
-    next: None = None
     problems: list[Problem]
 
 
@@ -153,19 +148,17 @@ class PromptChoice(RequestBody):
 
     system_prompt_id: Name
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
-class PromptList(BaseModel):
+class PromptList(Items[BasePrompt]):
     """All base prompts, and what is wrong with those that were skipped."""
 
-    items: list[BasePrompt]
-    next: None = None
     problems: list[Problem]
 
 
 class EnhancedPrompt(BaseModel):
-    """A whole system prompt, as the model gets it."""
+    """A complete system prompt, as the model gets it."""
 
     id: str
     role: AgentRole
@@ -187,7 +180,7 @@ async def list_prompts(call: Call) -> BaseModel:
     action="read",
 )
 async def enhanced_prompt(call: Call) -> BaseModel:
-    """The whole system prompt (base, role, tools, formats and facts) as the model gets it."""
+    """The complete system prompt (base, role, tools, formats and facts), as the model gets it."""
     prompt_id, role, prompt = call.service.enhanced_prompt(
         call.path["id"], call.query.role, call.query.context_id
     )
@@ -203,7 +196,7 @@ async def enhanced_prompt(call: Call) -> BaseModel:
     kernel=True,
 )
 async def choose_prompt(call: Call) -> BaseModel:
-    """Choose the base prompt, from the next message on; what runs goes on with the one it has."""
+    """Choose the base prompt from the next message on; running jobs keep theirs."""
     chosen = call.body.system_prompt_id
     by = await initiator_of(call, lambda name: ChoosePrompt(name, chosen))
     if by != "person":

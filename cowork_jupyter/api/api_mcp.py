@@ -1,7 +1,7 @@
-"""Endpoints about MCP servers: the user's to see and to change, and nobody else's.
+"""Endpoints for MCP servers: list, configure, and use their resources and prompts.
 
-No answer holds a value from `env` or `headers`: references such as `${TOKEN}` are shown as
-they are, everything else as dots.
+No answer holds a value from `env` or `headers`: references such as `${TOKEN}` are shown as they
+are, everything else as dots.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..mcp.client.secrets import masked_entry
 from ..mcp.client.servers import McpServers
 from ..mcp.client.tools import described, tool_name
 from .calls import Call
-from .models import Name, RequestBody, Text
+from .models import Items, Name, RequestBody, Text
 from .routes import table
 
 ServerName = Annotated[Name, Field(min_length=1, max_length=60)]
@@ -55,10 +55,10 @@ class McpTool(BaseModel):
 
     name: str
     tool: str
-    """As agents know it."""
+    """The name that agents use."""
     description: str
     hints: dict[str, bool]
-    """Claims that nobody has checked."""
+    """Unverified claims of the server."""
     permissions: list[Permission]
     pinned: Literal["new", "same", "changed"]
     problem: str = ""
@@ -77,32 +77,23 @@ class McpServer(BaseModel):
     config: dict[str, Any]
     tools: list[McpTool]
     output: str
-    """The last that it wrote about itself."""
+    """The end of its log output."""
 
 
-class McpServerList(BaseModel):
+class McpServerList(Items[McpServer]):
     """Every configured server."""
 
-    items: list[McpServer]
-    next: None = None
 
-
-class ResourceList(BaseModel):
+class ResourceList(Items[offers.Resource]):
     """The resources of a server."""
 
-    items: list[offers.Resource]
-    next: None = None
 
-
-class McpPromptList(BaseModel):
+class McpPromptList(Items[offers.Prompt]):
     """The prompts of a server."""
-
-    items: list[offers.Prompt]
-    next: None = None
 
 
 class ForeignText(BaseModel):
-    """Something that a server wrote."""
+    """Text from a server."""
 
     text: str
 

@@ -23,7 +23,17 @@ from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from .calls import Call, initiator_of
-from .models import Accepted, KnownRole, MessageList, Name, PageQuery, Pictures, RequestBody, Text
+from .models import (
+    Accepted,
+    Items,
+    KnownRole,
+    MessageList,
+    Name,
+    PageQuery,
+    Pictures,
+    RequestBody,
+    Text,
+)
 from .routes import table
 
 _RAISES = (
@@ -39,15 +49,15 @@ class NewMessage(RequestBody):
     content: Annotated[Text, Field(min_length=1)]
     role: KnownRole | None = None
     model: Name | None = None
-    """The model to go on with."""
+    """The model to use from now on."""
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
     card_id: Name | None = None
     """The job on whose card it is written; a message about a plan then revises that plan."""
     replan: bool = False
-    """Whether it asks to make that plan anew, whatever its words are."""
+    """Whether it asks to make that plan anew, whatever the text says."""
     pictures: Pictures = []
-    """Shown to models that see."""
+    """For models that can see."""
 
 
 @table.route(
@@ -60,8 +70,8 @@ class NewMessage(RequestBody):
     kernel=True,
 )
 async def send_message(call: Call) -> BaseModel:
-    """Send a message to the agent, which starts a job. One that begins with `/` and the name of a
-    role, a workflow, a skill or an MCP server's prompt is a command.
+    """Send a message to the agent, which starts a job. A message that begins with `/` and the
+    name of a role, a workflow, a skill or an MCP server's prompt is a command.
     """
     body: NewMessage = call.body
     call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
@@ -73,7 +83,7 @@ async def send_message(call: Call) -> BaseModel:
 
 
 def command_of(call: Call, content: str) -> Command | None:
-    """What the words command, if they do."""
+    """The command in a message, if it is one."""
     servers = call.service.mcp.names()
     skills = call.service.skills
     return command_in(
@@ -114,7 +124,7 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
 
 
 def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
-    """To give the agent more rights than it has takes a person; code may only take some away."""
+    """Raise Forbidden if code would give the agent more permissions; only a person may."""
     context = call.service.conversations.get(call.path["id"])
     present = call.service.addressee(context)
     if by != "person" and not role.spec.holds_at_most(present.spec):
@@ -135,11 +145,8 @@ async def list_messages(call: Call) -> BaseModel:
     return MessageList(items=page.items, next=page.next)
 
 
-class QueueList(BaseModel):
-    """What no agent has read yet, oldest first."""
-
-    items: list[QueuedMessage]
-    next: None = None
+class QueueList(Items[QueuedMessage]):
+    """Messages that no agent has read yet, oldest first."""
 
 
 class NewQueuedMessage(RequestBody):
@@ -163,7 +170,7 @@ async def list_queue(call: Call) -> BaseModel:
     action="execute",
 )
 async def queue_message(call: Call) -> BaseModel:
-    """Queue a message while the agent works. It reads the message before its next turn."""
+    """Queue a message while the agent works. It is read before the agent's next turn."""
     if command_of(call, call.body.content):
         why = "A command cannot wait for the next turn. Send it when the run has ended."
         raise Conflict(why, code="command_queued")

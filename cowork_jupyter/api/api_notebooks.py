@@ -16,15 +16,12 @@ from ..domain.suggestions import Decision, SuggestionLine, SuggestionRequest
 from ..effects.silenced import SilenceScope, place_of
 from ..tools.notebook.stale import CellTimes, StaleCell, outdated_cells, stale_cells
 from .calls import Call, check_owner
-from .models import ListedPath, Name, RequestBody, Text
+from .models import Items, ListedPath, Name, RequestBody, Text
 from .routes import Stream, table
 
 
-class CellChangeList(BaseModel):
+class CellChangeList(Items[CellChange]):
     """Changes of cells, oldest first."""
-
-    items: list[CellChange]
-    next: None = None
 
 
 class CellChangesQuery(RequestBody):
@@ -58,11 +55,8 @@ async def decide_cell_changes(call: Call) -> BaseModel:
     return CellChangeList(items=decided)
 
 
-class EffectList(BaseModel):
+class EffectList(Items[DataEffect]):
     """Data effects, oldest first."""
-
-    items: list[DataEffect]
-    next: None = None
 
 
 class CellRun(RequestBody):
@@ -73,7 +67,7 @@ class CellRun(RequestBody):
     cell_id: Name
     source: Text
     phase: Literal["before", "after"] = "after"
-    """Before the cell runs, what there is is only looked at, to compare with it later."""
+    """`before` only records the tables, to compare them `after` the cell has run."""
 
 
 class StaleQuery(RequestBody):
@@ -85,19 +79,19 @@ class StaleQuery(RequestBody):
 
 
 class StaleCellView(BaseModel):
-    """A cell that has run, and depends on the one that has changed."""
+    """A cell that ran and depends on a changed one."""
 
     cell_id: str
     cell: int
-    """Its place in the notebook, from 1."""
+    """Its position in the notebook, from 1."""
     name: str
-    """What it needs of that cell, or of one between them."""
+    """The name that it takes from that cell, or from one between them."""
     changed_id: str
-    """The cell that has changed."""
+    """The cell that changed."""
 
 
 class CellTimesView(RequestBody):
-    """When a code cell ran and changed, in steps of a clock that all cells of a notebook share."""
+    """When a code cell ran and changed, in ticks of a clock shared by the notebook's cells."""
 
     id: Name
     source: Text
@@ -114,11 +108,8 @@ class OutdatedQuery(RequestBody):
     """The code cells of a notebook, as the page shows them."""
 
 
-class StaleCellList(BaseModel):
-    """Cells in the order of the notebook."""
-
-    items: list[StaleCellView]
-    next: None = None
+class StaleCellList(Items[StaleCellView]):
+    """Stale cells in the order of the notebook."""
 
 
 @table.route("GET", "jobs/{id}/effects", answer=EffectList, action="read", kernel=True)
@@ -132,9 +123,9 @@ async def job_effects(call: Call) -> BaseModel:
 
 @table.route("POST", "cell-effects", body=CellRun, answer=EffectList, action="execute")
 async def cell_effects(call: Call) -> BaseModel:
-    """What a cell that the user has run did to tables, since they were last looked at.
+    """What a cell that the user ran did to tables since the last look.
 
-    Nothing is stored; to ask again about the same run gives the same answer.
+    Nothing is stored; asking again about the same run gives the same answer.
     """
     run, watch = call.body, call.service.cell_watch
     if run.phase == "before":
@@ -145,7 +136,7 @@ async def cell_effects(call: Call) -> BaseModel:
 
 @table.route("GET", "stale-cells", query=StaleQuery, answer=StaleCellList, action="read")
 async def list_stale_cells(call: Call) -> BaseModel:
-    """Cells that have run and depend on a cell that has changed, directly or by way of others."""
+    """Cells that ran and depend on a changed cell, directly or indirectly."""
     tools = call.service.factory.tools
     notebook = await tools.gate.notebooks.read(tools.workspace, call.query.notebook)
     notebook.cell(call.query.cell_id)
@@ -154,7 +145,7 @@ async def list_stale_cells(call: Call) -> BaseModel:
 
 @table.route("POST", "stale-cells", body=OutdatedQuery, answer=StaleCellList, action="read")
 async def list_outdated_cells(call: Call) -> BaseModel:
-    """Cells of a notebook that ran before one changed on which they depend. Nothing is stored."""
+    """Cells that ran before one on which they depend changed. Nothing is stored."""
     cells = [CellTimes(**vars(cell)) for cell in call.body.cells]
     return _stale_list(await asyncio.to_thread(outdated_cells, cells))
 
@@ -170,13 +161,13 @@ class SilenceRequest(RequestBody):
     """The kind of warning."""
     scope: SilenceScope
     cell_id: Name | None = None
-    """Where the scope is a cell."""
+    """Required if the scope is a cell."""
     silenced: bool = True
-    """False to hear of it again."""
+    """False to show it again."""
 
 
 class SilenceAnswer(BaseModel):
-    """What is so now."""
+    """Whether a kind of warning is silenced now."""
 
     code: str
     scope: SilenceScope
@@ -216,7 +207,7 @@ class SuggestionVerdict(RequestBody):
 
     decision: Decision
     source: Text = Field(default="", max_length=MAX_SOURCE)
-    """As it was accepted, if the user has changed it."""
+    """What was accepted, if the user has changed it."""
 
 
 @table.route(
@@ -228,7 +219,9 @@ class SuggestionVerdict(RequestBody):
     streams=True,
 )
 async def suggest(call: Call) -> Stream:
-    """Code or words for one cell, in lines of JSON as they come; ends when the caller goes away."""
+    """Suggest code or text for one cell, streamed as lines of JSON; ends when the client
+    disconnects.
+    """
     return Stream(call.service.suggest(call.path["id"], call.body))
 
 
@@ -241,7 +234,7 @@ async def suggest(call: Call) -> Stream:
     action="execute",
 )
 async def decide_suggestion(call: Call) -> None:
-    """Store whether the user took a suggestion."""
+    """Record whether the user accepted a suggestion."""
     call.service.conversations.get(call.path["id"])
     said: SuggestionVerdict = call.body
     call.service.suggestions.decide(
@@ -253,25 +246,25 @@ REPRODUCE = "context/{id}/reproduce"
 
 
 class Reproduce(RequestBody):
-    """On whose behalf."""
+    """`POST context/{id}/reproduce`."""
 
     job_id: str | None = None
-    """The run whose card is to show what is found, and take back what the cells change."""
+    """The run whose card shows the result, and whose rollback covers what the cells change."""
 
 
 class ReproductionAnswer(BaseModel):
-    """What runs now; its job can be cancelled, and what was found is a message of that job."""
+    """The running reproduction, if any. Its job can be cancelled; the result is a message of it."""
 
     reproduction: Reproduction | None
     notebook: str | None
-    """The notebook that can be tried; null if there is none, or no server to start a kernel."""
+    """The notebook that can be run; null without one, or without a server."""
 
 
 class KernelAnswer(BaseModel):
     """What a kernel cannot know by itself."""
 
     notebook: str | None
-    """The file of its notebook, which may have been renamed since the kernel was started."""
+    """The file of its notebook, which may have been renamed since the kernel started."""
 
 
 @table.route("GET", "kernel", answer=KernelAnswer, action="read", kernel=True)
@@ -292,7 +285,7 @@ async def reproduce(call: Call) -> BaseModel:
 
 @table.route("GET", REPRODUCE, answer=ReproductionAnswer, action="read")
 async def reproduction(call: Call) -> BaseModel:
-    """The progress of that job; null if none is running."""
+    """The progress of the reproduction; null if none is running."""
     return reproduction_answer(
         call, call.path["id"], call.service.reproductions.state(call.path["id"])
     )
@@ -301,7 +294,6 @@ async def reproduction(call: Call) -> BaseModel:
 def reproduction_answer(
     call: Call, context_id: str, state: Reproduction | None
 ) -> ReproductionAnswer:
-    """What runs, and which notebook of this conversation can be tried."""
     notebook = call.service.conversations.get(context_id).notebook
     can = call.host.kind == "server" and notebook
     return ReproductionAnswer(reproduction=state, notebook=notebook if can else None)

@@ -16,12 +16,12 @@ from ..domain.team import rights_of
 from ..record.plan_comparison import PlanComparison, compare_plans
 from ..store import PlanRevision
 from .calls import Call, NeedsPerson, initiator_of
-from .models import Name, RequestBody, Seq, Text, Whole
+from .models import Items, Name, RequestBody, Seq, Text, Whole
 from .routes import table
 
 
 class PlanQuery(RequestBody):
-    """`GET context/{id}/plan`: the newest revision of the current plan, unless named."""
+    """`GET context/{id}/plan`: by default the newest revision of the current plan."""
 
     plan_id: Name | None = None
     revision: Seq | None = None
@@ -36,7 +36,7 @@ class PlanAnswer(Data):
     stale: list[str]
     """Files that changed since the plan was made."""
     rights: str = ""
-    """What approving it lets each role do; said only where it names roles."""
+    """What approving it allows each role; only if the plan names roles."""
 
 
 class PlanEdit(RequestBody):
@@ -45,11 +45,11 @@ class PlanEdit(RequestBody):
     plan: dict[str, Any]
     revision: Seq
     plan_id: Name | None = None
-    """The current plan unless named."""
+    """By default the current plan."""
 
 
 class PlanSummary(BaseModel):
-    """One plan of a conversation, at its newest revision."""
+    """A plan of a conversation, at its newest revision."""
 
     id: str
     goal: str
@@ -60,11 +60,8 @@ class PlanSummary(BaseModel):
     """The job that made this revision."""
 
 
-class PlanList(BaseModel):
+class PlanList(Items[PlanSummary]):
     """The plans of a conversation, oldest first: the last is the current one."""
-
-    items: list[PlanSummary]
-    next: None = None
 
 
 class RevisionsQuery(RequestBody):
@@ -74,13 +71,13 @@ class RevisionsQuery(RequestBody):
 
 
 class RevisionSummary(BaseModel):
-    """One revision of a plan."""
+    """A revision of a plan."""
 
     revision: int
     made_at: str
     by: str
     change: str
-    """What is different from the revision before."""
+    """What differs from the previous revision."""
 
 
 class RevisionList(BaseModel):
@@ -92,7 +89,7 @@ class RevisionList(BaseModel):
 
 
 class CompareQuery(RequestBody):
-    """`GET context/{id}/plan/compare`: by default the newest revision with the one before."""
+    """`GET context/{id}/plan/compare`: by default the newest revision with the previous one."""
 
     plan_id: Name | None = None
     from_: Seq | None = Field(None, alias="from")
@@ -112,7 +109,7 @@ class PlanRestore(RequestBody):
     revision: Seq
     plan_id: Name | None = None
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 class PlanExecution(RequestBody):
@@ -120,12 +117,12 @@ class PlanExecution(RequestBody):
 
     revision: Seq
     plan_id: Name | None = None
-    """The current plan unless named."""
+    """By default the current plan."""
     max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
     model: Name | None = None
-    """The model to go on with."""
+    """The model to use from now on."""
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
     card_id: Name | None = None
     """The job on whose card the user approved."""
 
@@ -163,7 +160,6 @@ async def get_plan(call: Call) -> BaseModel:
 
 
 def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
-    """A revision as the API shows it, with the files that have changed since."""
     answer = PlanAnswer(
         plan=revision.plan,
         revision=revision.revision,
@@ -226,7 +222,7 @@ async def list_revisions(call: Call) -> BaseModel:
     kernel=True,
 )
 async def compare_revisions(call: Call) -> BaseModel:
-    """How one revision of a plan differs from another, by default from the one before it."""
+    """Compare two revisions of a plan, by default with the previous one."""
     query, plans = call.query, call.service.plans
     after = plans.revision(call.path["id"], query.to, query.plan_id)
     earlier = query.from_ or max(1, after.revision - 1)
@@ -270,9 +266,9 @@ async def restore_plan(call: Call) -> BaseModel:
     kernel=True,
 )
 async def execute_plan(call: Call) -> BaseModel:
-    """The user's approval of this revision: the role becomes actor, and a job executes it.
+    """Approve this revision of a plan: the role becomes actor, and a job executes it.
 
-    To a kernel the answer may be that the plan waits for a person.
+    For a kernel, the answer may be that the plan waits for a person.
     """
     if not await _is_approved(call):
         return AwaitsApproval()
@@ -291,7 +287,7 @@ async def execute_plan(call: Call) -> BaseModel:
 async def _is_approved(call: Call) -> bool:
     """A kernel's call approves nothing unless a person has just run the cell that makes it.
 
-    Such a cell means the current plan, and counts once: so all else is looked at before.
+    Such a cell means the current plan and counts once, so everything else is checked first.
     """
     if call.caller.kernel_id is None:
         return True
@@ -302,25 +298,24 @@ async def _is_approved(call: Call) -> bool:
 
 
 class AssumptionDecision(RequestBody):
-    """`POST context/{id}/assumptions`: of a message, or else of a plan, by default the current."""
+    """`POST context/{id}/assumptions`: of a message, else of a plan, by default the current."""
 
     message_id: Name | None = None
     plan_id: Name | None = None
     index: Annotated[int, Field(ge=0, le=1000), Whole]
-    """Its place in the list, from 0."""
+    """Its position in the list, from 0."""
     status: Literal["confirmed", "corrected"]
     correction: Annotated[Text, Field(max_length=2000)] = ""
     """What is the case instead."""
 
 
-class AssumptionList(BaseModel):
-    """All assumptions of the same plan or answer, as they stand now."""
+class AssumptionList(Items[Assumption]):
+    """All assumptions of the same plan or message, as they are now."""
 
-    items: list[Assumption]
-    next: None = None
     job_id: str | None
-    """The job that works on a correction; None if nothing was corrected, or a job under way reads
-    the correction at its next turn."""
+    """The job that works on a correction; None if nothing was corrected, or if a running job
+    reads the correction at its next turn.
+    """
 
 
 @table.route(

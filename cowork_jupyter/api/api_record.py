@@ -25,20 +25,20 @@ from .models import Name, QuestionView, RequestBody
 from .routes import Download, table
 
 MAX_LEFT_OUT = 500
-"""Where the card had no room for more messages, these are fetched when somebody asks for them."""
+"""Messages that a card has no room for are fetched on demand beyond this number."""
 
 
 class CardQuery(RequestBody):
     """`GET jobs/{id}/card`."""
 
     whole: bool = False
-    """With all that a page needs to draw the card live, so that it has to ask only once."""
+    """Include everything that a page needs to draw the card live, in one request."""
     notebook: Name | None = None
-    """The path of the notebook in which the page shows it."""
+    """The path of the notebook that shows it."""
 
 
 class SummaryView(BaseModel):
-    """What the model reads instead of messages that no longer fitted."""
+    """What the model reads instead of messages that no longer fit."""
 
     id: str
     job_id: str | None
@@ -49,32 +49,32 @@ class SummaryView(BaseModel):
 
 
 class CardState(BaseModel):
-    """How everything stands that the card of a run shows, whole."""
+    """The current state of everything that a run's card shows, in full."""
 
     seq: int
-    """Every event up to here is in the rest."""
+    """All events up to this one are included."""
     busy: str | None
     """The job that runs in the conversation, of this card or of another."""
     messages: list[Message] | None
-    """All that was said on the card; null if it is more than anybody reads at once."""
+    """All messages on the card; null if there are too many."""
     jobs: list[CardJob]
     tasks: list[CardTask]
     plan: PlanAnswer | None
     """The plan that the card shows."""
     copied_from: str | None = None
-    """The notebook that the run belongs to, if the page shows a copy of that."""
+    """The notebook that the run belongs to, if the page shows a copy of it."""
     checkpoints: int
-    """How many were made by the card's jobs that have something to take back."""
+    """How many checkpoints with files the card's jobs have made."""
     decisions: list[UserDecision]
-    """What the user has allowed or denied on the card, oldest first."""
+    """What the user allowed or denied on the card, oldest first."""
     effects: list[DataEffect] = []
-    """What its runs of code did to data, oldest first."""
+    """What its code did to data, oldest first."""
     guidance: list[Guidance] = []
     """The instructions, skills and the like that its agents were given."""
     summaries: list[SummaryView]
-    """Of what no longer fitted, oldest first."""
+    """Oldest first."""
     questions: list[QuestionView] | None = None
-    """Those that wait in the conversation; null for a kernel, which may not answer them."""
+    """Open questions of the conversation; null for a kernel, which may not answer them."""
     permissions: list[PermissionView] | None = None
     """Likewise."""
     reproduction: ReproductionAnswer | None = None
@@ -84,7 +84,7 @@ class CardState(BaseModel):
 
 
 class CardAnswer(BaseModel):
-    """A run as a notebook keeps it: to draw it again, and to read it."""
+    """A run as a notebook stores it: to draw it again, and to read it."""
 
     card: RunCardData
     markdown: str

@@ -16,7 +16,7 @@ from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
 from ..store import Inquiry, InquiryKind
 from .calls import Call
-from .models import KnownRole, Name, RequestBody
+from .models import Items, KnownRole, Name, RequestBody
 from .routes import table
 
 Feedback = Annotated[str, Field(max_length=10_000)]
@@ -39,7 +39,6 @@ class PermissionDecision(RequestBody):
     feedback: Feedback = ""
 
     def ruling(self) -> Ruling:
-        """The same for the service."""
         return Ruling(decision=self.decision, scope=self.scope, feedback=self.feedback)
 
 
@@ -54,15 +53,11 @@ class PermissionView(PermissionRequested):
 
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:
-        """A stored request as the contract shows it."""
         return cls.model_validate(as_shown(request))
 
 
-class PermissionList(BaseModel):
+class PermissionList(Items[PermissionView]):
     """Calls that wait for permission."""
-
-    items: list[PermissionView]
-    next: None = None
 
 
 class NewRule(RequestBody):
@@ -87,7 +82,6 @@ class RuleView(BaseModel):
 
     @classmethod
     def of(cls, rule: Rule, rules: RuleBook) -> RuleView:
-        """A rule as the contract shows it."""
         return cls(
             id=rule.id,
             effect=rule.effect,
@@ -99,15 +93,12 @@ class RuleView(BaseModel):
         )
 
 
-class RuleList(BaseModel):
+class RuleList(Items[RuleView]):
     """All rules, the session's first."""
-
-    items: list[RuleView]
-    next: None = None
 
 
 class TrustItem(BaseModel):
-    """One thing that came with the workspace."""
+    """Something that came with the workspace."""
 
     kind: str
     name: str
@@ -124,7 +115,7 @@ class TrustView(BaseModel):
 
 
 class TrustDecision(RequestBody):
-    """`POST trust`: `fingerprint` stands for what the user has seen."""
+    """`POST trust`: `fingerprint` identifies what the user has seen."""
 
     fingerprint: Name
     trusted: bool
@@ -221,7 +212,7 @@ def _trust(call: Call) -> TrustView:
 
 
 class InboxItem(BaseModel):
-    """A question or a request for permission, with all that it says, and where it was asked."""
+    """A question or a permission request in full, and where it was asked."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -231,17 +222,14 @@ class InboxItem(BaseModel):
     job_id: str | None
     task_id: str | None
     title: str
-    """The name of the conversation."""
+    """The title of the conversation."""
     notebook: str | None
     status: str
     created_at: str
 
 
-class InboxList(BaseModel):
+class InboxList(Items[InboxItem]):
     """Everything that waits: permissions by risk, failed steps, other questions; oldest first."""
-
-    items: list[InboxItem]
-    next: None = None
 
 
 @table.route("GET", "inbox", answer=InboxList, action="read")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
@@ -22,7 +22,7 @@ from ..tools.notebook.pictures import MAX_PIXELS, pixels
 
 
 def _storable(text: str) -> str:
-    """NUL ends strings in too many places, and half a character fits into no file."""
+    """NUL ends strings in too many places, and lone surrogates cannot be written to files."""
     if "\x00" in text:
         raise ValueError("must not contain NUL characters")
     if any("\ud800" <= char <= "\udfff" for char in text):
@@ -36,7 +36,7 @@ def _whole(number: Any) -> Any:
 
 
 def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
-    """Requests are read with the workspace's roles at hand."""
+    """Requests are validated with the workspace's roles as context."""
     roles = info.context if isinstance(info.context, RoleCatalog) else RoleCatalog()
     return roles.chosen(role.value)
 
@@ -60,15 +60,23 @@ Name = Annotated[
     AfterValidator(_storable),
 ]
 KnownRole = Annotated[AgentRole, AfterValidator(_chosen)]
+T = TypeVar("T")
 MAX_SEARCH = 200
 Whole = BeforeValidator(_whole)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
 
 
 class RequestBody(BaseModel):
-    """Base of all that comes in: unknown fields are refused, so that typos are noticed."""
+    """Base of all requests: unknown fields are refused, so that typos are noticed."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Items(BaseModel, Generic[T]):
+    """Base of lists that are always complete, so there is no next page."""
+
+    items: list[T]
+    next: None = None
 
 
 # In
@@ -85,7 +93,7 @@ class NewContext(RequestBody):
 
 
 class ContextChange(RequestBody):
-    """`PUT context/{id}`: what is not named stays as it is."""
+    """`PUT context/{id}`: fields that are left out stay as they are."""
 
     title: Name | None = None
     pinned: bool | None = None
@@ -97,7 +105,7 @@ class RoleChange(RequestBody):
     role: KnownRole
     confirm: bool = False
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 class ModeChange(RequestBody):
@@ -106,7 +114,7 @@ class ModeChange(RequestBody):
     mode: Literal["plan", "act"]
     confirm: bool = False
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
@@ -114,7 +122,7 @@ Count = Annotated[int, Field(ge=0, le=2**53), Whole]
 
 
 class JobLimits(RequestBody):
-    """Limits for one job; those of all its tasks together can be 0, which is none."""
+    """Limits of one job; those over all its tasks can be 0, which means none."""
 
     max_iterations: Annotated[int, Field(ge=1, le=2**53), Whole] | None = None
     max_seconds: Annotated[float, Field(ge=1, le=2**53, allow_inf_nan=False)] | None = None
@@ -126,7 +134,7 @@ class JobLimits(RequestBody):
 
 
 class Resumption(RequestBody):
-    """`POST jobs/{id}/resume`. What a limit of the job counts includes what was spent before."""
+    """`POST jobs/{id}/resume`. Limits of a job include what was spent before."""
 
     limits: JobLimits = JobLimits()
 
@@ -144,7 +152,7 @@ class HealthQuery(RequestBody):
 
 
 class PageQuery(RequestBody):
-    """Part of a list: what comes after the cursor, at most so many."""
+    """A page of a list: what comes after the cursor, at most `limit` items."""
 
     after: Seq = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
@@ -154,11 +162,11 @@ class ContextsQuery(PageQuery):
     """`GET context`."""
 
     notebook: Name | None = None
-    """Only the conversations of this one."""
+    """Only conversations of this notebook."""
     pinned: bool | None = None
-    """Only those that are pinned, or only those that are not."""
+    """Only pinned conversations, or only others."""
     q: Annotated[Name, Field(max_length=MAX_SEARCH)] = ""
-    """Words that each stand in the title, the notebook's path or the messages."""
+    """Words that must all occur in the title, the notebook's path or the messages."""
 
 
 class EventsQuery(RequestBody):
@@ -178,10 +186,10 @@ class ErrorAnswer(BaseModel):
 
 
 class AddresseeAnswer(BaseModel):
-    """Who gets the next message of a conversation."""
+    """The role that gets the next message of a conversation."""
 
     role: AgentRole
-    """The one that the user has chosen since anybody worked, or else of who worked last."""
+    """The one that the user has chosen since the last run, else the one that ran last."""
 
 
 class ContextList(BaseModel):
@@ -192,16 +200,13 @@ class ContextList(BaseModel):
 
 
 class DeletedContext(Context):
-    """A conversation that can be brought back."""
+    """A conversation that can be restored."""
 
     deleted_at: str
 
 
-class DeletedContextList(BaseModel):
-    """What was deleted a moment ago, newest first."""
-
-    items: list[DeletedContext]
-    next: None = None
+class DeletedContextList(Items[DeletedContext]):
+    """Recently deleted conversations, newest first."""
 
 
 class MessageList(BaseModel):
@@ -211,18 +216,12 @@ class MessageList(BaseModel):
     next: int | None
 
 
-class RoleList(BaseModel):
+class RoleList(Items[RoleView]):
     """All roles."""
 
-    items: list[RoleView]
-    next: None = None
 
-
-class JobList(BaseModel):
+class JobList(Items[Job]):
     """Jobs of a conversation, oldest first."""
-
-    items: list[Job]
-    next: None = None
 
 
 class Accepted(BaseModel):
@@ -233,7 +232,7 @@ class Accepted(BaseModel):
 
 
 class EventList(BaseModel):
-    """What happened."""
+    """Events, oldest first."""
 
     events: list[Event]
 
@@ -252,15 +251,11 @@ class QuestionView(BaseModel):
 
     @classmethod
     def of(cls, question: Inquiry) -> QuestionView:
-        """A stored question as the contract shows it."""
         return cls.model_validate(as_shown(question))
 
 
-class QuestionList(BaseModel):
+class QuestionList(Items[QuestionView]):
     """Questions that wait for an answer."""
-
-    items: list[QuestionView]
-    next: None = None
 
 
 class Answered(BaseModel):
@@ -279,13 +274,13 @@ MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
 
 
 class NewPicture(RequestBody):
-    """A picture as base64; its first bytes must say the same as its type."""
+    """A picture as base64; its first bytes must match its type."""
 
     media_type: MediaType
     data: Annotated[str, Field(min_length=1, max_length=_MAX_CHARACTERS)]
 
     def part(self) -> ImagePart:
-        """As a part of a message. A schema cannot say what is checked here."""
+        """Raises InvalidInput for what a schema cannot express."""
         if problem := self._problem():
             raise InvalidInput(f"A picture in this message {problem}.", code="bad_picture")
         return ImagePart.of(self.media_type, self.data, pixels(self.data))

@@ -1,4 +1,4 @@
-"""What a client can choose for a session: the role (also as modes, the older form) and the model."""
+"""What a client can choose for a session: the role (also as the older modes) and the model."""
 
 from __future__ import annotations
 

@@ -296,7 +296,7 @@ def _interruptible() -> Iterator[None]:
 
 @contextmanager
 def _captured(shell: Any, take: Take) -> Iterator[None]:
-    """Replace every output channel of IPython. The display trap must not set its own hook inside."""
+    """Replace every output channel of IPython; inside, the trap does not set its own hook."""
     with ExitStack() as stack:
         stack.enter_context(shell.display_trap)
         for owner, name, new in (

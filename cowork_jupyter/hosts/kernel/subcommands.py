@@ -164,7 +164,7 @@ def manage(session: KernelSession, words: list[str]) -> Note:
 
 
 def _edit(session: KernelSession, name: str, words: list[str]) -> Note:
-    """`title=` and `description=` change the workflow; any other name sets a parameter's default."""
+    """`title=` and `description=` are the workflow's; other names set a parameter's default."""
     known = {item["name"]: item for item in session.link.request("GET", "workflows")["items"]}
     template = (known.get(name) or {}).get("template")
     if template is None:
