@@ -29,7 +29,7 @@ from . import (  # noqa: F401 (they register themselves)
     models,
 )
 from .api_messages import check_raise
-from .calls import Call, check_owner, initiator_of
+from .calls import Call, initiator_of, own_job
 from .openapi import OpenApi, describe_api
 from .routes import table
 
@@ -206,19 +206,13 @@ async def list_jobs(call: Call) -> BaseModel:
 @table.route("GET", "jobs/{id}", answer=Job, action="read", kernel=True)
 async def get_job(call: Call) -> BaseModel:
     """One job with its tasks."""
-    return _own_job(call)
-
-
-def _own_job(call: Call) -> Job:
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
-    return job
+    return own_job(call)
 
 
 @table.route("POST", "jobs/{id}/cancel", answer=Job, action="execute", kernel=True)
 async def cancel_job(call: Call) -> BaseModel:
     """Stop a job."""
-    return await call.service.jobs.cancel(_own_job(call).id)
+    return await call.service.jobs.cancel(own_job(call).id)
 
 
 @table.route(

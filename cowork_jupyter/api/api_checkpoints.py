@@ -102,8 +102,7 @@ async def list_checkpoints(call: Call) -> BaseModel:
 )
 async def checkpoint_diff(call: Call) -> BaseModel:
     """What changed, file by file, and in notebooks cell by cell."""
-    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
-    check_owner(call.service, call.caller, context_id)
+    _check_owner(call)
     undo = await call.service.checkpoints.finish_interrupted()
     return await undo.diff(call.path["id"], call.query.scope, call.query.until)
 
@@ -118,10 +117,8 @@ async def checkpoint_diff(call: Call) -> BaseModel:
 )
 async def roll_back(call: Call) -> BaseModel:
     """Restore the state before a checkpoint, without losing the user's own changes."""
-    body = call.body
-    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
-    check_owner(call.service, call.caller, context_id)
-    undo = await call.service.checkpoints.finish_interrupted()
+    _check_owner(call)
+    body, undo = call.body, await call.service.checkpoints.finish_interrupted()
     return await undo.rollback(
         call.path["id"],
         scope=body.scope,
@@ -131,3 +128,8 @@ async def roll_back(call: Call) -> BaseModel:
         preview=body.preview,
         dry_run=body.dry_run,
     )
+
+
+def _check_owner(call: Call) -> None:
+    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
+    check_owner(call.service, call.caller, context_id)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from ..domain.cell_commands import ChangeMemory
 from ..guidance.memory import MEMORY_FILE
 from ..record.memory import MemoryProposal
-from .calls import Call, check_owner, refuse_unless_person
+from .calls import Call, may_see, own_job, refuse_unless_person
 from .models import Name, RequestBody
 from .routes import table
 
@@ -91,8 +91,7 @@ async def forget_memory(call: Call) -> BaseModel:
 @table.route("GET", "jobs/{id}/memory", answer=ProposalView, action="read", kernel=True)
 async def show_proposal(call: Call) -> BaseModel:
     """What a run would add to the memory."""
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
+    job = own_job(call)
     return ProposalView(proposal=await asyncio.to_thread(call.service.proposals.of, job.id))
 
 
@@ -107,8 +106,7 @@ async def show_proposal(call: Call) -> BaseModel:
 async def decide_memory(call: Call) -> BaseModel:
     """Keep what a run would add, as shown or as edited, or drop it."""
     said, proposals = call.body, call.service.proposals
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
+    job = own_job(call)
     await refuse_unless_person(call, said.cell_id, ChangeMemory(said.decision))
     if said.decision == "keep":
         await asyncio.to_thread(proposals.keep, job.id, said.fingerprint, said.text)
@@ -128,11 +126,6 @@ def _view(call: Call) -> MemoryView:
         proposals=[
             proposal
             for proposal in service.proposals.waiting()
-            if _may_see(call, proposal.context_id)
+            if may_see(service, call.caller, proposal.context_id)
         ],
     )
-
-
-def _may_see(call: Call, context_id: str) -> bool:
-    whose = call.caller.sees_only
-    return whose is None or call.service.conversations.owner(context_id) in ("", whose)

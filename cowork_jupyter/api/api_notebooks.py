@@ -15,7 +15,7 @@ from ..domain.reproduction import Reproduction
 from ..domain.suggestions import Decision, SuggestionLine, SuggestionRequest
 from ..effects.silenced import SilenceScope, place_of
 from ..tools.notebook.stale import CellTimes, StaleCell, outdated_cells, stale_cells
-from .calls import Call, check_owner
+from .calls import Call, own_job
 from .models import Items, ListedPath, Name, RequestBody, Text
 from .routes import Stream, table
 
@@ -115,8 +115,7 @@ class StaleCellList(Items[StaleCellView]):
 @table.route("GET", "jobs/{id}/effects", answer=EffectList, action="read", kernel=True)
 async def job_effects(call: Call) -> BaseModel:
     """What the code of a job did to tables and data files, with warnings."""
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
+    job = own_job(call)
     store = call.service.journal.store
     return EffectList(items=await asyncio.to_thread(store.data_effects, job.context_id, job.id))
 

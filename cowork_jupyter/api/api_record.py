@@ -20,7 +20,7 @@ from ..store import Store
 from .api_notebooks import ReproductionAnswer, reproduction_answer
 from .api_plans import PlanAnswer, plan_answer
 from .api_trust import PermissionView
-from .calls import Call, check_owner
+from .calls import Call, own_job
 from .models import Name, QuestionView, RequestBody
 from .routes import Download, table
 
@@ -97,8 +97,7 @@ class CardAnswer(BaseModel):
 )
 async def job_card(call: Call) -> BaseModel:
     """The current card of a job: small, without keys or paths of this machine."""
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
+    job = own_job(call)
     store = call.service.journal.store
     # The place comes first, so that whatever is stored meanwhile is told again.
     seq = store.last_seq(job.context_id)

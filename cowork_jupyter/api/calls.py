@@ -17,6 +17,7 @@ from .errors import MalformedRequest, TooLarge
 
 if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
+    from ..domain.contexts import Job
     from ..domain.health import Problem
     from ..roles import RoleCatalog
     from ..service import CoworkService
@@ -88,13 +89,21 @@ class Call:
     query: Any = None
 
 
+def may_see(service: CoworkService, caller: Caller, context_id: str) -> bool:
+    owner = caller.sees_only
+    return owner is None or service.conversations.owner(context_id) in ("", owner)
+
+
 def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None:
     """Raise NotFound, so that a kernel does not learn whether another user's context exists."""
-    if caller.sees_only is not None and service.conversations.owner(context_id) not in (
-        "",
-        caller.sees_only,
-    ):
+    if not may_see(service, caller, context_id):
         raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
+
+
+def own_job(call: Call) -> Job:
+    job = call.service.jobs.get(call.path["id"])
+    check_owner(call.service, call.caller, job.context_id)
+    return job
 
 
 async def initiator_of(

@@ -143,7 +143,7 @@ async def test_a_kernel_is_not_told_what_it_may_not_decide(
     job = await planned(api, scripted)
     kernel = type("K", (), {"owner": "x", "id": "k"})()
     monkeypatch.setattr(KernelTokens, "kernel_of", lambda *_: kernel)
-    monkeypatch.setattr("cowork_jupyter.api.api_record.check_owner", lambda *_: None)
+    monkeypatch.setattr("cowork_jupyter.api.calls.check_owner", lambda *_: None)
     api._headers[KERNEL_TOKEN_HEADER] = "token"
     state = (await api.get(f"jobs/{job['id']}/card", whole="true"))["state"]
     hidden = ("questions", "permissions", "reproduction")
