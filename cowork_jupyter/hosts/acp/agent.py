@@ -21,8 +21,8 @@ from ...wiring import build_service
 from .options import ROLE
 from .prompts import read_prompt
 from .session import AcpSession
-from .session_state import told_to_the_client
-from .wire import DELETE, Dialect, Wire, take_streams
+from .session_state import as_request_errors
+from .wire import DELETE, SdkAdapter, Wire, take_streams
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class CoworkAgent:
         self._services: dict[Path, CoworkService] = {}
         self._sessions: dict[str, AcpSession] = {}
         self._forms = False
-        self._soon: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def on_connect(self, conn: Client) -> None:
         self._client = conn
@@ -64,7 +64,7 @@ class CoworkAgent:
     ) -> schema.InitializeResponse:
         elicitation = client_capabilities.elicitation if client_capabilities else None
         self._forms = elicitation is not None and elicitation.form is not None
-        with told_to_the_client():
+        with as_request_errors():
             service = self._any_service()
             sees = service.factory.llm.vision.sees(service.connections.current().name)
         return schema.InitializeResponse(
@@ -90,12 +90,12 @@ class CoworkAgent:
     async def new_session(
         self, cwd: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.NewSessionResponse:
-        with told_to_the_client():
+        with as_request_errors():
             service = self._service(cwd)
             context_id = service.conversations.create().id
             session = await self._open(service, context_id, mcp_servers)
             modes, choices = session.options.modes(), session.options.all()
-        self._after_answer(session)
+        self._greet_later(session)
         return schema.NewSessionResponse(
             session_id=context_id, modes=modes, config_options=[*choices]
         )
@@ -104,21 +104,21 @@ class CoworkAgent:
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.LoadSessionResponse:
         """Open an existing conversation and replay it from its beginning."""
-        with told_to_the_client():
+        with as_request_errors():
             session = await self._reopen(cwd, session_id, mcp_servers)
             await session.replay()
             modes, choices = session.options.modes(), session.options.all()
-        self._after_answer(session)
+        self._greet_later(session)
         return schema.LoadSessionResponse(modes=modes, config_options=[*choices])
 
     async def resume_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.ResumeSessionResponse:
         """Like `load_session`, without the replay."""
-        with told_to_the_client():
+        with as_request_errors():
             session = await self._reopen(cwd, session_id, mcp_servers)
             modes, choices = session.options.modes(), session.options.all()
-        self._after_answer(session)
+        self._greet_later(session)
         return schema.ResumeSessionResponse(modes=modes, config_options=[*choices])
 
     async def list_sessions(
@@ -128,7 +128,7 @@ class CoworkAgent:
         if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
             raise RequestError(_INVALID, f"cursor: '{cursor}' is none of ours.")
         folder = str(_absolute(cwd).resolve()) if cwd else None
-        with told_to_the_client():
+        with as_request_errors():
             conversations = self._any_service().conversations
             page = conversations.page(int(cursor) if cursor else None, PAGE_SIZE, workspace=folder)
             places = {context.id: conversations.workspace_of(context.id) for context in page.items}
@@ -148,7 +148,7 @@ class CoworkAgent:
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
         """Stop the session's run and release it. The conversation stays."""
         session = self._session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await session.cancel()
         await session.close()
         self._sessions.pop(session_id, None)
@@ -158,7 +158,7 @@ class CoworkAgent:
         """For some minutes the conversation can be restored in the panel."""
         if session_id in self._sessions:
             await self.close_session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await self._any_service().conversations.delete(session_id)
         return schema.DeleteSessionResponse()
 
@@ -176,11 +176,11 @@ class CoworkAgent:
         self, session_id: str, prompt: Sequence[Any], **_: Any
     ) -> schema.PromptResponse:
         session, said = self._session(session_id), read_prompt(prompt)
-        with told_to_the_client():
+        with as_request_errors():
             return schema.PromptResponse(stop_reason=await session.prompt(said))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        with told_to_the_client():
+        with as_request_errors():
             await self._session(session_id).cancel()
 
     async def set_config_option(
@@ -188,7 +188,7 @@ class CoworkAgent:
     ) -> schema.SetSessionConfigOptionResponse:
         """Choose the role or the model."""
         session = self._session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await session.options.choose(config_id, value)
             choices = session.options.all()
         return schema.SetSessionConfigOptionResponse(config_options=[*choices])
@@ -198,7 +198,7 @@ class CoworkAgent:
     ) -> schema.SetSessionModeResponse:
         """Choose the role, for clients that do not know options."""
         session = self._session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await session.options.choose(ROLE, mode_id)
         return schema.SetSessionModeResponse()
 
@@ -227,8 +227,10 @@ class CoworkAgent:
         if before is not None:
             await before.close()
         await service.factory.llm.known.look()  # which models there are to choose from
-        unused = [str(server.name) for server in mcp_servers or []]
-        session = AcpSession(service, context_id, self._client, forms=self._forms, unused=unused)
+        ignored_servers = [str(server.name) for server in mcp_servers or []]
+        session = AcpSession(
+            service, context_id, self._client, forms=self._forms, ignored_servers=ignored_servers
+        )
         self._sessions[context_id] = session
         session.open()
         return session
@@ -239,11 +241,11 @@ class CoworkAgent:
             raise RequestError(_NOT_FOUND, what)
         return self._sessions[session_id]
 
-    def _after_answer(self, session: AcpSession) -> None:
+    def _greet_later(self, session: AcpSession) -> None:
         """Send the commands later: a client knows a session only once it has the answer."""
         task = asyncio.create_task(session.greet())
-        self._soon.add(task)
-        task.add_done_callback(self._soon.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
 
 def _absolute(cwd: str) -> Path:
@@ -261,9 +263,9 @@ def serve(settings: Settings) -> None:
         return build_service(replace(settings, workspace=workspace))
 
     async def speak() -> None:
-        _end_in_order_when_told()
+        _close_on_signal()
         agent = CoworkAgent(make_service, settings.workspace)
-        wire = cast("Any", Dialect(Wire(incoming, outgoing)))
+        wire = cast("Any", SdkAdapter(Wire(incoming, outgoing)))
         connection = AgentSideConnection(
             cast("Any", agent),
             wire,
@@ -280,7 +282,7 @@ def serve(settings: Settings) -> None:
         asyncio.run(speak())
 
 
-def _end_in_order_when_told() -> None:
+def _close_on_signal() -> None:
     task = asyncio.current_task()
     assert task is not None
     with suppress(NotImplementedError):  # on Windows

@@ -18,7 +18,7 @@ from ...domain.events import ChosenScope, PermissionRequested
 from ...domain.replies import Question
 from ...record.markdown import fenced
 from ...service import CoworkService
-from .updates import Content, Portrayal
+from .updates import Content, UpdateBuilder
 
 ANSWER, OTHER = "answer", "other"
 """Fields of a question's form."""
@@ -56,7 +56,7 @@ def permission_options(
     ]
 
 
-def ruling(outcome: object, offered: Iterable[schema.PermissionOption]) -> Ruling:
+def parse_ruling(outcome: object, offered: Iterable[schema.PermissionOption]) -> Ruling:
     """The decision behind a chosen option. Anything that was not offered is a denial."""
     chosen = getattr(outcome, "option_id", None)
     if chosen not in {option.option_id for option in offered}:
@@ -66,31 +66,31 @@ def ruling(outcome: object, offered: Iterable[schema.PermissionOption]) -> Rulin
 
 
 def permission_call(
-    call_id: str, request: PermissionRequested, portrayal: Portrayal
+    call_id: str, request: PermissionRequested, updates: UpdateBuilder
 ) -> schema.ToolCallUpdate:
     """The pending call, with all that the user needs to judge it."""
     parameters, preview = request.parameters, request.shown
     path = parameters.get("path")
     about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
-    why = "\n".join([*about, *request.why, *_beyond_recall(request.uncovered)])
+    why = "\n".join([*about, *request.why, *_uncovered_text(request.uncovered)])
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
     if preview.kind == "diff" and isinstance(path, str):
-        changes = portrayal.changes(path, preview.text)
+        changes = updates.changes(path, preview.text)
     content += changes or [tool_content(text_block(fenced(preview.text)))]
     return schema.ToolCallUpdate(
         tool_call_id=call_id,
-        title=portrayal.title(request.tool, parameters),
-        kind=portrayal.kind(request.tool),
+        title=updates.title(request.tool, parameters),
+        kind=updates.kind(request.tool),
         status="pending",
         content=content,
-        locations=portrayal.places([path]) or None,
+        locations=updates.places([path]) or None,
         raw_input=parameters,
         field_meta={"risk": request.risk, "role": request.agent_role},
     )
 
 
-def _beyond_recall(uncovered: Sequence[str]) -> list[str]:
+def _uncovered_text(uncovered: Sequence[str]) -> list[str]:
     return [f"A rollback cannot undo: {', '.join(uncovered)}."] if uncovered else []
 
 
@@ -107,7 +107,7 @@ def question_text(question: Question) -> str:
     return "\n".join([*lines, "", f"*{how}{free}.*"]) + "\n\n"
 
 
-def answer_in(text: str, question: Question) -> str | None:
+def parse_answer(text: str, question: Question) -> str | None:
     """The answer in a prompt: a number, a label or a value; None if it is none of these."""
     said = text.strip()
     for number, option in enumerate(question.options, start=1):
@@ -141,7 +141,7 @@ def _form(properties: dict[str, Any], required: list[str]) -> schema.Elicitation
     return schema.ElicitationSchema(type="object", properties=properties, required=required)
 
 
-def answer_of_form(content: Mapping[str, Any], question: Question) -> str | None:
+def parse_form(content: Mapping[str, Any], question: Question) -> str | None:
     """None if what was filled in is no valid answer."""
     given = content.get(OTHER) or content.get(ANSWER) or ""
     value = str(getattr(given, "root", given)).strip()
@@ -158,9 +158,9 @@ class AcpInquiries:
     service: CoworkService
     session_id: str
     client: Client
-    portrayal: Portrayal
+    updates: UpdateBuilder
     answer: Callable[[str, Question, str], None]
-    in_words: Callable[[Question], Awaitable[None]]
+    ask_in_words: Callable[[Question], Awaitable[None]]
     """Called with a question that no form has answered."""
     cancel: Callable[[], Awaitable[None]]
     """Called when the user dismisses a form."""
@@ -172,7 +172,7 @@ class AcpInquiries:
     def ask_by_form(self, question_id: str, question: Question) -> None:
         self._ask(question_id, self._form(question_id, question))
 
-    def let_go(self, request_id: str) -> None:
+    def withdraw(self, request_id: str) -> None:
         """It was decided, or nobody waits for it any more."""
         task = self._open.get(request_id)
         if task is not None:
@@ -192,7 +192,7 @@ class AcpInquiries:
 
     async def _permission(self, request: PermissionRequested) -> None:
         call_id = self.service.journal.store.inquiry(request.id, "permission").data["call_id"]
-        call = permission_call(call_id, request, self.portrayal)
+        call = permission_call(call_id, request, self.updates)
         options = permission_options(request.scopes, request.rules)
         outcome: object = None
         try:
@@ -204,7 +204,7 @@ class AcpInquiries:
             return  # it stays open, for whoever comes back to this conversation
         except Exception as error:  # whatever a client answers, it is no permission
             logger.warning("The client could not ask for permission: %s", error)
-        chosen = ruling(outcome, options)
+        chosen = parse_ruling(outcome, options)
         if chosen.decision == "allow":
             runs = update_tool_call(call_id, status="in_progress")
             await self.client.session_update(session_id=self.session_id, update=runs)
@@ -228,9 +228,9 @@ class AcpInquiries:
             return
         value = None
         if isinstance(answer, schema.AcceptElicitationResponse):
-            value = answer_of_form(answer.content or {}, question)
+            value = parse_form(answer.content or {}, question)
         if value is None:
-            await self.in_words(question)
+            await self.ask_in_words(question)
             return
         with suppress(CoworkError):
             self.answer(question_id, question, value)

@@ -39,7 +39,7 @@ class SessionOptions:
     def all(self) -> Options:
         return [self._roles(), *self._models()]
 
-    def news(self) -> schema.ConfigOptionUpdate | None:
+    def changes(self) -> schema.ConfigOptionUpdate | None:
         """An update if the options have changed since the client was last told."""
         now, before = self.all(), self._sent_options
         self._sent_options = now
@@ -61,7 +61,7 @@ class SessionOptions:
             conversations.change(self._id, model=value)
             self._sent_options = self.all()  # the answer to the choice tells it
 
-    def check_sight(self) -> None:
+    def check_vision(self) -> None:
         """Raise InvalidInput unless the model can see pictures."""
         if not self._service.factory.llm.vision.sees(self._model):
             raise InvalidInput(f"{self._model} cannot see pictures. Choose another model.")

@@ -46,7 +46,7 @@ from ...domain.roles import AgentRole
 from ...service import CoworkService
 from ...store import Inquiry
 from . import commands
-from .inquiries import AcpInquiries, answer_in, question_text
+from .inquiries import AcpInquiries, parse_answer, question_text
 from .options import SessionOptions
 from .prompts import ClientPrompt
 from .session_state import (
@@ -56,9 +56,9 @@ from .session_state import (
     SessionUsage,
     ShownPlan,
     Turn,
-    is_spoken,
+    is_streamed,
 )
-from .updates import Portrayal, said_by_agent, thought_by_agent
+from .updates import UpdateBuilder, agent_message, agent_thought
 
 logger = logging.getLogger(__name__)
 
@@ -78,20 +78,20 @@ class AcpSession:
         client: Client,
         *,
         forms: bool,
-        unused: Sequence[str] = (),
+        ignored_servers: Sequence[str] = (),
     ) -> None:
         """`forms`: whether the client shows forms. `unused`: MCP servers that it named."""
         self._service = service
         self._id = context_id
         self._client = client
         self._forms = forms
-        self._unused = unused
-        self._portrayal = Portrayal(service.settings.workspace, service.factory.tools.registry)
+        self._ignored_servers = ignored_servers
+        self._updates = UpdateBuilder(service.settings.workspace, service.factory.tools.registry)
         self._turn: Turn | None = None
         self._inquiries = AcpInquiries(
-            *(service, context_id, client, self._portrayal),
-            answer=self._give,
-            in_words=self._ask_in_words,
+            *(service, context_id, client, self._updates),
+            answer=self._give_answer,
+            ask_in_words=self._ask_in_words,
             cancel=self.cancel,
         )
         self.options = SessionOptions(service, context_id)
@@ -122,7 +122,7 @@ class AcpSession:
             await asyncio.gather(self._following, return_exceptions=True)
 
     async def greet(self) -> None:
-        await self._tell(update_available_commands(commands.available()))
+        await self._send(update_available_commands(commands.available()))
 
     async def replay(self) -> None:
         """Report the whole conversation again, and the state of its plan."""
@@ -131,8 +131,8 @@ class AcpSession:
         while after is not None:
             page = self._service.conversations.messages(self._id, after)
             for message in page.items:
-                for update in self._portrayal.of_message(message, ids.take(message)):
-                    await self._tell(update)
+                for update in self._updates.of_message(message, ids.take(message)):
+                    await self._send(update)
             after = page.next
         revision = self._service.plans.find(self._id)
         if revision is not None:
@@ -145,7 +145,7 @@ class AcpSession:
     async def prompt(self, prompt: ClientPrompt) -> schema.StopReason:
         """One turn: a message, an answer to an open question, or a command."""
         if prompt.pictures:
-            self.options.check_sight()
+            self.options.check_vision()
         if self._turn is not None:
             raise Conflict(_BUSY, code="job_running")
         turn = self._turn = Turn()
@@ -171,8 +171,8 @@ class AcpSession:
             await self._answer(waiting, text, turn)
             return
         self._plan.is_new = False
-        if self._unused:
-            names, self._unused = ", ".join(self._unused), ()
+        if self._ignored_servers:
+            names, self._ignored_servers = ", ".join(self._ignored_servers), ()
             await self._remark(_UNUSED.format(names=names))
         command, rest = commands.split(text)
         try:
@@ -222,18 +222,18 @@ class AcpSession:
         """Answer the oldest question; if another one is open, ask that next."""
         first, *others = waiting
         question = Question.model_validate(first.data)
-        value = answer_in(text, question)
+        value = parse_answer(text, question)
         if value is None:
             await self._say_and_end(
                 f"That is not one of the answers.\n\n{question_text(question)}", turn
             )
             return
-        self._give(first.id, question, value)
+        self._give_answer(first.id, question, value)
         if others:
             following = Question.model_validate(others[0].data)
             await self._say_and_end(question_text(following), turn)
 
-    def _give(self, question_id: str, question: Question, value: str) -> None:
+    def _give_answer(self, question_id: str, question: Question, value: str) -> None:
         self._service.inquiries.answer(question_id, value)
         offered = {option.value for option in question.options}
         if self._turn is not None and value == STOP and GO_ON in offered:
@@ -246,7 +246,7 @@ class AcpSession:
         async with aclosing(self._service.journal.bus.subscribe(self._id, after)) as events:
             async for event in events:
                 try:
-                    await self._on(event)
+                    await self._on_event(event)
                 except ConnectionError:
                     logger.debug("The client is gone.")
                     return
@@ -255,25 +255,25 @@ class AcpSession:
                     if self._turn is not None and event.type is EventType.JOB_COMPLETED:
                         self._turn.fail(error)
 
-    async def _tell(
+    async def _send(
         self, update: SessionUpdate | schema.ConfigOptionUpdate | schema.UsageUpdate
     ) -> None:
         await self._client.session_update(session_id=self._id, update=update)
 
     async def _remark(self, text: str) -> None:
         """Say something that is not stored."""
-        await self._tell(said_by_agent(text, new_id("remark")))
+        await self._send(agent_message(text, new_id("remark")))
 
-    async def _tell_options(self) -> None:
-        if update := self.options.news():
-            await self._tell(update)
+    async def _send_options(self) -> None:
+        if update := self.options.changes():
+            await self._send(update)
 
-    async def _on(self, event: Event) -> None:
+    async def _on_event(self, event: Event) -> None:
         match event.data:
             case TextStreamed(text=text) if event.task_id is None:
-                await self._stream(said_by_agent(text, self._ids.of_next(event.job_id)))
+                await self._stream(agent_message(text, self._ids.next_id(event.job_id)))
             case ReasoningStreamed(text=text) if event.task_id is None:
-                await self._stream(thought_by_agent(text, self._ids.of_next(event.job_id)))
+                await self._stream(agent_thought(text, self._ids.next_id(event.job_id)))
             case Message() as message:
                 await self._on_message(message)
             case PlanUpdated() as plan:
@@ -282,10 +282,10 @@ class AcpSession:
             case TaskStarted() as task:  # and completed
                 self._plan.failures[task.step_id] = task.error
             case RoleChangeData(to=role):
-                await self._tell(update_current_mode(role))
-                await self._tell_options()
+                await self._send(update_current_mode(role))
+                await self._send_options()
             case JobStarted():
-                await self._tell_options()  # who asked may have chosen another model
+                await self._send_options()  # who asked may have chosen another model
             case UsageCharged() as charged if event.task_id is None:
                 self._usage.take(charged)
             case PermissionRequested() as request:
@@ -293,12 +293,12 @@ class AcpSession:
             case QuestionAsked() as question:
                 await self._on_question(question.id, question)
             case PermissionResolved(id=decided) | QuestionAnswered(id=decided):
-                self._inquiries.let_go(decided)
+                self._inquiries.withdraw(decided)
             case JobCompleted() as job:
                 await self._on_end(job.status, job.error)
             case ToolOutput() as output:
                 if update := self._outputs.add(output.call_id, output.text):
-                    await self._tell(update)
+                    await self._send(update)
             case Data() as notice if event.type is EventType.NOTICE:
                 if said := getattr(notice, "message", None):
                     await self._remark(f"\n\n> {said}\n\n")
@@ -306,7 +306,7 @@ class AcpSession:
     async def _stream(self, chunk: schema.AgentMessageChunk | schema.AgentThoughtChunk) -> None:
         if chunk.message_id:
             self._streamed.add(chunk.message_id)
-        await self._tell(chunk)
+        await self._send(chunk)
 
     async def _on_message(self, message: Message) -> None:
         """Report a message unless the client has it: it knows its own, and the main run's text came
@@ -316,15 +316,15 @@ class AcpSession:
         is_reported = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
         if message.message_type is MessageType.TEXT:
             is_reported = message.role != "assistant"
-        if is_spoken(message) and isinstance(message.data, TextData) and message.data.problem:
+        if is_streamed(message) and isinstance(message.data, TextData) and message.data.problem:
             is_reported = True  # it could not be used
-        for update in () if is_reported else self._portrayal.of_message(message, message_id):
+        for update in () if is_reported else self._updates.of_message(message, message_id):
             if getattr(update, "message_id", None) not in self._streamed:
-                await self._tell(update)
+                await self._send(update)
 
     async def _show_plan(self) -> None:
         if update := self._plan.update():
-            await self._tell(update)
+            await self._send(update)
 
     async def _on_end(self, status: JobStatus, error: str | None) -> None:
         self._outputs.clear()
@@ -333,7 +333,7 @@ class AcpSession:
         if status is JobStatus.COMPLETED and (said := self._plan.how_to_approve()):
             await self._remark(said)
         if usage := self._usage.update():
-            await self._tell(usage)
+            await self._send(usage)
         if self._turn is None:
             return
         if status is JobStatus.COMPLETED:

@@ -27,7 +27,7 @@ _CODES = {NotFound: -32002, InvalidInput: -32602, Conflict: -32600}
 
 
 @contextmanager
-def told_to_the_client() -> Iterator[None]:
+def as_request_errors() -> Iterator[None]:
     """Turn our errors into the protocol's, with the same message."""
     try:
         yield
@@ -65,20 +65,20 @@ class MessageIds:
     def __init__(self) -> None:
         self._said: Counter[str | None] = Counter()
 
-    def of_next(self, job_id: str | None) -> str:
+    def next_id(self, job_id: str | None) -> str:
         """The id of the text that this run is writing."""
         return f"{job_id}.{self._said[job_id] + 1}"
 
     def take(self, message: Message) -> str:
         """The id of a stored message. Call once for each, in order."""
-        if not is_spoken(message):
+        if not is_streamed(message):
             return message.id
-        found = self.of_next(message.job_id)
+        found = self.next_id(message.job_id)
         self._said[message.job_id] += 1
         return found
 
 
-def is_spoken(message: Message) -> bool:
+def is_streamed(message: Message) -> bool:
     """Whether it came as deltas: text of a run itself, not of a step or a tool."""
     is_text = message.message_type is MessageType.TEXT
     return message.role == "assistant" and is_text and message.task_id is None

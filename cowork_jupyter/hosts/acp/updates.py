@@ -59,7 +59,7 @@ _DONE: dict[StepStatus, schema.PlanEntryStatus] = {
 
 
 @dataclass(frozen=True)
-class Portrayal:
+class UpdateBuilder:
     workspace: Path
     tools: Mapping[str, Tool]
 
@@ -71,20 +71,20 @@ class Portrayal:
             case ToolResultData() as result:
                 yield self._result(result, message.text)
             case TextData(answer=Answer(label=label)):
-                yield _said_by_user(text_block(label), message_id)
+                yield _user_message(text_block(label), message_id)
             case TextData() if message.role == "user" and message.task_id is None:
-                yield _said_by_user(text_block(message.text), message_id)
+                yield _user_message(text_block(message.text), message_id)
                 for picture in message.pictures:
-                    yield _said_by_user(image_block(picture.data, picture.media_type), message_id)
+                    yield _user_message(image_block(picture.data, picture.media_type), message_id)
             case TextData(reasoning=thought) if message.role == "assistant":
                 if thought:
-                    yield thought_by_agent(f"{thought}\n\n", message_id)
+                    yield agent_thought(f"{thought}\n\n", message_id)
                 if message.text:
-                    yield said_by_agent(f"{message.text}\n\n", message_id)
+                    yield agent_message(f"{message.text}\n\n", message_id)
             case ReviewData() as review:
-                yield said_by_agent(f"{review.text}\n\n", message_id)
+                yield agent_message(f"{review.text}\n\n", message_id)
             case QuestionData() | ErrorData():
-                yield said_by_agent(f"{message.text}\n\n", message_id)
+                yield agent_message(f"{message.text}\n\n", message_id)
 
     def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
         command = parameters.get("command")
@@ -150,13 +150,13 @@ class Portrayal:
         )
 
 
-def said_by_agent(text: str, message_id: str) -> schema.AgentMessageChunk:
+def agent_message(text: str, message_id: str) -> schema.AgentMessageChunk:
     return schema.AgentMessageChunk(
         session_update="agent_message_chunk", content=text_block(text), message_id=message_id
     )
 
 
-def thought_by_agent(text: str, message_id: str) -> schema.AgentThoughtChunk:
+def agent_thought(text: str, message_id: str) -> schema.AgentThoughtChunk:
     """To a client, reasoning is a message of its own."""
     return schema.AgentThoughtChunk(
         session_update="agent_thought_chunk",
@@ -165,7 +165,7 @@ def thought_by_agent(text: str, message_id: str) -> schema.AgentThoughtChunk:
     )
 
 
-def _said_by_user(
+def _user_message(
     content: schema.TextContentBlock | schema.ImageContentBlock, message_id: str
 ) -> schema.UserMessageChunk:
     return schema.UserMessageChunk(

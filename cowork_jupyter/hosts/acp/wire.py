@@ -144,7 +144,7 @@ _PROMPT, _CANCEL = "session/prompt", "session/cancel"
 RequestId = str | int | None
 
 
-class Dialect:
+class SdkAdapter:
     """Translates what the protocol has and the SDK does not know yet.
 
     `$/cancel_request` for a prompt becomes `session/cancel`; our own requests are withdrawn with it
@@ -168,7 +168,7 @@ class Dialect:
     async def send(self, message: Frame) -> None:
         match message:
             case {"method": _, "id": request_id}:
-                self._withdraw_with_its_task(request_id)
+                self._withdraw_when_cancelled(request_id)
             case {"id": request_id}:
                 self._prompts.pop(request_id, None)
         await self._wire.send(message)
@@ -181,7 +181,7 @@ class Dialect:
             case {"method": method, "params": {"requestId": str() | int() as request_id}} if (
                 method == CANCEL_REQUEST and "id" not in frame
             ):
-                return self._cancelled(request_id)
+                return self._cancel_frame(request_id)
             case {"method": method} if method == CANCEL_REQUEST and "id" not in frame:
                 return None
             case {"method": method, "id": _} if method == DELETE:
@@ -193,14 +193,14 @@ class Dialect:
                 self._asked.discard(request_id)
         return frame
 
-    def _cancelled(self, request_id: RequestId) -> Frame | None:
+    def _cancel_frame(self, request_id: RequestId) -> Frame | None:
         """All requests other than prompts are answered at once, so there is nothing to cancel."""
         session = self._prompts.get(request_id)
         if session is None:
             return None
         return {"jsonrpc": "2.0", "method": _CANCEL, "params": {"sessionId": session}}
 
-    def _withdraw_with_its_task(self, request_id: RequestId) -> None:
+    def _withdraw_when_cancelled(self, request_id: RequestId) -> None:
         """The SDK sends a request in the task that waits for the answer."""
         task = asyncio.current_task()
         assert task is not None

@@ -25,12 +25,12 @@ _ENDED = "\x04"
 """Instead of a line: the terminal's input is closed."""
 
 
-def somebody_is_there() -> bool:
+def is_interactive() -> bool:
     """Whether questions reach a person: both ends are a terminal that can be read by line."""
     return sys.platform != "win32" and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-class Typing:
+class TerminalInput:
     def __init__(self) -> None:
         self._file = sys.stdin.fileno()
         self._rest = b""
@@ -79,8 +79,8 @@ class Typing:
         return line
 
 
-class Asking:
-    def __init__(self, service: CoworkService, screen: Screen, typing: Typing) -> None:
+class TerminalPrompter:
+    def __init__(self, service: CoworkService, screen: Screen, typing: TerminalInput) -> None:
         self._service = service
         self._screen = screen
         self._typing = typing

@@ -67,7 +67,7 @@ def write_bundle(
     promises: Iterable[Promise],
 ) -> None:
     """Only its owner can read the archive."""
-    anonymous = Anonymous.of(settings, Connections(settings).secrets())
+    anonymous = Anonymizer.of(settings, Connections(settings).secrets())
     parts: dict[str, Callable[[], Any]] = {
         "versions.json": _versions,
         "settings.json": lambda: _settings(settings),
@@ -161,7 +161,7 @@ def _address(base_url: str) -> str:
 
 
 def _health(
-    findings: Iterable[DoctorFinding], promises: Iterable[Promise], anonymous: Anonymous
+    findings: Iterable[DoctorFinding], promises: Iterable[Promise], anonymous: Anonymizer
 ) -> dict[str, Any]:
     checks = [
         {"name": finding.name, "ok": finding.ok}
@@ -238,7 +238,7 @@ _PATH = re.compile(r"(?<![\w.])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;'\"]+")
 
 
 @dataclass(frozen=True)
-class Anonymous:
+class Anonymizer:
     """Removes whatever could name a person, a place or a file."""
 
     redactor: Redactor
@@ -247,7 +247,7 @@ class Anonymous:
     names: re.Pattern[str]
 
     @classmethod
-    def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymous:
+    def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymizer:
         known = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
         known += [path for path in (settings.config_dir, _home()) if path]
         known += [path.parent for path in known] + [path.resolve() for path in known]

@@ -53,11 +53,11 @@ def check_notebook(config: Cowork, arguments: Namespace) -> int:
     if not file.is_relative_to(settings.workspace.resolve()):
         raise InvalidInput(f"{arguments.notebook} is not in {settings.workspace}.")
     screen = Screen()
-    found = asyncio.run(_checked(settings, file, screen))
+    found = asyncio.run(_check(settings, file, screen))
     if arguments.json:
         screen.record(json.dumps(_as_json(found), ensure_ascii=False))
     else:
-        _tell(found, screen)
+        _print(found, screen)
     return SUCCESS if found.is_right else FAILED
 
 
@@ -65,7 +65,7 @@ def _folder_of(file: Path) -> Path:
     return Path.cwd() if file.is_relative_to(Path.cwd().resolve()) else file.parent
 
 
-async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:
+async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:
     root = settings.workspace.resolve()
     workspace, path = Workspace(root), file.relative_to(root).as_posix()
     notebooks = NotebookFiles()
@@ -109,22 +109,22 @@ def _kernels(root: Path) -> Any:
     return ServerKernels(SimpleNamespace(kernel_manager=manager), nobody, nobody, str(root))
 
 
-def _tell(found: CheckedNotebook, screen: Screen) -> None:
+def _print(found: CheckedNotebook, screen: Screen) -> None:
     state = found.trial.state
     if state.failed:
         line = f", line {state.failed.line}" if state.failed.line else ""
         screen.result(f"✕ cell {state.failed.cell}{line}: {state.failed.error}")
     else:
-        screen.result(f"✓ {_counted(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
+        screen.result(f"✓ {_count_text(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
     if state.left_out:
-        screen.result(f"- skipped {_counted(state.left_out, 'cell')} for the agent")
+        screen.result(f"- skipped {_count_text(state.left_out, 'cell')} for the agent")
     for result in found.expectations:
         screen.result(_line(result))
     if not state.failed and not found.expectations:
         screen.result("- nothing is pinned in this notebook")
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

@@ -60,7 +60,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
         sys.stdout.write(client.merged("", access))
         _remark(f"Add this to {client.path}, or run this again with --write.")
     else:
-        before = _text(client)
+        before = _read_config(client)
         after = client.merged(before, access)
         write(client.path, after, secret=bool(access.token))
         sys.stdout.write(f"{'Unchanged' if after == before else 'Wrote'}: {client.path}\n")
@@ -71,18 +71,18 @@ def run(config: Cowork, arguments: Namespace) -> int:
     return SUCCESS
 
 
-def _text(client: McpClient) -> str:
+def _read_config(client: McpClient) -> str:
     try:
         return client.path.read_text(encoding="utf-8") if client.path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise client.left_alone(f"it cannot be read ({error})") from None
+        raise client.refusal(f"it cannot be read ({error})") from None
 
 
 def _access(config: Cowork, arguments: Namespace) -> Access:
     """Address of a running server, or a command that starts a process of ours if there is none."""
     from ...mcp.server.tool_host import check_installed
 
-    server = _named(arguments.url) if arguments.url else _running_here()
+    server = _server_at(arguments.url) if arguments.url else _running_here()
     if not arguments.url:  # what is elsewhere has other packages and roles
         check_installed()
         folder = server.root if server else Path.cwd()
@@ -114,7 +114,7 @@ class _Server:
     token: str = ""
 
 
-def _named(url: str) -> _Server:
+def _server_at(url: str) -> _Server:
     """From an address that may have been copied from a browser."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:

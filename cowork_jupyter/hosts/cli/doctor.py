@@ -34,11 +34,11 @@ def run(config: Cowork, arguments: Namespace) -> int:
     instead.
     """
     from .doctor_checks import examine
-    from .installation import print_findings, promises_here
+    from .installation import print_findings, security_promises
 
     findings = examine(config, config.config)
     settings = config.settings(workspace=Path.cwd())
-    promises = promises_here(settings)
+    promises = security_promises(settings)
     if arguments.bundle:
         from .bundle import write_bundle
 

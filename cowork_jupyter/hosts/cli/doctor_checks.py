@@ -25,7 +25,7 @@ from ...policy.trust import Trust
 from ...tools.registry import rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork
-from .installation import DoctorFinding, examine_installation, judged
+from .installation import DoctorFinding, examine_installation, finding_of
 
 
 def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
@@ -35,7 +35,7 @@ def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
         *examine_installation(jupyter),
         _model(settings),
         _sandbox(settings),
-        judged("folders", folder_problems(settings), _folders(settings)),
+        finding_of("folders", folder_problems(settings), _folders(settings)),
         _rules(settings),
         _database(settings),
         _checkpoints(settings),
@@ -52,7 +52,7 @@ def _rules(settings: Settings) -> DoctorFinding:
     administrator = Administrator(settings.administrator_settings)
     book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names, administrator)
     problems = [*book.problems(), *administrator.problems(Connections(settings).current().model)]
-    return judged("rules", problems, f"{len(book.all())}, all readable")
+    return finding_of("rules", problems, f"{len(book.all())}, all readable")
 
 
 def _database(settings: Settings) -> DoctorFinding:

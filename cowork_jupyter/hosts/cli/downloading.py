@@ -23,7 +23,7 @@ _TIMEOUT = httpx.Timeout(60.0, connect=15.0)
 
 def get(wanted: Recommended, place: Path, hub: str) -> None:
     screen = Screen(sys.stdout, sys.stderr)
-    story = Story(screen)
+    story = DownloadProgress(screen)
     agent = {"User-Agent": f"cowork-jupyter/{__version__}"}
     with httpx.Client(headers=agent, timeout=_TIMEOUT, follow_redirects=True) as client:
         described = published(wanted, client, hub)
@@ -37,7 +37,7 @@ def get(wanted: Recommended, place: Path, hub: str) -> None:
             screen.hide_status()
 
 
-class Story:
+class DownloadProgress:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._began: tuple[float, int] | None = None

@@ -44,7 +44,7 @@ class Promise:
     holds: bool
 
 
-def judged(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
+def finding_of(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
     found = [problem.message for problem in problems]
     return DoctorFinding(name, not found, " ".join(found) or when_fine)
 
@@ -84,7 +84,7 @@ def examine_installation(jupyter: Config) -> list[DoctorFinding]:
             "version", True, f"{_DISTRIBUTION} {__version__}, Python {platform.python_version()}"
         ),
         _packages(),
-        judged("jupyterlab", lab_problems(), f"JupyterLab {_version_of('jupyterlab')}"),
+        finding_of("jupyterlab", lab_problems(), f"JupyterLab {_version_of('jupyterlab')}"),
         _lab_extension(),
         _server_extension(),
         _port(jupyter),
@@ -98,7 +98,7 @@ def _packages() -> DoctorFinding:
     ]
     if unmet:
         return DoctorFinding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
-    extras = sorted(_extras_there(wanted))
+    extras = sorted(_installed_extras(wanted))
     return DoctorFinding("packages", True, f"all installed; extras: {', '.join(extras) or 'none'}")
 
 
@@ -115,7 +115,7 @@ def _unmet(requirement: Requirement) -> str | None:
     return None
 
 
-def _extras_there(wanted: list[Requirement]) -> Iterator[str]:
+def _installed_extras(wanted: list[Requirement]) -> Iterator[str]:
     """Extras of which everything is installed."""
     names = {
         name
@@ -179,16 +179,16 @@ def _port(jupyter: Config) -> DoctorFinding:
     for server in list_running_servers():
         if server["port"] == port:
             return DoctorFinding("port", True, f"a Jupyter server is running on port {port}")
-    return judged("port", taken_port_problems(port), f"port {port} is free")
+    return finding_of("port", taken_port_problems(port), f"port {port} is free")
 
 
-def promises_here(settings: Settings) -> list[Promise]:
+def security_promises(settings: Settings) -> list[Promise]:
     """All that depend on the machine or its settings, those of the sandbox first."""
     sandbox = Sandbox(settings)
     return [
         *(Promise(text, True) for text in sandbox.promises()),
         *(Promise(text, False) for text in sandbox.missing()),
-        *_of_the_network(sandbox, settings),
+        *_network_promises(sandbox, settings),
         _promise(
             "Commands are checked by the shell that runs them.",
             shutil.which("bash") is not None,
@@ -200,11 +200,11 @@ def promises_here(settings: Settings) -> list[Promise]:
             "Kernels get COWORK_API_KEY, because the server extension is not enabled. "
             "Run: jupyter server extension enable cowork_jupyter",
         ),
-        Promise(f"Keys typed into the panel are in no file of ours; {_kept_by()}.", True),
+        Promise(f"Keys typed into the panel are in no file of ours; {_key_storage()}.", True),
     ]
 
 
-def _of_the_network(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
+def _network_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
     """If the network cannot be taken away, the sandbox itself reports that as missing."""
     if sandbox.powers.kind != "none" and sandbox.powers.no_network:
         yield _promise(
@@ -215,7 +215,7 @@ def _of_the_network(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
         )
 
 
-def _kept_by() -> str:
+def _key_storage() -> str:
     if has_keyring():
         return "the system's keyring stores them"
     return "they are kept until the server stops, because no keyring works here"

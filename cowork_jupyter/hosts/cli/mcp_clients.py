@@ -73,7 +73,7 @@ class McpClient:
         servers = before.get(self.section, {})
         asked = before.get("inputs", [])
         if not isinstance(servers, dict) or not isinstance(asked, list):
-            raise self.left_alone("its servers are not where they should be")
+            raise self.refusal("its servers are not where they should be")
         after = {**before, self.section: {**servers, SERVER: self.entry(access)}}
         if self.question and access.url and not access.token and self.question not in asked:
             after["inputs"] = [*asked, self.question]
@@ -83,12 +83,12 @@ class McpClient:
         try:
             content = json.loads(text) if text.strip() else {}
         except ValueError as error:
-            raise self.left_alone(f"it is not plain JSON ({error})") from None
+            raise self.refusal(f"it is not plain JSON ({error})") from None
         if not isinstance(content, dict):
-            raise self.left_alone("it is not a JSON object")
+            raise self.refusal("it is not a JSON object")
         return content
 
-    def left_alone(self, why: str) -> InvalidInput:
+    def refusal(self, why: str) -> InvalidInput:
         """The error for a file that only the user can change."""
         return InvalidInput(
             f"{self.path} was not changed: {why}. Correct it, or run this without --write and "
@@ -119,7 +119,7 @@ class CodexClient(McpClient):
         before, entry = self._read(text), self.entry(access)
         servers = before.get(self.section, {})
         if not isinstance(servers, dict):
-            raise self.left_alone("its servers are not where they should be")
+            raise self.refusal("its servers are not where they should be")
         if servers.get(SERVER) == entry:
             return text
         lines = [f"{key} = {_toml(value)}" for key, value in entry.items()]
@@ -131,14 +131,14 @@ class CodexClient(McpClient):
         except InvalidInput:
             same = False
         if not same:
-            raise self.left_alone(f"it has an entry '{SERVER}' in a form of its own")
+            raise self.refusal(f"it has an entry '{SERVER}' in a form of its own")
         return made
 
     def _read(self, text: str) -> Entry:
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise self.left_alone(f"it is not TOML ({error})") from None
+            raise self.refusal(f"it is not TOML ({error})") from None
 
 
 _OUR_TABLE = re.compile(

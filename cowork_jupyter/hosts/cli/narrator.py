@@ -147,7 +147,7 @@ class Narrator:
                 self._writing = ""
                 self._tell_message(message)
             case ToolCallData() as call:
-                self._tell_words(event.task_id)
+                self._tell_earlier(event.task_id)
                 text = call_text(call.tool, call.parameters)
                 self._screen.line(f"  → {text}", "dim")
                 self._screen.status(text)
@@ -182,14 +182,14 @@ class Narrator:
     def _tell_message(self, message: Message) -> None:
         if message.role != "assistant":
             return
-        words = _words_of(message)
+        words = _text_of(message)
         if words:
-            self._tell_words(message.task_id)
+            self._tell_earlier(message.task_id)
             self._words[message.task_id] = words
         elif isinstance(message.data, QuestionData) and message.data.id is None:
             self._screen.line(f"? {message.text} (nobody can be asked)", "ask")
 
-    def _tell_words(self, task_id: str | None) -> None:
+    def _tell_earlier(self, task_id: str | None) -> None:
         """Print text that turned out not to be the last as progress."""
         for line in self._words.pop(task_id, "").splitlines():
             self._screen.line(f"  {line}")
@@ -239,7 +239,7 @@ class CliOutcome:
                 self.asks_for_changes = True
 
 
-def _words_of(message: Message) -> str:
+def _text_of(message: Message) -> str:
     match message.data:
         case PlanData() as plan:
             return plan_text(plan)

@@ -30,7 +30,7 @@ def add_plan(commands: Commands) -> None:
 
 
 def run_plan(config: Cowork, arguments: Namespace) -> int:
-    return fulfil(config, arguments, AgentRole.PLANNER, text_of(arguments.text))
+    return run_agent(config, arguments, AgentRole.PLANNER, text_of(arguments.text))
 
 
 def add_act(commands: Commands) -> None:
@@ -60,7 +60,7 @@ def run_act(config: Cowork, arguments: Namespace) -> int:
         raise InvalidInput("A new conversation has no plan to execute yet.")
     policy = read_policy(arguments.policy) if arguments.policy else None
     text = "" if arguments.text is None else text_of(arguments.text)
-    return fulfil(config, arguments, AgentRole.ACTOR, text, policy)
+    return run_agent(config, arguments, AgentRole.ACTOR, text, policy)
 
 
 def add_review(commands: Commands) -> None:
@@ -78,7 +78,7 @@ def add_review(commands: Commands) -> None:
 
 def run_review(config: Cowork, arguments: Namespace) -> int:
     named = ", ".join(f"`{path}`" for path in arguments.files)
-    return fulfil(config, arguments, AgentRole.REVIEWER, f"Review {named}.")
+    return run_agent(config, arguments, AgentRole.REVIEWER, f"Review {named}.")
 
 
 def add_check(commands: Commands) -> None:
@@ -124,7 +124,7 @@ def text_of(given: str) -> str:
     return text
 
 
-def fulfil(
+def run_agent(
     config: Cowork,
     arguments: Namespace,
     role: AgentRole,

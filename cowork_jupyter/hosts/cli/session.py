@@ -22,7 +22,7 @@ from ...domain.events import Event, EventType
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...domain.team import rights_of
-from .asking import Asking, Typing, somebody_is_there
+from .asking import TerminalInput, TerminalPrompter, is_interactive
 from .command import DENIED, FAILED, INTERRUPTED, SUCCESS, open_service
 from .narrator import CliOutcome, Narrator
 from .screen import Screen
@@ -107,16 +107,18 @@ class CliRequest:
 
 
 async def run_request(settings: Settings, request: CliRequest) -> int:
-    async with open_service(settings, interactive=somebody_is_there()) as service:
+    async with open_service(settings, interactive=is_interactive()) as service:
         return await CliSession(service, request, Screen()).run()
 
 
 class CliSession:
-    def __init__(self, service: CoworkService, order: CliRequest, screen: Screen) -> None:
+    def __init__(self, service: CoworkService, request: CliRequest, screen: Screen) -> None:
         self._service = service
-        self._order = order
+        self._request = request
         self._screen = screen
-        self._asking = Asking(service, screen, Typing()) if service.interactive else None
+        self._asking = (
+            TerminalPrompter(service, screen, TerminalInput()) if service.interactive else None
+        )
         self._held: list[Event] = []
         self._outcome = CliOutcome()
         self._stopping: asyncio.Task[Job] | None = None
@@ -124,8 +126,8 @@ class CliSession:
     async def run(self) -> int:
         model = await self._model()
         context, plan = self._context()
-        if self._order.prompt:
-            context = self._service.conversations.choose_prompt(context.id, self._order.prompt)
+        if self._request.prompt:
+            context = self._service.conversations.choose_prompt(context.id, self._request.prompt)
         self._narrator = Narrator(self._screen, plan.plan if plan else None)
         after = self._service.journal.store.last_seq(context.id)
         began = time.monotonic()
@@ -133,20 +135,20 @@ class CliSession:
         self._listen_for_signals(job_id)
         await _first_of(self._follow(context.id, after, job_id), *self._helpers())
         job = self._service.jobs.get(job_id)
-        self._conclude(job, time.monotonic() - began, self._order.model or context.model or model)
+        self._conclude(job, time.monotonic() - began, self._request.model or context.model or model)
         return self._exit_code(job)
 
     async def _model(self) -> str:
         """The model's name. Raises Unavailable if none answers."""
         state = (await self._service.health()).model
-        if not state.ready and not self._order.model:
+        if not state.ready and not self._request.model:
             raise Unavailable(state.why_not or "No model answers.", code="no_model")
         return state.name or ""
 
     def _context(self) -> tuple[Context, PlanRevision | None]:
-        order, conversations = self._order, FolderConversations(self._service)
-        if not order.text:
-            context = conversations.get(order.conversation)
+        request, conversations = self._request, FolderConversations(self._service)
+        if not request.text:
+            context = conversations.get(request.conversation)
             plan = self._service.plans.find(context.id)
             if plan is None:
                 raise NotFound(
@@ -154,14 +156,14 @@ class CliSession:
                     code="no_plan",
                 )
             return context, plan
-        begin = conversations.start if order.new else conversations.open
-        return begin(order.conversation, order.role), None
+        begin = conversations.start if request.new else conversations.open
+        return begin(request.conversation, request.role), None
 
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
-        order, service = self._order, self._service
+        request, service = self._request, self._service
         if plan is None:
             sent = await service.send_words(
-                context.id, order.text, order.role, policy=order.policy, model=order.model
+                context.id, request.text, request.role, policy=request.policy, model=request.model
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):
@@ -171,8 +173,8 @@ class CliSession:
         job = await service.execute_plan(
             context.id,
             plan.revision,
-            policy=order.policy,
-            model=order.model,
+            policy=request.policy,
+            model=request.model,
             plan_id=plan.plan_id,
         )
         return job.id
@@ -219,7 +221,7 @@ class CliSession:
 
     def _take(self, event: Event) -> None:
         self._outcome.take(event)
-        if self._order.as_json:
+        if self._request.as_json:
             self._screen.record(json.dumps(event.model_dump(mode="json")))
         else:
             self._held.append(event)
@@ -237,7 +239,7 @@ class CliSession:
         from ...record.report import duration
 
         self._screen.hide_status()
-        if self._order.as_json:
+        if self._request.as_json:
             return
         self._narrator.finish()
         if job.error:
@@ -245,8 +247,8 @@ class CliSession:
         used = f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else ""
         facts = (job.status.value, duration(seconds), used, model, job.context_id)
         self._say(" · ".join(fact for fact in facts if fact), "dim")
-        if self._outcome.made_plan and self._order.role is AgentRole.PLANNER:
-            name = self._order.conversation
+        if self._outcome.made_plan and self._request.role is AgentRole.PLANNER:
+            name = self._request.conversation
             which = f" -c {shlex.quote(name)}" if name else ""
             self._say(f"To approve and execute it: jupyter cowork act{which}", "dim")
 
@@ -255,12 +257,12 @@ class CliSession:
             return INTERRUPTED
         if self._outcome.was_denied:
             return DENIED
-        wanted = self._order.role is not AgentRole.PLANNER or self._outcome.made_plan
+        wanted = self._request.role is not AgentRole.PLANNER or self._outcome.made_plan
         good = wanted and not self._outcome.asks_for_changes
         return SUCCESS if job.status is JobStatus.COMPLETED and good else FAILED
 
     def _say(self, text: str, style: str) -> None:
-        if not self._order.as_json:
+        if not self._request.as_json:
             self._screen.line(text, style)
 
 

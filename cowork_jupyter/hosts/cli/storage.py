@@ -74,7 +74,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
     settings, screen = settings_for(config, arguments), Screen()
     if arguments.free:
         asyncio.run(_free(settings, arguments, screen))
-    found = asyncio.run(_with_progress(screen, "Measuring", _measured(settings)))
+    found = asyncio.run(_with_progress(screen, "Measuring", _measure(settings)))
     if arguments.json:
         screen.record(json.dumps(found, ensure_ascii=False))
     else:
@@ -82,7 +82,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
     return SUCCESS
 
 
-async def _measured(settings: Settings) -> dict[str, Any]:
+async def _measure(settings: Settings) -> dict[str, Any]:
     from ...store.migrations import copies_of
 
     async with open_service(settings) as service:
@@ -139,12 +139,12 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
     from ...store.room import rewrite
 
     async with open_service(settings) as service:
-        chosen = _chosen(service, arguments)
+        chosen = _select(service, arguments)
         if chosen:
-            _confirm(screen, _words_for(len(chosen), arguments), arguments)
+            _confirm(screen, _describe(len(chosen), arguments), arguments)
             # What was used while you thought about it stays.
             chosen = [
-                context_id for context_id in _chosen(service, arguments) if context_id in chosen
+                context_id for context_id in _select(service, arguments) if context_id in chosen
             ]
             removing = _remove(service, chosen, only_checkpoints=arguments.checkpoints)
             await _with_progress(screen, "Deleting", removing)
@@ -157,7 +157,7 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
     await _with_progress(screen, "Shrinking", asyncio.to_thread(rewrite, settings.database))
 
 
-def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
+def _select(service: CoworkService, arguments: Namespace) -> list[str]:
     store = service.journal.store
     if arguments.context:
         found = store.context(arguments.context)
@@ -170,7 +170,7 @@ def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
     return [conversation.id for conversation in store.room()] if arguments.checkpoints else []
 
 
-def _words_for(count: int, arguments: Namespace) -> str:
+def _describe(count: int, arguments: Namespace) -> str:
     what = f"{count} conversation{'s' if count > 1 else ''}"
     if arguments.checkpoints:
         return f"the checkpoints of {what}, so that nothing they did can be taken back"
@@ -178,11 +178,11 @@ def _words_for(count: int, arguments: Namespace) -> str:
 
 
 def _confirm(screen: Screen, what: str, arguments: Namespace) -> None:
-    from .asking import somebody_is_there
+    from .asking import is_interactive
 
     if arguments.yes:
         return
-    if not somebody_is_there():
+    if not is_interactive():
         raise InvalidInput(f"Add --yes to delete {what}.")
     screen.prompt(f"Delete {what}, for good? [y/N] ")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

@@ -15,7 +15,7 @@ from .completion import COMMANDS
 from .conversations import proposed_cells, role_in, role_look, role_named
 from .link import CellProblem
 from .output import Note, shareable, show_status
-from .requests import CellRequest, fulfil, plain_words, show
+from .requests import CellRequest, readable_errors, send_request, show
 from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session
 
@@ -25,7 +25,7 @@ _FORMATS = (".jsonl", ".md", ".ipynb")
 
 
 def command(text: str) -> Note | None:
-    words = _words(text)
+    words = _split(text)
     name = None
     if words[:1] == ["-c"] and len(words) > 1:
         name, words = words[1], words[2:]
@@ -35,16 +35,16 @@ def command(text: str) -> Note | None:
     if do is None:
         raise CellProblem(f"There is no '%cowork {verb}'. See: %cowork help")
     if len(arguments) not in COMMANDS[verb].words:
-        raise _misused(verb)
-    with plain_words():
+        raise _usage_error(verb)
+    with readable_errors():
         return do(Command(session(), name, arguments))
 
 
-def _misused(verb: str) -> CellProblem:
+def _usage_error(verb: str) -> CellProblem:
     return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
 
 
-def _words(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
@@ -74,7 +74,7 @@ class Command:
         return list(reversed(self.get("jobs")["items"]))
 
 
-def _listed(view: str, found: Any) -> Note:
+def _render(view: str, found: Any) -> Note:
     from . import views  # brings much along that other commands need not wait for
 
     return Note(getattr(views, view)(found))
@@ -89,7 +89,7 @@ def _role(invocation: Command) -> Note:
     role = role_named(link, invocation.arguments[0])
     confirmed = invocation.arguments[1:] == [_CONFIRM]
     if invocation.arguments[1:] and not confirmed:
-        raise _misused("role")
+        raise _usage_error("role")
     label = role_look(link, role).label
     context = invocation.session.open(invocation.name, role)
     if context["role"] == role == role_in(link, context):
@@ -112,7 +112,7 @@ def _prompt(invocation: Command) -> Note:
     listed = link.request("GET", "v1/system-prompts")["items"]
     if not invocation.arguments:
         context = invocation.session.find(invocation.name)
-        return _listed("prompts", [listed, context["system_prompt_id"] if context else "default"])
+        return _render("prompts", [listed, context["system_prompt_id"] if context else "default"])
     context = invocation.session.open(invocation.name, "actor")
     body = {
         "system_prompt_id": invocation.arguments[0],
@@ -120,7 +120,7 @@ def _prompt(invocation: Command) -> Note:
     }
     chosen = link.request("POST", f"context/{context['id']}/system-prompt", body)
     title = next(item["title"] for item in listed if item["id"] == chosen["system_prompt_id"])
-    return _listed("prompt_chosen", title)
+    return _render("prompt_chosen", title)
 
 
 def _plan(invocation: Command) -> Note | None:
@@ -137,7 +137,7 @@ def _plan(invocation: Command) -> Note | None:
 
 
 def _execute(invocation: Command) -> None:
-    fulfil(invocation.session, CellRequest(role="actor", context=invocation.name))
+    send_request(invocation.session, CellRequest(role="actor", context=invocation.name))
 
 
 def _cancel(invocation: Command) -> Note:
@@ -166,7 +166,7 @@ def _insert(invocation: Command) -> Note:
 def _rollback(invocation: Command) -> Note:
     chosen = invocation.arguments[0] if invocation.arguments else _before_last_run(invocation)
     found = invocation.session.link.request("POST", f"checkpoints/{chosen}/rollback", {})
-    return _listed("rolled_back", found)
+    return _render("rolled_back", found)
 
 
 def _before_last_run(invocation: Command) -> str:
@@ -181,11 +181,11 @@ def _before_last_run(invocation: Command) -> str:
 
 
 def _history(invocation: Command) -> Note:
-    return _listed("history", messages_of(invocation.session.link, invocation.context["id"]))
+    return _render("history", messages_of(invocation.session.link, invocation.context["id"]))
 
 
 def _audit(invocation: Command) -> Note:
-    return _listed("audit", invocation.get("audit"))
+    return _render("audit", invocation.get("audit"))
 
 
 def _effects(invocation: Command) -> Note:
@@ -193,24 +193,24 @@ def _effects(invocation: Command) -> Note:
     for job in invocation.jobs():
         found = invocation.session.link.request("GET", f"jobs/{job['id']}/effects")["items"]
         if found:
-            return _listed("effects", found)
-    return _listed("effects", [])
+            return _render("effects", found)
+    return _render("effects", [])
 
 
 def _checkpoints(invocation: Command) -> Note:
-    return _listed("checkpoints", invocation.get("checkpoints")["items"])
+    return _render("checkpoints", invocation.get("checkpoints")["items"])
 
 
 def _expectations(invocation: Command) -> Note:
     if invocation.arguments:
         if invocation.arguments[0] not in ("--asserts", "--pandera"):
-            raise _misused("expectations")
+            raise _usage_error("expectations")
         code = invocation.get(f"expectations/export?format={invocation.arguments[0][2:]}").decode()
         invocation.session.insert_below(code)
         return Note(f"```python\n{code}```")
-    from .subcommands import standing
+    from .subcommands import expectations_text
 
-    return Note(f"```text\n{standing(invocation.get)}\n```")
+    return Note(f"```text\n{expectations_text(invocation.get)}\n```")
 
 
 def _memory(invocation: Command) -> Note:
@@ -218,35 +218,35 @@ def _memory(invocation: Command) -> Note:
 
     text = change_memory(invocation.session, invocation.arguments)
     if text is None:
-        raise _misused("memory")
+        raise _usage_error("memory")
     return Note(text)
 
 
 def _rules(invocation: Command) -> Note:
-    return _listed("rules", invocation.session.link.request("GET", "rules")["items"])
+    return _render("rules", invocation.session.link.request("GET", "rules")["items"])
 
 
 def _models(invocation: Command) -> Note:
     ask = invocation.session.link.request
-    return _listed("models", [ask("GET", "models"), ask("GET", "models/offers")["items"]])
+    return _render("models", [ask("GET", "models"), ask("GET", "models/offers")["items"]])
 
 
 def _workflows(invocation: Command) -> Note:
     if invocation.arguments:
-        from .subcommands import manage
+        from .subcommands import manage_workflow
 
-        return manage(invocation.session, invocation.arguments)
-    return _listed("workflows", invocation.session.link.request("GET", "workflows")["items"])
+        return manage_workflow(invocation.session, invocation.arguments)
+    return _render("workflows", invocation.session.link.request("GET", "workflows")["items"])
 
 
 def _skills(invocation: Command) -> Note:
-    return _listed("skills", invocation.session.link.request("GET", "skills"))
+    return _render("skills", invocation.session.link.request("GET", "skills"))
 
 
 def _save(invocation: Command) -> Note:
-    from .subcommands import save
+    from .subcommands import save_workflow
 
-    return save(invocation.session, invocation.context, invocation.arguments)
+    return save_workflow(invocation.session, invocation.context, invocation.arguments)
 
 
 def _run(invocation: Command) -> None:
@@ -284,7 +284,7 @@ def _export(invocation: Command) -> Note:
 
 def _init(invocation: Command) -> Note:
     if invocation.arguments not in ([], ["--show"]):
-        raise _misused("init")
+        raise _usage_error("init")
     body = {"show": bool(invocation.arguments), "cell_id": invocation.session.place.cell_id}
     made = invocation.session.link.request("POST", "instructions/init", body)
     what = (
@@ -305,7 +305,9 @@ def _doctor(_: Command) -> Note:
 
 def _help(_: Command) -> Note:
     rows = [
-        _usage(f"%cowork {name if name != 'status' else ''} {usage.arguments}".strip(), usage.help)
+        _usage_line(
+            f"%cowork {name if name != 'status' else ''} {usage.arguments}".strip(), usage.help
+        )
         for name, usage in COMMANDS.items()
     ]
     rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
@@ -320,7 +322,7 @@ def _help(_: Command) -> Note:
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 
 
-def _usage(command: str, says: str) -> str:
+def _usage_line(command: str, says: str) -> str:
     return command.ljust(28) + says if len(command) < 28 else f"{command}\n{'':28}{says}"
 
 

@@ -87,7 +87,7 @@ def complete(context: CompletionContext) -> SimpleMatcherResult:
     line = context.text_until_cursor.rpartition("\n")[2]
     done, _, typed = line.rpartition(" ")
     magic, *before = done.split() or [""]
-    if typed[:1] in _SIGNS and context.cursor_line and _is_said(context, typed):
+    if typed[:1] in _SIGNS and context.cursor_line and _is_in_message(context, typed):
         return _completions(context, typed, lambda: _mentions(typed))
     if magic != "%cowork" and (magic not in _OPTIONS or context.cursor_line > 0):
         return _NOT_OURS
@@ -105,7 +105,7 @@ def _completions(
     return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
 
 
-def _is_said(context: CompletionContext, typed: str) -> bool:
+def _is_in_message(context: CompletionContext, typed: str) -> bool:
     """Whether the cursor is in the message text; a `/` command must be its first word."""
     first, *above = context.full_text.split("\n")[: context.cursor_line]
     if first.split()[:1] not in [[magic] for magic in _OPTIONS]:

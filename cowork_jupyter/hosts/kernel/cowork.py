@@ -8,7 +8,7 @@ from typing import Any
 
 from ...policy.policy_file import read_policy
 from .link import CellProblem, Policy
-from .requests import CellRequest, fulfil, plain_words, role_to_ask
+from .requests import CellRequest, readable_errors, role_to_ask, send_request
 from .run import Run, messages_of, text_of
 from .session import Context, session
 
@@ -78,9 +78,9 @@ class Cowork:
         A planner revises the current plan, unless that plan was already executed.
         """
         words = _text(text)
-        with plain_words():
+        with readable_errors():
             asked = role_to_ask(session(), self._name, role)
-        return self._ask(words, asked, goes_on=True)
+        return self._ask(words, asked, about_plan=True)
 
     def execute(self) -> Run:
         """Approve and execute the current plan."""
@@ -89,13 +89,13 @@ class Cowork:
     @property
     def messages(self) -> Messages:
         """All messages so far."""
-        with plain_words():
+        with readable_errors():
             context = session().find(self._name)
             return Messages(messages_of(session().link, context["id"]) if context else [])
 
     def audit(self) -> AuditView:
         """Compare the last executed plan with what happened."""
-        with plain_words():
+        with readable_errors():
             return AuditView(
                 session().link.request("GET", f"context/{self._context()['id']}/audit")
             )
@@ -113,7 +113,7 @@ class Cowork:
         body = {} if paths is None else {"paths": list(paths)}
         if overwrite:
             body["overwrite"] = list(overwrite)
-        with plain_words():
+        with readable_errors():
             address = f"checkpoints/{checkpoint_id}/rollback"
             return Rollback(session().link.request("POST", address, body))
 
@@ -123,7 +123,7 @@ class Cowork:
             raise CellProblem("This conversation has no messages yet.")
         return found
 
-    def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
+    def _ask(self, text: str, role: str, *, about_plan: bool = False) -> Run:
         here = session()
         request = CellRequest(
             role=role,
@@ -131,13 +131,13 @@ class Cowork:
             context=self._name,
             model=self._model,
             policy=self._policy,
-            goes_on=goes_on,
+            about_plan=about_plan,
             wait=True,
             offer=False,
             display=here.has_shell,
         )
-        with plain_words():
-            run = fulfil(here, request)
+        with readable_errors():
+            run = send_request(here, request)
         if run is None:
             raise CellProblem("No model is connected. The card says how to connect one.")
         return run
@@ -148,7 +148,7 @@ class Cowork:
 
 def _rules(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
     if isinstance(policy, str | os.PathLike):
-        with plain_words():
+        with readable_errors():
             return read_policy(os.fspath(policy))
     return policy
 

@@ -23,10 +23,10 @@ class Link(Protocol):
     def is_attended(self) -> bool:
         """Whether a card has answered, so that somebody can be asked on cards."""
 
-    def hear_of_card(self) -> None:
+    def note_card(self) -> None:
         """A card has answered: a front end shows cards, and a person can use it."""
 
-    def held_up(self) -> AbstractContextManager[None]:
+    def cell_waiting(self) -> AbstractContextManager[None]:
         """While a cell waits here, cards cannot be heard."""
 
     def request(self, method: str, path: str, body: Any = None) -> Any:

@@ -76,16 +76,16 @@ class CoworkMagics(Magics):
         A planner revises the current plan, unless that plan was already executed.
         """
         from .link import CellProblem
-        from .requests import plain_words, role_to_ask
+        from .requests import readable_errors, role_to_ask
         from .session import session
 
         arguments = _options(self.ask, line)
         if not cell.strip():
             raise CellProblem("Write your message below %%ask.")
-        with plain_words():
+        with readable_errors():
             role = role_to_ask(session(), arguments.context, arguments.role)
         del arguments.role
-        _ask(role, cell, arguments, goes_on=True)
+        _ask(role, cell, arguments, about_plan=True)
 
     @line_magic
     def cowork(self, line: str) -> Note | None:
@@ -105,19 +105,19 @@ def _options(magic: Any, line: str) -> Namespace:
     return options
 
 
-def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
+def _ask(role: str, text: str, arguments: Namespace, *, about_plan: bool = False) -> None:
     from ...policy.policy_file import read_policy
-    from .requests import CellRequest, fulfil, plain_words
+    from .requests import CellRequest, readable_errors, send_request
     from .session import session
 
     options: dict[str, Any] = vars(arguments)
     file = options.pop("policy", None)
-    with plain_words():
+    with readable_errors():
         policy = read_policy(file) if file else None
         request = CellRequest(
-            role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options
+            role=role, text=text.strip(), policy=policy, about_plan=about_plan, **options
         )
-        fulfil(session(), request)
+        send_request(session(), request)
 
 
 _OURS = re.compile(r"%%(act|ask|plan)(\s|$)")

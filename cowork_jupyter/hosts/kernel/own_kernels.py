@@ -60,7 +60,7 @@ class MainThread:
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._loop = _running_loop()
 
-    def hand_over(self, work: Callable[[], None]) -> None:
+    def submit(self, work: Callable[[], None]) -> None:
         """Queue work behind what runs there now."""
         self._work.put(work)
         if self._loop is not None and not self._loop.is_closed():
@@ -118,11 +118,11 @@ class OwnKernels:
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         """Runs in the user's namespace; cancelling interrupts the code."""
-        path = self._own(workspace, run.path)
+        path = self._check_path(workspace, run.path)
         async with self._turn:
             detector = StallDetector(os.getpid(), run.stalled, self._patience)
             code_run = _CodeRun(self._shell, run, detector.moved)
-            self._main.hand_over(code_run.do)
+            self._main.submit(code_run.do)
             try:
                 await self._follow(code_run, detector)
             except asyncio.CancelledError:
@@ -157,38 +157,38 @@ class OwnKernels:
         )
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
-        place = self._own(workspace, path)
+        place = self._check_path(workspace, path)
         return Variables.of(place, json.loads(await asyncio.to_thread(report, None)))
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
-        self._own(workspace, path)
+        self._check_path(workspace, path)
         return Variable.of(name, json.loads(await asyncio.to_thread(report, name)))
 
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
-        self._own(workspace, path)
+        self._check_path(workspace, path)
         said = await asyncio.to_thread(copy_table, name, file, room)
         return TableCopy.of(name, json.loads(said))
 
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
     ) -> KernelTables:
-        self._own(workspace, path)
+        self._check_path(workspace, path)
         said = await asyncio.to_thread(table_states, inside.looks_text(looks, after=True), seconds)
         return KernelTables.of(json.loads(said))
 
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
-        self._own(workspace, path)
+        self._check_path(workspace, path)
         said = await asyncio.to_thread(measure, questions_of(expectations))
         return measured(json.loads(said))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         return sys.executable
 
-    def _own(self, workspace: Workspace, path: str) -> str:
+    def _check_path(self, workspace: Workspace, path: str) -> str:
         """Raise InvalidInput unless the path means this kernel."""
         own = place_of(self._shell).notebook_in(str(workspace.root))
         if path in (HERE, own):
@@ -232,7 +232,7 @@ class _CodeRun:
             moved()
             run.show(text)
 
-        self.outputs = Outputs(Live(lambda text: self._over(lambda: show(text))))
+        self.outputs = Outputs(Live(lambda text: self._in_loop(lambda: show(text))))
         self.refusal: CoworkError | None = None
         self.state: Literal["waiting", "running", "ended"] = "waiting"
         self.unwanted = self.given_up = False
@@ -249,13 +249,13 @@ class _CodeRun:
             self.refusal = error
         finally:
             self.state, self.seconds = "ended", time.monotonic() - began
-            self._over(lambda: self.done.set_result(None))
+            self._in_loop(lambda: self.done.set_result(None))
         failure = self.outputs.failure
         ours = self.unwanted or self.given_up
         if failure and failure.name == "KeyboardInterrupt" and not ours:
             raise KeyboardInterrupt
 
-    def _over(self, say: Callable[[], None]) -> None:
+    def _in_loop(self, say: Callable[[], None]) -> None:
         self._loop.call_soon_threadsafe(say)
 
 
@@ -268,7 +268,7 @@ def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
 
     An interrupt ends up in `outputs`.
     """
-    if _awaits(shell, source):
+    if _needs_event_loop(shell, source):
         raise InvalidInput(
             "Code with 'await' outside a function cannot run here: the kernel's event loop "
             "is waiting for this run. Put it in a function and use asyncio in a thread.",
@@ -279,7 +279,7 @@ def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
         outputs.take({"msg_type": kind, "content": content})
 
     take("execute_input", {})
-    with _interruptible(), _captured(shell, take):
+    with _interruptible(), _capture_output(shell, take):
         shell.run_cell(source, store_history=False)
     outputs.finish()
 
@@ -295,7 +295,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def _captured(shell: Any, take: Take) -> Iterator[None]:
+def _capture_output(shell: Any, take: Take) -> Iterator[None]:
     """Replace every output channel of IPython; inside, the trap does not set its own hook."""
     with ExitStack() as stack:
         stack.enter_context(shell.display_trap)
@@ -308,12 +308,12 @@ def _captured(shell: Any, take: Take) -> Iterator[None]:
             (builtins, "input", _no_input),
             (getpass, "getpass", _no_input),
         ):
-            stack.enter_context(_replaced(owner, name, new))
+            stack.enter_context(_patched(owner, name, new))
         yield
 
 
 @contextmanager
-def _replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+def _patched(owner: Any, name: str, new: Any) -> Iterator[None]:
     old = getattr(owner, name)
     setattr(owner, name, new)
     try:
@@ -380,7 +380,7 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
     raise StdinNotImplementedError("Nobody can answer.")
 
 
-def _awaits(shell: Any, source: str) -> bool:
+def _needs_event_loop(shell: Any, source: str) -> bool:
     """Whether the code needs an event loop while one is already running here."""
     try:
         asyncio.get_running_loop()

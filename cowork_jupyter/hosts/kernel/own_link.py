@@ -119,11 +119,11 @@ class OwnLink:
     def is_attended(self) -> bool:
         return self._has_cards and not self._held_up
 
-    def hear_of_card(self) -> None:
+    def note_card(self) -> None:
         self._has_cards = True
 
     @contextmanager
-    def held_up(self) -> Iterator[None]:
+    def cell_waiting(self) -> Iterator[None]:
         is_cell = threading.current_thread() is threading.main_thread()
         self._held_up += is_cell
         try:
@@ -135,11 +135,11 @@ class OwnLink:
         """Store running jobs as interrupted, and end the thread."""
         atexit.unregister(self.close)
         if self._thread.is_alive:
-            self._do(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
+            self._run(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
             self._thread.close()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        return self._do(dispatch(self._service, method, path, body))
+        return self._run(dispatch(self._service, method, path, body))
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         async def start() -> str:
@@ -153,7 +153,7 @@ class OwnLink:
             )
             return str(sent.job_id)
 
-        return self._do(start())
+        return self._run(start())
 
     def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
         async def start() -> str:
@@ -167,7 +167,7 @@ class OwnLink:
             )
             return job.id
 
-        return self._do(start())
+        return self._run(start())
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
         async def follow() -> None:
@@ -178,7 +178,7 @@ class OwnLink:
         following = self._thread.submit(follow())
         return lambda: (following.cancel(), None)[1]
 
-    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work in the service's thread; on the main thread, run queued work meanwhile."""
         future = self._thread.submit(work)
         try:

@@ -38,7 +38,7 @@ _APPROVE = (
 
 
 @contextmanager
-def plain_words() -> Iterator[None]:
+def readable_errors() -> Iterator[None]:
     """Turn our errors into one line in the cell."""
     try:
         yield
@@ -57,19 +57,19 @@ class CellRequest:
     model: str | None = None
     wait: bool = False
     policy: Policy | None = None
-    goes_on: bool = False
+    about_plan: bool = False
     """Whether a message to a planner is about the current plan."""
     offer: bool = True
     """Whether to ask before the same text is sent a second time."""
     display: bool = True
 
 
-def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
+def send_request(session: KernelSession, request: CellRequest) -> Run | None:
     """Return None if it cannot be sent now; the cell's output says why."""
     if not _is_ready(session, request):
         return None
     if request.text.strip():
-        return _say(session, request)
+        return _send_message(session, request)
     return _execute(session, request)
 
 
@@ -78,7 +78,7 @@ def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> s
 
 
 def show(session: KernelSession, job_id: str) -> Run:
-    return _watched(session, job_id, display=True).show()
+    return _make_run(session, job_id, display=True).show()
 
 
 def _is_ready(session: KernelSession, request: CellRequest) -> bool:
@@ -88,7 +88,7 @@ def _is_ready(session: KernelSession, request: CellRequest) -> bool:
     model = health["model"]
     if request.model:
         health["model"] = {**model, "name": request.model}
-    if model["ready"] or (request.model and _serves(session)):
+    if model["ready"] or (request.model and _server_answers(session)):
         return True
     if not request.display:
         raise CellProblem(model["why_not"])
@@ -96,7 +96,7 @@ def _is_ready(session: KernelSession, request: CellRequest) -> bool:
     return False
 
 
-def _serves(session: KernelSession) -> bool:
+def _server_answers(session: KernelSession) -> bool:
     """Whether the model server answers at all, although it lacks the configured model."""
     try:
         return bool(session.link.request("GET", "models")["items"])
@@ -104,14 +104,14 @@ def _serves(session: KernelSession) -> bool:
         return error.code == "forbidden"  # a kernel may not look, but the run will tell
 
 
-def _say(session: KernelSession, request: CellRequest) -> Run | None:
+def _send_message(session: KernelSession, request: CellRequest) -> Run | None:
     context = session.open(request.context, request.role, request.model)
-    if request.offer and (earlier := _said_before(session, context, request)):
+    if request.offer and (earlier := _find_same_message(session, context, request)):
         again = {"content": request.text, "role": request.role, "notebook": session.notebook()}
-        return _watched(session, earlier, display=request.display, again=again).show()
+        return _make_run(session, earlier, display=request.display, again=again).show()
     message = {"content": request.text, "role": request.role, "model": request.model}
     message["cell_id"] = session.place.cell_id
-    if request.goes_on and request.role == AgentRole.PLANNER:
+    if request.about_plan and request.role == AgentRole.PLANNER:
         message["card_id"] = card_of_open_plan(session.link, context)
 
     def send() -> str:
@@ -126,8 +126,8 @@ def _execute(session: KernelSession, request: CellRequest) -> Run | None:
     if context is None or found["plan"] is None:
         raise CellProblem(_WORDS["no_plan"])
     plan = {"plan_id": found["plan"]["id"], "revision": found["revision"]}
-    if request.offer and (earlier := _executed_before(session, context, plan)):
-        return _watched(session, earlier, display=request.display, again=plan).show()
+    if request.offer and (earlier := _find_execution(session, context, plan)):
+        return _make_run(session, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": session.place.cell_id}
 
     def approve() -> str | None:
@@ -144,37 +144,40 @@ def _begin(
         try:
             job_id = start()
             return (
-                _begun(session, request, job_id)
+                _show_started(session, request, job_id)
                 if job_id
-                else _unapproved(session, request, context)
+                else _show_awaiting_approval(session, request, context)
             )
         except CoworkError as error:
             if error.code != "job_running" or session.link.kind == "kernel":
                 raise
         if not request.wait:
-            display(note_of_run(session, context))
+            display(busy_note(session, context))
             return None
         wait_until_free(session, context)
 
 
-def _begun(session: KernelSession, request: CellRequest, job_id: str) -> Run:
-    run, is_here = _watched(session, job_id, display=request.display), session.link.kind == "kernel"
+def _show_started(session: KernelSession, request: CellRequest, job_id: str) -> Run:
+    run, is_here = (
+        _make_run(session, job_id, display=request.display),
+        session.link.kind == "kernel",
+    )
     # A card that is not shown could not be answered either.
     is_asked_about = session.link.is_attended and request.display
     if request.wait or (is_here and not is_asked_about):
         return run.wait()
     run.show()
     if is_here:  # nothing else would keep the output up to date
-        Thread(target=_keep_up, args=(run,), name="cowork-run", daemon=True).start()
+        Thread(target=_follow_run, args=(run,), name="cowork-run", daemon=True).start()
     return run
 
 
-def _unapproved(session: KernelSession, request: CellRequest, context: Context) -> Run:
+def _show_awaiting_approval(session: KernelSession, request: CellRequest, context: Context) -> Run:
     """Show the plan's card, which has the button, and do not wait for a person to press it."""
     made_by = card_of_open_plan(session.link, context)
     if made_by is None:  # made by hand, or executed before
         raise CellProblem(_APPROVE.replace("**", ""))
-    run = _watched(session, made_by, display=request.display)
+    run = _make_run(session, made_by, display=request.display)
     run.awaits_approval = True
     run.show()
     if request.display:
@@ -182,24 +185,26 @@ def _unapproved(session: KernelSession, request: CellRequest, context: Context) 
     return run
 
 
-def _watched(
+def _make_run(
     session: KernelSession, job_id: str, *, display: bool, again: dict[str, Any] | None = None
 ) -> Run:
     if not display:
         return Run(session.link, job_id)
     link, output = session.link, CellOutput(session.link, session.place.attended)
     if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
-        output.on_job = lambda started: _keep_up(Run(link, started, output))
+        output.on_job = lambda started: _follow_run(Run(link, started, output))
     return Run(link, job_id, output, again)
 
 
-def _keep_up(run: Run) -> None:
+def _follow_run(run: Run) -> None:
     """Show a run that a button has started, in place of the previous one."""
     with suppress(CoworkError):
         run.wait()
 
 
-def _said_before(session: KernelSession, context: Context, request: CellRequest) -> str | None:
+def _find_same_message(
+    session: KernelSession, context: Context, request: CellRequest
+) -> str | None:
     """The newest job that this cell started with the same text and role.
 
     Without a server nobody can be asked what to do, so the cell simply runs again.
@@ -213,7 +218,7 @@ def _said_before(session: KernelSession, context: Context, request: CellRequest)
     return None
 
 
-def _executed_before(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
+def _find_execution(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
     """The newest job that executes, or has executed, this revision."""
     if session.link.kind == "kernel":
         return None
@@ -243,19 +248,19 @@ def wait_until_free(session: KernelSession, context: Context) -> None:
             Run(session.link, job["id"]).wait()
 
 
-def note_of_run(session: KernelSession, context: Context) -> Note:
+def busy_note(session: KernelSession, context: Context) -> Note:
     running = next((job for job in jobs_of(session.link, context) if job["status"] in ACTIVE), None)
     if running is None:  # it has ended in this very moment
         return Note("**Nothing was sent**: a run was still in progress. Run this cell again.")
     card = session.link.request("GET", f"jobs/{running['id']}/card")["card"]
     return Note(
-        f"**Nothing was sent.** {_cell(session, running)} {_what_it_does(card)}\n\n"
+        f"**Nothing was sent.** {_cell_link(session, running)} {_activity_text(card)}\n\n"
         "Then run this cell again. With `--wait`, a cell waits its turn; "
         "`%cowork cancel` stops what runs."
     )
 
 
-def _what_it_does(card: dict[str, Any]) -> str:
+def _activity_text(card: dict[str, Any]) -> str:
     questions, permissions = card["snapshot"]["questions"], card["snapshot"]["permissions"]
     if questions:
         return f"waits for your answer: {_short(questions[0]['question'])}"
@@ -265,17 +270,17 @@ def _what_it_does(card: dict[str, Any]) -> str:
     return f"is still working on: {_short(card['title'])}"
 
 
-def _cell(session: KernelSession, job: dict[str, Any]) -> str:
+def _cell_link(session: KernelSession, job: dict[str, Any]) -> str:
     """A link to the cell that started the run, which may also have been a button."""
     notebook, cell_id = session.present_place.notebook, job["cell_id"]
     if notebook is None or cell_id is None:
         return "Another run of this conversation"
-    number = _number(notebook, cell_id)
+    number = _cell_number(notebook, cell_id)
     name = f"Cell {number}" if number else "Another cell"
     return f"[{name}]({quote(notebook.name)}#cell-id={quote(cell_id)})"
 
 
-def _number(notebook: Path, cell_id: str) -> int | None:
+def _cell_number(notebook: Path, cell_id: str) -> int | None:
     """Counted from one; None if the notebook was not saved with the cell."""
     try:
         cells = json.loads(notebook.read_bytes())["cells"]

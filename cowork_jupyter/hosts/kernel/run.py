@@ -64,7 +64,7 @@ class Run:
     def wait(self) -> Run:
         """Wait until it has ended. An interrupt stops a run whose service is in this kernel."""
         try:
-            with self._link.held_up():
+            with self._link.cell_waiting():
                 self.show()
                 self._follow()
         except KeyboardInterrupt:
@@ -81,7 +81,7 @@ class Run:
     def _follow(self) -> None:
         seq, timeout = self.snapshot["seq"], _POLL_SECONDS[self._link.kind]
         while self.status in ACTIVE:
-            self._leave_if_in_the_way()
+            self._stop_waiting_if_blocking()
             address = f"context/{self.context_id}/events?after={seq}&timeout={timeout}"
             events = self._link.request("GET", address)["events"]
             if events:
@@ -89,7 +89,7 @@ class Run:
                 self.show()
                 time.sleep(_BETWEEN_SECONDS if self.status in ACTIVE else 0)
 
-    def _leave_if_in_the_way(self) -> None:
+    def _stop_waiting_if_blocking(self) -> None:
         """Check twice: between a call and its permission request there is a moment."""
         if self._link.kind == "server" and self._needs_this_kernel():
             time.sleep(_BETWEEN_SECONDS)
@@ -98,19 +98,21 @@ class Run:
 
     def _needs_this_kernel(self) -> bool:
         """Whether the agent waits for a kernel that is busy waiting for the agent."""
-        answered = {message["data"].get("call_id") for message in self._said("tool_result")}
+        answered = {
+            message["data"].get("call_id") for message in self._messages_of_type("tool_result")
+        }
         undecided = {permission.get("call_id") for permission in self.snapshot["permissions"]}
         return any(
             message["data"]["tool"] in _KERNEL_TOOLS
-            and self._is_here(message["data"]["parameters"])
-            for message in self._said("tool_call")
+            and self._targets_this_kernel(message["data"]["parameters"])
+            for message in self._messages_of_type("tool_call")
             if message["data"]["call_id"] not in answered | undecided
         )
 
-    def _said(self, kind: str) -> list[dict[str, Any]]:
+    def _messages_of_type(self, kind: str) -> list[dict[str, Any]]:
         return [message for message in self.snapshot["messages"] if message["message_type"] == kind]
 
-    def _is_here(self, parameters: dict[str, Any]) -> bool:
+    def _targets_this_kernel(self, parameters: dict[str, Any]) -> bool:
         """Whether a call targets the notebook of this conversation, and so this kernel."""
         path = parameters.get("path")
         if parameters.get("where") == _SCRATCH:

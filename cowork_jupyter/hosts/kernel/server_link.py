@@ -57,9 +57,9 @@ class ServerLink:
             handlers.append(urllib.request.HTTPSHandler(context=_tls(url)))
         self._opener = urllib.request.build_opener(*handlers)
 
-    def hear_of_card(self) -> None: ...
+    def note_card(self) -> None: ...
 
-    def held_up(self) -> AbstractContextManager[None]:
+    def cell_waiting(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:

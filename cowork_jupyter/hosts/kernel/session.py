@@ -54,7 +54,7 @@ class KernelSession:
         place = self.place
         if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
             return place
-        answer = self._found("kernel")
+        answer = self._get_or_none("kernel")
         named = answer["notebook"] if answer else None  # an older server cannot say
         return replace(place, notebook=Path(named)) if named else place
 
@@ -89,7 +89,7 @@ class KernelSession:
         # It may have gone along with a file that another tab has renamed, while this tab has saved
         # its notebook under the old name again. Without that, only our name for it is old.
         if found is None or (is_here and found["notebook"] != notebook):
-            found = self._stored(notebook, name)
+            found = self._find_stored(notebook, name)
         if found:
             self._contexts[notebook, name or ""] = found["id"]
         return found
@@ -111,9 +111,9 @@ class KernelSession:
         if notebook is None:
             kept = [self._still_there(context) for context in reversed(self._contexts.values())]
             return [context for context in kept if context]
-        return self._of(notebook)
+        return self._contexts_of(notebook)
 
-    def _of(self, notebook: str) -> list[Context]:
+    def _contexts_of(self, notebook: str) -> list[Context]:
         items: list[Context] = []
         after: int | None = None
         while True:
@@ -125,11 +125,11 @@ class KernelSession:
             if after is None:
                 return items
 
-    def _stored(self, notebook: str | None, name: str | None) -> Context | None:
+    def _find_stored(self, notebook: str | None, name: str | None) -> Context | None:
         """Started by an earlier kernel of this notebook."""
         if notebook is None:
             return None
-        for context in self._of(notebook):
+        for context in self._contexts_of(notebook):
             if context["title"] == name or (name is None and self._is_unnamed(context)):
                 return context
         return None
@@ -144,9 +144,9 @@ class KernelSession:
 
     def _still_there(self, context_id: str) -> Context | None:
         """It may have been deleted in the panel."""
-        return self._found(f"context/{context_id}")
+        return self._get_or_none(f"context/{context_id}")
 
-    def _found(self, address: str) -> dict[str, Any] | None:
+    def _get_or_none(self, address: str) -> dict[str, Any] | None:
         """Return None if nothing is there."""
         from ...domain.errors import CoworkError
 

@@ -27,16 +27,16 @@ NOTHING_PINNED = "Nothing is pinned here yet. Pin a line of the data effects on 
 _MARKS = {True: "✓", False: "✕", None: "?"}
 
 
-def standing(get: Callable[[str], Any]) -> str:
+def expectations_text(get: Callable[[str], Any]) -> str:
     """List what is pinned and whether it holds. `get` requests a part of the conversation.
 
     Variables are measured here, because this very cell keeps the kernel busy for the service.
     """
     expected = [Expectation.model_validate(raw) for raw in get("expectations")["items"]]
-    return "\n".join(_lines(expected, get)) or NOTHING_PINNED
+    return "\n".join(_expectation_lines(expected, get)) or NOTHING_PINNED
 
 
-def _lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
+def _expectation_lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
     facts = measured(json.loads(measure(questions_of(variables)))) if variables else []
     here = {
@@ -50,12 +50,14 @@ def _lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[s
     for expectation in expected:
         known = here.get(expectation.id)
         if known:
-            yield _line(expectation, known.met, known.found)
+            yield _expectation_line(expectation, known.met, known.found)
         elif expectation.id in there:
-            yield _line(expectation, there[expectation.id]["met"], there[expectation.id]["found"])
+            yield _expectation_line(
+                expectation, there[expectation.id]["met"], there[expectation.id]["found"]
+            )
 
 
-def _line(expectation: Expectation, met: bool | None, found: str) -> str:
+def _expectation_line(expectation: Expectation, met: bool | None, found: str) -> str:
     said = f" — {found}" if found else ""
     return f"{_MARKS[met]} {expectation.of.removeprefix(FILE)}: {in_words(expectation)}{said}"
 
@@ -70,27 +72,29 @@ def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
     found = link.request("GET", "memory")
     match arguments:
         case []:
-            return _overview(found)
+            return _memory_overview(found)
         case ["--keep"] | ["--drop"]:
-            proposal = _newest(found)
+            proposal = _newest_proposal(found)
             said = {"decision": arguments[0][2:], "fingerprint": proposal["fingerprint"]}
             address = f"jobs/{proposal['job_id']}/memory"
-            return _overview(link.request("POST", address, {**said, "cell_id": cell_id}))
+            return _memory_overview(link.request("POST", address, {**said, "cell_id": cell_id}))
         case ["--forget", *words]:
             given = {"text": " ".join(words), "cell_id": cell_id or ""}
             query = urlencode({name: value for name, value in given.items() if value})
-            return _overview(link.request("DELETE", f"memory?{query}" if query else "memory"))
+            return _memory_overview(
+                link.request("DELETE", f"memory?{query}" if query else "memory")
+            )
     return None
 
 
-def _newest(found: dict[str, Any]) -> dict[str, Any]:
+def _newest_proposal(found: dict[str, Any]) -> dict[str, Any]:
     if not found["proposals"]:
         raise CellProblem("There is nothing new to remember.")
     newest: dict[str, Any] = found["proposals"][0]
     return newest
 
 
-def _overview(found: dict[str, Any]) -> str:
+def _memory_overview(found: dict[str, Any]) -> str:
     parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING_REMEMBERED]
     if not found["enabled"]:
         parts.append("It is switched off: `Cowork.memory` is `off`.")
@@ -109,21 +113,21 @@ def _misused(verb: str) -> CellProblem:
     return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}")
 
 
-class _Options(ArgumentParser):
+class _SaveParser(ArgumentParser):
     def error(self, message: str) -> NoReturn:  # noqa: ARG002
         raise _misused("save")
 
 
-_options = _Options(add_help=False, prog="%cowork save", allow_abbrev=False)
-_options.add_argument("name")
-_options.add_argument("parameters", nargs="*")
-_options.add_argument("--title", default="")
-_options.add_argument("--describe", default="")
-_options.add_argument("--replace", action="store_true")
+_save_options = _SaveParser(add_help=False, prog="%cowork save", allow_abbrev=False)
+_save_options.add_argument("name")
+_save_options.add_argument("parameters", nargs="*")
+_save_options.add_argument("--title", default="")
+_save_options.add_argument("--describe", default="")
+_save_options.add_argument("--replace", action="store_true")
 
 
-def save(session: KernelSession, context: Context, words: list[str]) -> Note:
-    given = _options.parse_intermixed_args(words)
+def save_workflow(session: KernelSession, context: Context, words: list[str]) -> Note:
+    given = _save_options.parse_intermixed_args(words)
     about = f"context/{context['id']}"
     found = session.link.request("GET", f"{about}/plan/parameters")["items"]
     offers = [OfferedParameter.model_validate(parameter) for parameter in found]
@@ -145,16 +149,16 @@ def save(session: KernelSession, context: Context, words: list[str]) -> Note:
     return Note(views.saved_workflow(saved, found))
 
 
-def manage(session: KernelSession, words: list[str]) -> Note:
+def manage_workflow(session: KernelSession, words: list[str]) -> Note:
     match words:
         case ["edit", name, _, *_]:
-            return _edit(session, name, words[2:])
+            return _edit_workflow(session, name, words[2:])
         case ["share", name]:
             body = {"cell_id": session.place.cell_id}
             path = session.link.request("POST", f"workflows/{name}/share", body)["path"]
             return Note(f"Shared as `{path}`. Others can use it once they have trusted it.")
         case ["share", name, file]:
-            return _write(session.link.request("GET", f"workflows/{name}/file"), file)
+            return _write_file(session.link.request("GET", f"workflows/{name}/file"), file)
         case ["delete", name]:
             cell = session.place.cell_id
             query = f"?cell_id={cell}" if cell else ""
@@ -163,7 +167,7 @@ def manage(session: KernelSession, words: list[str]) -> Note:
     raise _misused("workflows")
 
 
-def _edit(session: KernelSession, name: str, words: list[str]) -> Note:
+def _edit_workflow(session: KernelSession, name: str, words: list[str]) -> Note:
     """`title=` and `description=` are the workflow's; other names set a parameter's default."""
     known = {item["name"]: item for item in session.link.request("GET", "workflows")["items"]}
     template = (known.get(name) or {}).get("template")
@@ -185,7 +189,7 @@ def _edit(session: KernelSession, name: str, words: list[str]) -> Note:
     return Note(f"Changed `{name}`.")
 
 
-def _write(data: bytes, file: str) -> Note:
+def _write_file(data: bytes, file: str) -> Note:
     path = Path(file).expanduser()
     try:
         with path.open("xb") as target:

@@ -69,7 +69,7 @@ class CoworkExtension(ExtensionApp):
     _making = threading.Lock()
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
-    _doors: HttpSessions | None = None
+    _http_sessions: HttpSessions | None = None
     _awake: KeepAwake | None = None
 
     def initialize_settings(self) -> None:
@@ -83,10 +83,10 @@ class CoworkExtension(ExtensionApp):
         self.activity = ActivityFeed()
         self.tabs = Tabs()
         if self._has_record():
-            self._tell_pages()
+            self._announce_record()
         assert app.event_logger is not None
         app.event_logger.add_listener(
-            schema_id=app.contents_manager.event_schema_id, listener=self._follow_files
+            schema_id=app.contents_manager.event_schema_id, listener=self._on_file_event
         )
 
     @cached_property
@@ -114,9 +114,9 @@ class CoworkExtension(ExtensionApp):
     @property
     def service(self) -> CoworkService:
         with self._making:
-            return self._service or self._made()
+            return self._service or self._build_service()
 
-    def _made(self) -> CoworkService:
+    def _build_service(self) -> CoworkService:
         from ...wiring import build_service
         from .housekeeping import KeepAwake, SharedInterpreter
         from .kernels import ServerKernels
@@ -147,14 +147,14 @@ class CoworkExtension(ExtensionApp):
             operators=[metrics.count, SharedInterpreter().hear],
         )
         self._awake = KeepAwake(app, self._service, loop)
-        self._tell_pages()
+        self._announce_record()
         return self._service
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
         if opened and (self._service is not None or self._has_record()):
             self.marks.opened(tab, opened)
 
-    async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
+    async def _on_file_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
         if data["action"] == "rename" and (self._service is not None or self._has_record()):
             await self.load()
             old, new = (self._in_workspace(data[key]) for key in ("source_path", "path"))
@@ -207,7 +207,7 @@ class CoworkExtension(ExtensionApp):
         tabs = self.tabs.having(file, root)
         return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
-    def _tell_pages(self) -> None:
+    def _announce_record(self) -> None:
         """Tell pages that something may wait for the user; until then they need not ask."""
         assert self.serverapp is not None
         page_config = self.serverapp.web_app.settings.setdefault("page_config_data", {})
@@ -254,18 +254,18 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def http_sessions(self) -> HttpSessions:
-        if self._doors is None:
+        if self._http_sessions is None:
             from ...mcp.server.http import HttpSessions
 
-            self._doors = HttpSessions()
-        return self._doors
+            self._http_sessions = HttpSessions()
+        return self._http_sessions
 
     async def stop_extension(self) -> None:
         """Store running jobs as interrupted before the server ends."""
         if self._service is None or not self.thread.is_alive:
             return
-        if self._doors is not None:
-            await self.thread.run(self._doors.close())
+        if self._http_sessions is not None:
+            await self.thread.run(self._http_sessions.close())
         if self._awake is not None:
             self._awake.stop()
         await self.thread.run(self._service.close())

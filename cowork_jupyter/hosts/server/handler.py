@@ -211,7 +211,7 @@ async def _put_lines(stream: Stream, outbox: Outbox) -> None:
             await outbox.put(json.dumps(line.model_dump(mode="json")) + "\n")
 
 
-def words_of(error: web.HTTPError) -> str:
+def message_of(error: web.HTTPError) -> str:
     """The message of an HTTP error. Tornado keeps a template, with percent signs doubled."""
     return (error.log_message or "") % error.args
 
@@ -219,7 +219,7 @@ def words_of(error: web.HTTPError) -> str:
 def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
     message = "Something went wrong. See the log of the Jupyter server."
     if isinstance(error, web.HTTPError) and status < 500:
-        message = words_of(error) or error.reason or HTTPStatus(status).phrase
+        message = message_of(error) or error.reason or HTTPStatus(status).phrase
     usual = _CODES.get(status, "bad_request" if status < 500 else "internal")
     return {
         "code": error.code if isinstance(error, NotLoggedIn) else usual,

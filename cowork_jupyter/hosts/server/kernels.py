@@ -32,8 +32,8 @@ from ...tools.kernel.state import (
 from ...tools.notebook.state import Edit, OpenElsewhere
 from ...workspace import Workspace
 from ..service_thread import in_own_loop, run_in
+from .kernel_connection import KernelConnection, KernelDied, evaluate, report_on
 from .kernel_finder import KernelFinder, NotebookKernel
-from .kernel_line import KernelDied, KernelLine, evaluated, report_on
 from .notebooks import ServerNotebooks
 from .tabs import ForeignSessions
 
@@ -43,7 +43,7 @@ WAITS_TO_MEASURE = 30.0
 WAITING = "[waiting for the busy kernel]\n"
 
 
-class _Started:
+class _RunState:
     sent = False
     stopped = False
     detector: StallDetector | None = None
@@ -86,11 +86,11 @@ class ServerKernels:
         If the caller is cancelled, code that was already sent is interrupted as soon as it runs
         (and nothing else is), and the kernel's next turn comes after it.
         """
-        return await run_in(self.loop, self._run(workspace, _heard_here(run)))
+        return await run_in(self.loop, self._run(workspace, _with_callbacks_here(run)))
 
     async def _run(self, workspace: Workspace, run: CodeRun) -> Ran:
         found = await self._finder.find(workspace, run.path, start=run.start)
-        started = _Started()
+        started = _RunState()
         task = asyncio.create_task(self._take_turn(workspace, found, run, started))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -98,7 +98,7 @@ class ServerKernels:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             started.stop()
-            task.add_done_callback(_take_note)
+            task.add_done_callback(_ignore_result)
             if not started.sent:
                 task.cancel()
             raise
@@ -134,7 +134,7 @@ class ServerKernels:
             found.manager.stop_restarter()
             for code in codes:
                 run = CodeRun(found.path, Code(code.source))
-                ran = await self._take_anew(workspace, found, run)
+                ran = await self._run_in_fresh_kernel(workspace, found, run)
                 took(ran)
                 if ran.failure:
                     return []
@@ -144,10 +144,12 @@ class ServerKernels:
             self._turns.pop(found.kernel_id, None)
             await self._finder.end(found)
 
-    async def _take_anew(self, workspace: Workspace, found: NotebookKernel, run: CodeRun) -> Ran:
+    async def _run_in_fresh_kernel(
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun
+    ) -> Ran:
         """Code that kills its kernel counts as failed."""
         try:
-            return await self._take_turn(workspace, found, run, _Started())
+            return await self._take_turn(workspace, found, run, _RunState())
         except KernelDied:
             return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
 
@@ -167,7 +169,7 @@ class ServerKernels:
     ) -> TableCopy:
         found = await self._finder.find(workspace, path)
         expression = inside.copy_expression(name, file, room)
-        return TableCopy.of(name, await evaluated(found.manager, expression))
+        return TableCopy.of(name, await evaluate(found.manager, expression))
 
     @in_own_loop
     async def tables(
@@ -175,7 +177,7 @@ class ServerKernels:
     ) -> KernelTables:
         found = await self._finder.find(workspace, path)
         expression = inside.tables_expression(looks, seconds, after=True)
-        facts = await evaluated(found.manager, expression, between_cells=True)
+        facts = await evaluate(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
 
     @in_own_loop
@@ -184,8 +186,11 @@ class ServerKernels:
     ) -> list[Measured]:
         found = await self._finder.find(workspace, path)
         try:  # what runs there may be in the middle of changing a table
-            async with asyncio.timeout(WAITS_TO_MEASURE), KernelLine.open(found.manager) as line:
-                await _until_free(line, lambda _text: None)
+            async with (
+                asyncio.timeout(WAITS_TO_MEASURE),
+                KernelConnection.open(found.manager) as connection,
+            ):
+                await _wait_until_idle(connection, lambda _text: None)
         except TimeoutError:
             raise Unavailable("the kernel is busy", code="kernel_busy") from None
         return await _measure(found, expectations)
@@ -206,14 +211,14 @@ class ServerKernels:
     # Running
 
     async def _take_turn(
-        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _Started
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _RunState
     ) -> Ran:
         turn = self._turns[found.kernel_id]
         if turn.locked():
             run.show(WAITING)
-        async with turn, KernelLine.open(found.manager, listen=True) as line:
-            await line.listen()
-            await _until_free(line, run.show)
+        async with turn, KernelConnection.open(found.manager, listen=True) as connection:
+            await connection.listen()
+            await _wait_until_idle(connection, run.show)
             began = time.monotonic()
             started.sent = True
             outputs = Outputs(Live(run.show))
@@ -222,8 +227,8 @@ class ServerKernels:
             )
             self._with_code_of_agent.add(found.kernel_id)
             try:
-                request, in_tab = await self._send(workspace, found, run, line)
-                await _follow(line, request, outputs, started, detector)
+                request, in_tab = await self._send(workspace, found, run, connection)
+                await _follow(connection, request, outputs, started, detector)
             finally:
                 self._with_code_of_agent.discard(found.kernel_id)
                 detector.close()
@@ -240,11 +245,15 @@ class ServerKernels:
         )
         # A tab shows by itself what its kernel tells, and with it a key.
         if run.code.cell_id is not None and (not in_tab or hidden != kept):
-            await self._keep(workspace, run, ran)
+            await self._store_outputs(workspace, run, ran)
         return ran
 
     async def _send(
-        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, line: KernelLine
+        self,
+        workspace: Workspace,
+        found: NotebookKernel,
+        run: CodeRun,
+        connection: KernelConnection,
     ) -> tuple[str, bool]:
         """Start the code, through the tab if it is a cell of an open notebook.
 
@@ -263,9 +272,9 @@ class ServerKernels:
             "allow_stdin": False,
             "stop_on_error": False,  # the user's own cells behind it are not ours to drop
         }
-        return line.send("execute_request", content), False
+        return connection.send("execute_request", content), False
 
-    async def _keep(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
+    async def _store_outputs(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
         """Store the outputs in the notebook's file, or in the tab that has it open."""
         edit = Edit(
             "outputs",
@@ -278,7 +287,7 @@ class ServerKernels:
             await self._notebooks.change(workspace, run.path, edit)
 
 
-def _heard_here(run: CodeRun) -> CodeRun:
+def _with_callbacks_here(run: CodeRun) -> CodeRun:
     """Make the run's callbacks execute in the caller's loop."""
     here = asyncio.get_running_loop()
 
@@ -293,12 +302,12 @@ def _heard_here(run: CodeRun) -> CodeRun:
 
 async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
     expression = inside.measure_expression(questions_of(expectations))
-    return measured(await evaluated(found.manager, expression, seconds=MEASURING))
+    return measured(await evaluate(found.manager, expression, seconds=MEASURING))
 
 
-async def _until_free(line: KernelLine, show: Show) -> None:
+async def _wait_until_idle(connection: KernelConnection, show: Show) -> None:
     """Wait until the kernel's queue is empty. Safe to cancel."""
-    answer = asyncio.create_task(line.ask("kernel_info_request"))
+    answer = asyncio.create_task(connection.ask("kernel_info_request"))
     try:
         done, _ = await asyncio.wait([answer], timeout=NOTICE_AFTER)
         if not done:
@@ -309,12 +318,16 @@ async def _until_free(line: KernelLine, show: Show) -> None:
 
 
 async def _follow(
-    line: KernelLine, request: str, outputs: Outputs, started: _Started, detector: StallDetector
+    connection: KernelConnection,
+    request: str,
+    outputs: Outputs,
+    started: _RunState,
+    detector: StallDetector,
 ) -> None:
     """Collect the outputs of a request until it ends; interrupt it if stopped or stalled."""
     interrupted = False
     while not outputs.ended:
-        message = await line.hear()
+        message = await connection.hear()
         if message is None:
             outputs.live.flush()
         elif message["parent_header"].get("msg_id") == request:
@@ -322,9 +335,9 @@ async def _follow(
             detector.moved()
         if started.stopped and outputs.began and not interrupted:
             interrupted = True
-            await line.interrupt()
+            await connection.interrupt()
         elif not started.stopped and outputs.began and await detector.look():
-            await line.interrupt()
+            await connection.interrupt()
     outputs.finish()
     if not outputs.began:
         raise Conflict(
@@ -343,7 +356,7 @@ def _pid(manager: Any) -> int | None:
     return provisioner.pid if isinstance(provisioner, LocalProvisioner) else None
 
 
-def _take_note(task: asyncio.Task[Ran]) -> None:
+def _ignore_result(task: asyncio.Task[Ran]) -> None:
     """Retrieve the exception, or asyncio would warn about it."""
     if not task.cancelled():
         task.exception()

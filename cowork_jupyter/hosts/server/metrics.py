@@ -65,7 +65,7 @@ DELIVERY_SECONDS = Histogram(
 
 class Metrics:
     def __init__(self) -> None:
-        self._ours = rule_names()
+        self._own_tools = rule_names()
         self._running: set[str] = set()
         self._waiting: dict[str, set[str]] = {"permission": set(), "question": set()}
 
@@ -100,15 +100,15 @@ class Metrics:
         EVENTS.labels(str(event.type)).inc()
         match event.data:
             case events.PermissionRequested(id=inquiry_id):
-                self._wait("permission", inquiry_id, True)
+                self._track_waiting("permission", inquiry_id, True)
             case events.PermissionResolved(id=inquiry_id):
-                self._wait("permission", inquiry_id, False)
+                self._track_waiting("permission", inquiry_id, False)
             case events.QuestionAsked(id=inquiry_id):
-                self._wait("question", inquiry_id, True)
+                self._track_waiting("question", inquiry_id, True)
             case events.QuestionAnswered(id=inquiry_id):
-                self._wait("question", inquiry_id, False)
+                self._track_waiting("question", inquiry_id, False)
 
-    def _wait(self, kind: str, inquiry_id: str, is_open: bool) -> None:
+    def _track_waiting(self, kind: str, inquiry_id: str, is_open: bool) -> None:
         waiting = self._waiting[kind]
         waiting.add(inquiry_id) if is_open else waiting.discard(inquiry_id)
         WAITING.labels(kind).set(len(waiting))
@@ -121,7 +121,7 @@ class Metrics:
             JOB_SECONDS.observe(job.seconds)
 
     def _label(self, tool: str) -> str:
-        return tool if tool in self._ours or tool == UNKNOWN_TOOL else "mcp"
+        return tool if tool in self._own_tools or tool == UNKNOWN_TOOL else "mcp"
 
 
 def count_delivery(event: Event) -> None:

@@ -38,12 +38,12 @@ _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
 """What there is, and which permission it takes."""
 
 # Lists of what may pass: a name that nobody thought of stays behind.
-_SENT_ON = {"accept", "content-type", "user-agent"}
-_PASSED_BACK = {
+_REQUEST_HEADERS = {"accept", "content-type", "user-agent"}
+_RESPONSE_HEADERS = {
     *("cache-control", "content-type", "retry-after", "retry-after-ms"),
     *("x-request-id", "x-should-retry"),
 }
-_BOTH_WAYS = ("openai-", "x-ratelimit-")
+_HEADER_PREFIXES = ("openai-", "x-ratelimit-")
 """Prefixes of further headers that may pass in both directions."""
 
 _CONNECT_SECONDS = 10.0
@@ -87,7 +87,7 @@ class PassthroughHandler(ApiHandler):
         client = httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=True)
         try:
             async with client, client.stream(**self._request(name, connection)) as response:
-                await self._pass_back(response, connection.api_key.strip())
+                await self._send_response(response, connection.api_key.strip())
         except StreamClosedError:
             pass  # the client has gone
         except (httpx.RequestError, httpx.InvalidURL) as error:
@@ -102,7 +102,7 @@ class PassthroughHandler(ApiHandler):
         from ...api.calls import without_jupyters
 
         query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
-        headers = _only(_SENT_ON, self.request.headers)
+        headers = _filter_headers(_REQUEST_HEADERS, self.request.headers)
         # Unpacked, so that a key can be seen in whatever comes back.
         headers["accept-encoding"] = "identity"
         if key := connection.api_key.strip():
@@ -114,17 +114,17 @@ class PassthroughHandler(ApiHandler):
             "content": self.request.body or None,
         }
 
-    async def _pass_back(self, response: httpx.Response, key: str) -> None:
+    async def _send_response(self, response: httpx.Response, key: str) -> None:
         failed = response.status_code >= 400
         is_secret = len(key) >= (_MIN_SECRET_LENGTH if failed else _MIN_REAL_KEY_LENGTH)
         secret = key if is_secret else ""
         self.set_status(response.status_code)
-        for name, value in _only(_PASSED_BACK, response.headers).items():
-            self.set_header(name, _hide(value.encode("latin-1", "replace"), secret.encode()))
+        for name, value in _filter_headers(_RESPONSE_HEADERS, response.headers).items():
+            self.set_header(name, _mask(value.encode("latin-1", "replace"), secret.encode()))
         if "content-encoding" not in response.headers and "content-length" in response.headers:
             self.set_header("Content-Length", response.headers["content-length"])
         await self.flush()
-        async for piece in _hidden(response.aiter_bytes(), secret.encode()):
+        async for piece in _mask_stream(response.aiter_bytes(), secret.encode()):
             self.write(piece)
             await self.flush()
 
@@ -174,23 +174,25 @@ def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
     return Unavailable(error.message, code="model_unreachable")
 
 
-def _only(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
+def _filter_headers(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
     lower = {name.lower(): value for name, value in headers.items()}
     return {
-        name: value for name, value in lower.items() if name in names or name.startswith(_BOTH_WAYS)
+        name: value
+        for name, value in lower.items()
+        if name in names or name.startswith(_HEADER_PREFIXES)
     }
 
 
-def _hide(data: bytes, secret: bytes) -> bytes:
+def _mask(data: bytes, secret: bytes) -> bytes:
     """Mask the secret with as many stars, so that all lengths stay true."""
     return data.replace(secret, b"*" * len(secret)) if secret else data
 
 
-async def _hidden(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
+async def _mask_stream(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
     """Mask the secret even across chunks; only a possible beginning of it is held back."""
     waiting = b""
     async for piece in pieces:
-        data = _hide(waiting + piece, secret)
+        data = _mask(waiting + piece, secret)
         lengths = range(min(len(secret) - 1, len(data)), 0, -1)
         begun = next((length for length in lengths if data.endswith(secret[:length])), 0)
         waiting = data[len(data) - begun :]

@@ -151,7 +151,7 @@ class Tabs:
         found.sort(key=lambda candidate: candidate[0], reverse=True)
         return [(tab, path) for _, tab, path in found]
 
-    def have_had(self, file: str, root: str) -> bool:
+    def have_shown(self, file: str, root: str) -> bool:
         """Whether a tab has, or once had, this file open."""
         paths = self._had.union(*(tab.had for tab in self._tabs))
         return any(real_path(root, path) == file for path in paths)
@@ -235,7 +235,7 @@ class ForeignSessions:
             if session["type"] == "notebook" and self._file_of(session["path"]) == file:
                 # A front end keeps a connection to its kernel. Without one, the session of a tab
                 # that was ours is what it left behind; any other may be an editor that is away.
-                abandoned = session["id"] in self._own or self._tabs.have_had(file, self._root)
+                abandoned = session["id"] in self._own or self._tabs.have_shown(file, self._root)
                 if session["kernel"].get("connections") or not abandoned:
                     return True
         return False

@@ -4,8 +4,8 @@ import pytest
 
 from cowork_jupyter.domain.replies import Option, Question
 from cowork_jupyter.hosts.acp.inquiries import (
-    answer_in,
-    answer_of_form,
+    parse_answer,
+    parse_form,
     permission_options,
     question_form,
 )
@@ -38,14 +38,14 @@ def test_what_lasts_says_what_it_would_write_and_what_lasts_less_comes_first() -
 )
 def test_answers_are_found_in_words(said: str, custom: bool, answer: str | None) -> None:
     question = Question(question="Which?", options=COLOURS, allow_custom=custom)
-    assert answer_in(said, question) == answer
+    assert parse_answer(said, question) == answer
 
 
 def test_a_form_takes_own_words_only_where_they_count() -> None:
     strict = Question(question="Which?", options=COLOURS)
     free = Question(question="Which?", options=COLOURS, allow_custom=True)
     assert set(question_form(strict).properties or {}) == {"answer"}
-    assert answer_of_form({"answer": "green"}, strict) is None
-    assert answer_of_form({"answer": "red", "other": "green"}, free) == "green"
-    assert answer_of_form({"answer": "red"}, free) == "red"
-    assert answer_of_form({}, free) is None
+    assert parse_form({"answer": "green"}, strict) is None
+    assert parse_form({"answer": "red", "other": "green"}, free) == "green"
+    assert parse_form({"answer": "red"}, free) == "red"
+    assert parse_form({}, free) is None

@@ -19,7 +19,7 @@ from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.doctor_checks import examine
-from cowork_jupyter.hosts.cli.installation import promises_here
+from cowork_jupyter.hosts.cli.installation import security_promises
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.llm.discovery import FoundServer
 from cowork_jupyter.store import Store
@@ -202,7 +202,7 @@ def test_it_reads_the_servers_configuration_file(
 def kept(tmp_path: Path, **settings: Any) -> dict[str, bool]:
     """Each promise, and whether it holds."""
     values = Settings(workspace=tmp_path, data_dir=tmp_path, **settings)
-    return {one.text: one.holds for one in promises_here(values)}
+    return {one.text: one.holds for one in security_promises(values)}
 
 
 def test_it_says_of_each_promise_whether_it_holds_here(

@@ -20,7 +20,7 @@ from ...tools.kernel import inside
 from .gateway_channels import GatewayChannels
 
 Message = dict[str, Any]
-LOOK_UP = 0.25
+POLL_SECONDS = 0.25
 """Seconds of silence after which a kernel's liveness is checked."""
 _WELCOME = 0.1
 """Seconds in which a kernel that greets new subscribers has done so."""
@@ -44,7 +44,7 @@ class Channels(Protocol):
         """Whether the kernel is alive and still the same process."""
 
 
-class KernelLine:
+class KernelConnection:
     """A connection with a session of its own: sharing the server's would mix up answers."""
 
     def __init__(self, manager: Any, channels: Channels) -> None:
@@ -53,7 +53,7 @@ class KernelLine:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, manager: Any, *, listen: bool = False) -> AsyncIterator[KernelLine]:
+    async def open(cls, manager: Any, *, listen: bool = False) -> AsyncIterator[KernelConnection]:
         """`listen` subscribes to iopub."""
         behind_gateway = isinstance(manager, GatewayKernelManager)
         way = GatewayChannels if behind_gateway else _LocalChannels
@@ -80,7 +80,7 @@ class KernelLine:
         """Wait for the reply's content. Raises KernelDied if the kernel dies first."""
         while True:
             try:
-                message = await self._channel(channel).get_msg(timeout=LOOK_UP)
+                message = await self._channel(channel).get_msg(timeout=POLL_SECONDS)
             except Empty:
                 await self.check_alive()
                 continue
@@ -102,7 +102,7 @@ class KernelLine:
     async def hear(self) -> Message | None:
         """The next iopub message; None if the kernel is silent for a moment."""
         try:
-            message: Message = await self._channels.iopub_channel.get_msg(timeout=LOOK_UP)
+            message: Message = await self._channels.iopub_channel.get_msg(timeout=POLL_SECONDS)
         except Empty:
             await self.check_alive()
             return None
@@ -123,7 +123,7 @@ class KernelLine:
                 await self.check_alive()
                 self.send("kernel_info_request", channel="control")
                 self.send("kernel_info_request")
-                wait = LOOK_UP
+                wait = POLL_SECONDS
             else:
                 return
 
@@ -193,19 +193,19 @@ BUSY_AFTER = 0.2
 """Seconds in which a busy kernel must let us in before it is reported as busy."""
 PATIENCE = 5.0
 """The same for a kernel that is not known to be busy, on a machine that may be."""
-LOOKING = 10.0
+EVALUATION_SECONDS = 10.0
 """Seconds that an evaluation may take once it has begun."""
-LEAVING = 1.0
+LEAVE_SECONDS = 1.0
 FREE_AFTER = 1.0
 """Seconds to wait for an idle kernel, for evaluations between cells."""
 _SUBSHELLS = "kernel subshells"
 
 
 async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
-    return await evaluated(manager, inside.expression(name))
+    return await evaluate(manager, inside.expression(name))
 
 
-async def evaluated(
+async def evaluate(
     manager: Any, expression: str, *, between_cells: bool = False, seconds: float | None = None
 ) -> dict[str, Any]:
     """Evaluate an expression of ours in a kernel; `between_cells` only while no cell runs.
@@ -214,20 +214,22 @@ async def evaluated(
     """
     # A kernel that was quicker than the server's ear counts as starting until it runs again.
     busy = getattr(manager, "execution_state", "") == "busy"
-    async with KernelLine.open(manager) as line:
+    async with KernelConnection.open(manager) as connection:
         try:
             if between_cells:
-                await within(FREE_AFTER, _wait_for_turn(line))
+                await within(FREE_AFTER, _wait_for_turn(connection))
                 subshell = None
             else:
-                subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(line))
+                subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(connection))
             try:
-                reply = await within(seconds or LOOKING, _evaluate(line, subshell, expression))
+                reply = await within(
+                    seconds or EVALUATION_SECONDS, _evaluate(connection, subshell, expression)
+                )
             finally:
-                await _leave(line, subshell)
+                await _leave(connection, subshell)
         except TimeoutError:
             raise _is_busy() from None
-    return _read(reply)
+    return _parse_reply(reply)
 
 
 def _is_busy() -> Unavailable:
@@ -237,20 +239,20 @@ def _is_busy() -> Unavailable:
     )
 
 
-async def _enter(line: KernelLine) -> str | None:
+async def _enter(connection: KernelConnection) -> str | None:
     """Create a subshell if the kernel has them; else wait for its turn between two cells."""
-    info = await line.ask("kernel_info_request", channel="control")
+    info = await connection.ask("kernel_info_request", channel="control")
     _check_language(info)
     if _SUBSHELLS in info.get("supported_features", []):
-        made = await line.ask("create_subshell_request", channel="control")
+        made = await connection.ask("create_subshell_request", channel="control")
         if made.get("status") == "ok":
             return str(made["subshell_id"])
-    await _wait_for_turn(line)
+    await _wait_for_turn(connection)
     return None
 
 
-async def _wait_for_turn(line: KernelLine) -> None:
-    _check_language(await line.ask("kernel_info_request"))
+async def _wait_for_turn(connection: KernelConnection) -> None:
+    _check_language(await connection.ask("kernel_info_request"))
 
 
 def _check_language(info: dict[str, Any]) -> None:
@@ -264,15 +266,19 @@ def _check_language(info: dict[str, Any]) -> None:
         )
 
 
-async def _leave(line: KernelLine, subshell: str | None) -> None:
+async def _leave(connection: KernelConnection, subshell: str | None) -> None:
     """Delete the subshell's thread; the connection must stay open until that is confirmed."""
     if subshell is not None:
         content = {"subshell_id": subshell}
         with suppress(TimeoutError, CoworkError):
-            await within(LEAVING, line.ask("delete_subshell_request", content, channel="control"))
+            await within(
+                LEAVE_SECONDS, connection.ask("delete_subshell_request", content, channel="control")
+            )
 
 
-async def _evaluate(line: KernelLine, subshell: str | None, expression: str) -> dict[str, Any]:
+async def _evaluate(
+    connection: KernelConnection, subshell: str | None, expression: str
+) -> dict[str, Any]:
     content = {
         "code": "" if subshell is None else inside.quietly(),
         "silent": True,
@@ -282,10 +288,10 @@ async def _evaluate(line: KernelLine, subshell: str | None, expression: str) -> 
         "allow_stdin": True,
         "stop_on_error": False,
     }
-    return await line.ask("execute_request", content, subshell=subshell)
+    return await connection.ask("execute_request", content, subshell=subshell)
 
 
-def _read(reply: dict[str, Any]) -> dict[str, Any]:
+def _parse_reply(reply: dict[str, Any]) -> dict[str, Any]:
     found = reply.get("user_expressions", {}).get("cowork", {})
     try:
         facts: dict[str, Any] = json.loads(ast.literal_eval(found["data"]["text/plain"]))
