@@ -164,12 +164,7 @@ async def addressee(call: Call) -> BaseModel:
 
 
 @table.route(
-    "POST",
-    "context/{id}/role",
-    body=models.RoleChange,
-    answer=Context,
-    action="write",
-    kernel=True,
+    "POST", "context/{id}/role", body=models.RoleChange, answer=Context, action="write", kernel=True
 )
 async def switch_role(call: Call) -> BaseModel:
     """Switch the role of a conversation."""
@@ -185,12 +180,7 @@ async def _switch_role(call: Call, role: AgentRole) -> Context:
 
 
 @table.route(
-    "POST",
-    "context/{id}/mode",
-    body=models.ModeChange,
-    answer=Context,
-    action="write",
-    kernel=True,
+    "POST", "context/{id}/mode", body=models.ModeChange, answer=Context, action="write", kernel=True
 )
 async def switch_mode(call: Call) -> BaseModel:
     """The older way to switch the role: `plan` is the planner, `act` the actor."""
@@ -216,12 +206,7 @@ async def cancel_job(call: Call) -> BaseModel:
 
 
 @table.route(
-    "POST",
-    "jobs/{id}/resume",
-    body=models.Resumption,
-    answer=Job,
-    status=202,
-    action="execute",
+    "POST", "jobs/{id}/resume", body=models.Resumption, answer=Job, status=202, action="execute"
 )
 async def resume_job(call: Call) -> BaseModel:
     """Resume an interrupted or stopped job, with other limits if given; completed tasks are not

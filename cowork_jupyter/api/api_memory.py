@@ -96,12 +96,7 @@ async def show_proposal(call: Call) -> BaseModel:
 
 
 @table.route(
-    "POST",
-    "jobs/{id}/memory",
-    body=MemoryVerdict,
-    answer=MemoryView,
-    action="write",
-    kernel=True,
+    "POST", "jobs/{id}/memory", body=MemoryVerdict, answer=MemoryView, action="write", kernel=True
 )
 async def decide_memory(call: Call) -> BaseModel:
     """Keep what a run would add, as shown or as edited, or drop it."""

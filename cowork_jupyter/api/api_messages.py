@@ -132,12 +132,7 @@ def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
 
 
 @table.route(
-    "GET",
-    "context/{id}/messages",
-    query=PageQuery,
-    answer=MessageList,
-    action="read",
-    kernel=True,
+    "GET", "context/{id}/messages", query=PageQuery, answer=MessageList, action="read", kernel=True
 )
 async def list_messages(call: Call) -> BaseModel:
     """The stored messages in full, oldest first."""

@@ -144,12 +144,7 @@ class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
 
 
 @table.route(
-    "GET",
-    "context/{id}/plan",
-    query=PlanQuery,
-    answer=PlanAnswer,
-    action="read",
-    kernel=True,
+    "GET", "context/{id}/plan", query=PlanQuery, answer=PlanAnswer, action="read", kernel=True
 )
 async def get_plan(call: Call) -> BaseModel:
     """A plan of the conversation; by default the newest revision of the current plan."""

@@ -255,12 +255,7 @@ async def list_offered_parameters(call: Call) -> BaseModel:
 
 
 @table.route(
-    "PUT",
-    "workflows/{name}",
-    body=WorkflowEdit,
-    answer=WorkflowView,
-    action="write",
-    kernel=True,
+    "PUT", "workflows/{name}", body=WorkflowEdit, answer=WorkflowView, action="write", kernel=True
 )
 async def edit_workflow(call: Call) -> BaseModel:
     """Edit one of the user's own templates: title, description, parameters."""
@@ -286,12 +281,7 @@ async def share_workflow(call: Call) -> BaseModel:
 
 
 @table.route(
-    "GET",
-    "workflows/{name}/file",
-    answer=None,
-    action="read",
-    kernel=True,
-    downloads=(JSON,),
+    "GET", "workflows/{name}/file", answer=None, action="read", kernel=True, downloads=(JSON,)
 )
 async def get_workflow_file(call: Call) -> Download:
     """A template as a file, to be put into the `.cowork/workflows` of another workspace."""

@@ -12,11 +12,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from acp import Client, RequestError, schema
-from acp.helpers import (
-    SessionUpdate,
-    update_available_commands,
-    update_current_mode,
-)
+from acp.helpers import SessionUpdate, update_available_commands, update_current_mode
 
 from ...agents.run.limits import GO_ON, STOP
 from ...domain.contexts import JobStatus, RequestOrigin

@@ -88,10 +88,7 @@ class UpdateBuilder:
 
     def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
         command = parameters.get("command")
-        about = next(
-            (parameters[name] for name in _MAIN if name in parameters),
-            "",
-        )
+        about = next((parameters[name] for name in _MAIN if name in parameters), "")
         words = f"`{command}`" if command else f"{tool} {about}"
         line = " ".join(words.split())
         return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"

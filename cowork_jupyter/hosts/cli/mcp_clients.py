@@ -165,10 +165,7 @@ CLIENTS: Mapping[str, McpClient] = {
     ),
     "codex": CodexClient("Codex", "~/.codex/config.toml", section="mcp_servers"),
     "gemini": McpClient(
-        "Gemini CLI",
-        ".gemini/settings.json",
-        address="httpUrl",
-        remote={"timeout": _MILLISECONDS},
+        "Gemini CLI", ".gemini/settings.json", address="httpUrl", remote={"timeout": _MILLISECONDS}
     ),
     "cursor": McpClient("Cursor", ".cursor/mcp.json", token=f"${{env:{TOKEN_VARIABLE}}}"),
     "vscode": McpClient(

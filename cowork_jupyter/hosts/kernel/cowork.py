@@ -101,10 +101,7 @@ class Cowork:
             )
 
     def rollback(
-        self,
-        checkpoint_id: str,
-        paths: Sequence[str] | None = None,
-        overwrite: Sequence[str] = (),
+        self, checkpoint_id: str, paths: Sequence[str] | None = None, overwrite: Sequence[str] = ()
     ) -> Rollback:
         """Restore files to their state at a checkpoint. You can undo this.
 

@@ -81,12 +81,7 @@ def _warning(item: Item) -> str:
 
 def checkpoints(items: Iterable[Item]) -> str:
     rows = [
-        [
-            code(item["id"]),
-            _time(item["created_at"]),
-            _short(item["label"]),
-            _codes(item["files"]),
-        ]
+        [code(item["id"]), _time(item["created_at"]), _short(item["label"]), _codes(item["files"])]
         for item in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
