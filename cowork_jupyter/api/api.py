@@ -36,33 +36,25 @@ from .routes import table
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 
 
-@table.route("GET", "openapi.json", answer=OpenApi, action="read")
+@table.get("openapi.json", OpenApi)
 async def openapi(_call: Call) -> BaseModel:
     """The OpenAPI description of all routes."""
     return describe_api(table)
 
 
-@table.route("GET", "health", query=models.HealthQuery, answer=Health, action="read", kernel=True)
+@table.get("health", Health, query=models.HealthQuery, kernel=True)
 async def health(call: Call) -> BaseModel:
     """The state of this installation; `fresh` checks the model again."""
     return await call.service.health(call.host.problems(), fresh=call.query.fresh)
 
 
-@table.route("GET", "roles", answer=models.RoleList, action="read", kernel=True)
+@table.get("roles", models.RoleList, kernel=True)
 async def roles(call: Call) -> BaseModel:
     """All roles, with their look, permissions and tools."""
     return models.RoleList(items=call.service.roles())
 
 
-@table.route(
-    "POST",
-    "context",
-    body=models.NewContext,
-    answer=Context,
-    status=201,
-    action="write",
-    kernel=True,
-)
+@table.post("context", Context, body=models.NewContext, status=201, action="write", kernel=True)
 async def create_context(call: Call) -> BaseModel:
     """Start a conversation."""
     fields = call.body.model_dump()
@@ -70,14 +62,7 @@ async def create_context(call: Call) -> BaseModel:
     return call.service.conversations.create(**fields, owner=call.caller.name)
 
 
-@table.route(
-    "GET",
-    "context",
-    query=models.ContextsQuery,
-    answer=models.ContextList,
-    action="read",
-    kernel=True,
-)
+@table.get("context", models.ContextList, query=models.ContextsQuery, kernel=True)
 async def list_contexts(call: Call) -> BaseModel:
     """Conversations, newest first: all, or those of a notebook, pinned ones, or what `q` finds."""
     query, owner = call.query, call.caller.sees_only
@@ -95,26 +80,26 @@ async def list_contexts(call: Call) -> BaseModel:
     return models.ContextList(items=page.items, next=page.next)
 
 
-@table.route("GET", "context/{id}", answer=Context, action="read", kernel=True)
+@table.get("context/{id}", Context, kernel=True)
 async def get_context(call: Call) -> BaseModel:
     """One conversation."""
     return call.service.conversations.get(call.path["id"])
 
 
-@table.route("PUT", "context/{id}", body=models.ContextChange, answer=Context, action="write")
+@table.put("context/{id}", Context, body=models.ContextChange)
 async def change_context(call: Call) -> BaseModel:
     """Rename a conversation, or pin it."""
     change = call.body.model_dump(exclude_none=True)
     return call.service.conversations.change(call.path["id"], **change)
 
 
-@table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
+@table.delete("context/{id}")
 async def delete_context(call: Call) -> None:
     """Delete a conversation and everything in it. For some minutes it can be restored."""
     await call.service.conversations.delete(call.path["id"])
 
 
-@table.route("GET", "deleted", answer=models.DeletedContextList, action="read")
+@table.get("deleted", models.DeletedContextList)
 async def list_deleted(call: Call) -> BaseModel:
     """Deleted conversations that can still be restored, newest first."""
     found = call.service.conversations.deleted.contexts()
@@ -124,20 +109,13 @@ async def list_deleted(call: Call) -> BaseModel:
     return models.DeletedContextList(items=items)
 
 
-@table.route("POST", "context/{id}/restore", answer=Context, action="write")
+@table.post("context/{id}/restore", Context, action="write")
 async def restore_context(call: Call) -> BaseModel:
     """Restore a conversation that was deleted some minutes ago."""
     return call.service.conversations.deleted.restore(call.path["id"])
 
 
-@table.route(
-    "GET",
-    "context/{id}/events",
-    query=models.EventsQuery,
-    answer=models.EventList,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/events", models.EventList, query=models.EventsQuery, kernel=True)
 async def poll_events(call: Call) -> BaseModel:
     """Events after a position. If there are none, waits up to `timeout` seconds for the first."""
     context_id, after = call.path["id"], call.query.after
@@ -156,16 +134,14 @@ async def _first_event(call: Call, context_id: str, after: int) -> None:
                 await anext(events)
 
 
-@table.route("GET", "context/{id}/role", answer=models.AddresseeAnswer, action="read", kernel=True)
+@table.get("context/{id}/role", models.AddresseeAnswer, kernel=True)
 async def addressee(call: Call) -> BaseModel:
     """The role that gets the next message."""
     context = call.service.conversations.get(call.path["id"])
     return models.AddresseeAnswer(role=call.service.addressee(context))
 
 
-@table.route(
-    "POST", "context/{id}/role", body=models.RoleChange, answer=Context, action="write", kernel=True
-)
+@table.post("context/{id}/role", Context, body=models.RoleChange, action="write", kernel=True)
 async def switch_role(call: Call) -> BaseModel:
     """Switch the role of a conversation."""
     return await _switch_role(call, call.body.role)
@@ -179,35 +155,31 @@ async def _switch_role(call: Call, role: AgentRole) -> Context:
     )
 
 
-@table.route(
-    "POST", "context/{id}/mode", body=models.ModeChange, answer=Context, action="write", kernel=True
-)
+@table.post("context/{id}/mode", Context, body=models.ModeChange, action="write", kernel=True)
 async def switch_mode(call: Call) -> BaseModel:
     """The older way to switch the role: `plan` is the planner, `act` the actor."""
     return await _switch_role(call, MODES[call.body.mode])
 
 
-@table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)
+@table.get("context/{id}/jobs", models.JobList, kernel=True)
 async def list_jobs(call: Call) -> BaseModel:
     """The jobs of a conversation, oldest first."""
     return models.JobList(items=call.service.jobs.of(call.path["id"]))
 
 
-@table.route("GET", "jobs/{id}", answer=Job, action="read", kernel=True)
+@table.get("jobs/{id}", Job, kernel=True)
 async def get_job(call: Call) -> BaseModel:
     """One job with its tasks."""
     return own_job(call)
 
 
-@table.route("POST", "jobs/{id}/cancel", answer=Job, action="execute", kernel=True)
+@table.post("jobs/{id}/cancel", Job, action="execute", kernel=True)
 async def cancel_job(call: Call) -> BaseModel:
     """Stop a job."""
     return await call.service.jobs.cancel(own_job(call).id)
 
 
-@table.route(
-    "POST", "jobs/{id}/resume", body=models.Resumption, answer=Job, status=202, action="execute"
-)
+@table.post("jobs/{id}/resume", Job, body=models.Resumption, status=202, action="execute")
 async def resume_job(call: Call) -> BaseModel:
     """Resume an interrupted or stopped job, with other limits if given; completed tasks are not
     repeated.
@@ -217,32 +189,26 @@ async def resume_job(call: Call) -> BaseModel:
     )
 
 
-@table.route("POST", "jobs/{id}/tasks/{task}/retry", answer=Job, status=202, action="execute")
+@table.post("jobs/{id}/tasks/{task}/retry", Job, status=202, action="execute")
 async def retry_task(call: Call) -> BaseModel:
     """Try a failed task again."""
     return call.service.plans.decide(call.path["id"], call.path["task"], "retry")
 
 
-@table.route("POST", "jobs/{id}/tasks/{task}/skip", answer=Job, status=202, action="execute")
+@table.post("jobs/{id}/tasks/{task}/skip", Job, status=202, action="execute")
 async def skip_task(call: Call) -> BaseModel:
     """Continue without a failed task."""
     return call.service.plans.decide(call.path["id"], call.path["task"], "skip")
 
 
-@table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")
+@table.get("context/{id}/questions", models.QuestionList)
 async def list_questions(call: Call) -> BaseModel:
     """Questions that are waiting for the user."""
     found = call.service.inquiries.pending(call.path["id"], "question")
     return models.QuestionList(items=[models.QuestionView.of(inquiry) for inquiry in found])
 
 
-@table.route(
-    "POST",
-    "questions/{id}/answer",
-    body=models.AnswerBody,
-    answer=models.Answered,
-    action="execute",
-)
+@table.post("questions/{id}/answer", models.Answered, body=models.AnswerBody, action="execute")
 async def answer_question(call: Call) -> BaseModel:
     """Answer a question."""
     inquiry = call.service.inquiries.answer(call.path["id"], call.body.value)

@@ -84,7 +84,7 @@ class RollbackRequest(RequestBody):
     """The `preview` of a dry run; refused (`preview_changed`) if the result would differ."""
 
 
-@table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
+@table.get("context/{id}/checkpoints", CheckpointList, kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """The checkpoints of a conversation, oldest first."""
     found = await call.service.checkpoints.listing(call.path["id"])
@@ -92,14 +92,7 @@ async def list_checkpoints(call: Call) -> BaseModel:
     return CheckpointList(items=[CheckpointView.of(record) for record in found], store=store)
 
 
-@table.route(
-    "GET",
-    "checkpoints/{id}/diff",
-    query=DiffQuery,
-    answer=CheckpointDiff,
-    action="read",
-    kernel=True,
-)
+@table.get("checkpoints/{id}/diff", CheckpointDiff, query=DiffQuery, kernel=True)
 async def checkpoint_diff(call: Call) -> BaseModel:
     """What changed, file by file, and in notebooks cell by cell."""
     _check_owner(call)
@@ -107,13 +100,8 @@ async def checkpoint_diff(call: Call) -> BaseModel:
     return await undo.diff(call.path["id"], call.query.scope, call.query.until)
 
 
-@table.route(
-    "POST",
-    "checkpoints/{id}/rollback",
-    body=RollbackRequest,
-    answer=RollbackResult,
-    action="execute",
-    kernel=True,
+@table.post(
+    "checkpoints/{id}/rollback", RollbackResult, body=RollbackRequest, action="execute", kernel=True
 )
 async def roll_back(call: Call) -> BaseModel:
     """Restore the state before a checkpoint, without losing the user's own changes."""

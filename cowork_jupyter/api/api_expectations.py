@@ -62,19 +62,19 @@ class ExpectationExportQuery(RequestBody):
     format: Literal["asserts", "pandera"] = "asserts"
 
 
-@table.route("GET", PATH, answer=ExpectationList, action="read", kernel=True)
+@table.get(PATH, ExpectationList, kernel=True)
 async def list_expectations(call: Call) -> BaseModel:
     """Expectations pinned in the conversation's notebook, else in the workspace."""
     return ExpectationList(items=await call.service.expectations.all(call.path["id"]))
 
 
-@table.route("POST", PATH, body=NewExpectation, answer=Expectation, status=201, action="write")
+@table.post(PATH, Expectation, body=NewExpectation, status=201, action="write")
 async def pin_expectation(call: Call) -> BaseModel:
     """Pin an expectation about a table, or replace one."""
     return await call.service.expectations.pin(call.path["id"], call.body.as_expectation())
 
 
-@table.route("GET", f"{PATH}/check", answer=ExpectationStates, action="read", kernel=True)
+@table.get(f"{PATH}/check", ExpectationStates, kernel=True)
 async def check_expectations(call: Call) -> BaseModel:
     """Check all expectations now. Runs only our own code in the kernel."""
     checked = await call.service.expectations.check(call.path["id"])
@@ -90,15 +90,7 @@ async def check_expectations(call: Call) -> BaseModel:
     return ExpectationStates(items=items)
 
 
-@table.route(
-    "GET",
-    f"{PATH}/export",
-    query=ExpectationExportQuery,
-    answer=None,
-    downloads=(_PYTHON,),
-    action="read",
-    kernel=True,
-)
+@table.get(f"{PATH}/export", None, query=ExpectationExportQuery, kernel=True, downloads=(_PYTHON,))
 async def export_expectations(call: Call) -> Download:
     """Export the expectations as Python: plain asserts, or a pandera schema."""
     expected = await call.service.expectations.all(call.path["id"])
@@ -106,7 +98,7 @@ async def export_expectations(call: Call) -> Download:
     return Download(_PYTHON, f"expectations_{call.query.format}.py", write(expected).encode())
 
 
-@table.route("DELETE", f"{PATH}/{{expectation_id}}", answer=None, status=204, action="write")
+@table.delete(f"{PATH}/{{expectation_id}}")
 async def remove_expectation(call: Call) -> None:
     """Remove an expectation."""
     await call.service.expectations.remove(call.path["id"], call.path["expectation_id"])

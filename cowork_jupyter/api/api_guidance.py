@@ -41,20 +41,15 @@ class FirstInstructions(BaseModel):
     written: bool
 
 
-@table.route("GET", "instructions", answer=InstructionList, action="read", kernel=True)
+@table.get("instructions", InstructionList, kernel=True)
 async def list_instructions(call: Call) -> BaseModel:
     """The user's `AGENTS.md`, then those of the workspace; only trusted ones reach a model."""
     listing = await asyncio.to_thread(call.service.instructions.listing)
     return InstructionList(items=listing.items, problems=listing.problems)
 
 
-@table.route(
-    "POST",
-    "instructions/init",
-    body=InstructionsStart,
-    answer=FirstInstructions,
-    action="write",
-    kernel=True,
+@table.post(
+    "instructions/init", FirstInstructions, body=InstructionsStart, action="write", kernel=True
 )
 async def start_instructions(call: Call) -> BaseModel:
     """Write a first `AGENTS.md` from what is in the workspace; never overwrites one."""
@@ -114,13 +109,13 @@ class SkillSwitch(RequestBody):
     enabled: bool
 
 
-@table.route("GET", "skills", answer=SkillList, action="read", kernel=True)
+@table.get("skills", SkillList, kernel=True)
 async def list_skills(call: Call) -> BaseModel:
     """The skills of the workspace, of the user and of the package."""
     return _skill_list(call)
 
 
-@table.route("POST", "skills/{name}", body=SkillSwitch, answer=SkillList, action="write")
+@table.post("skills/{name}", SkillList, body=SkillSwitch, action="write")
 async def switch_skill(call: Call) -> BaseModel:
     """Switch a skill on or off, in every workspace of the user's."""
     call.service.skills.switch(call.path["name"], on=call.body.enabled)
@@ -165,20 +160,14 @@ class EnhancedPrompt(BaseModel):
     prompt: str
 
 
-@table.route("GET", "v1/system-prompts", answer=PromptList, action="read", kernel=True)
+@table.get("v1/system-prompts", PromptList, kernel=True)
 async def list_prompts(call: Call) -> BaseModel:
     """The base prompts that a conversation can start with."""
     listing = call.service.prompts.listing()
     return PromptList(items=listing.items, problems=listing.problems)
 
 
-@table.route(
-    "GET",
-    "v1/system-prompts/{id}/enhanced",
-    query=PromptQuery,
-    answer=EnhancedPrompt,
-    action="read",
-)
+@table.get("v1/system-prompts/{id}/enhanced", EnhancedPrompt, query=PromptQuery)
 async def enhanced_prompt(call: Call) -> BaseModel:
     """The complete system prompt (base, role, tools, formats and facts), as the model gets it."""
     prompt_id, role, prompt = call.service.enhanced_prompt(
@@ -187,14 +176,7 @@ async def enhanced_prompt(call: Call) -> BaseModel:
     return EnhancedPrompt(id=prompt_id, role=role, prompt=prompt)
 
 
-@table.route(
-    "POST",
-    "context/{id}/system-prompt",
-    body=PromptChoice,
-    answer=Context,
-    action="write",
-    kernel=True,
-)
+@table.post("context/{id}/system-prompt", Context, body=PromptChoice, action="write", kernel=True)
 async def choose_prompt(call: Call) -> BaseModel:
     """Choose the base prompt from the next message on; running jobs keep theirs."""
     chosen = call.body.system_prompt_id

@@ -98,73 +98,59 @@ class ForeignText(BaseModel):
     text: str
 
 
-@table.route("GET", "mcp/servers", answer=McpServerList, action="read")
+@table.get("mcp/servers", McpServerList)
 async def list_servers(call: Call) -> BaseModel:
     """Every MCP server, used or not, with its tools and its output."""
     servers = call.service.mcp
     return McpServerList(items=[_view(servers, server) for server in servers.configured.all()])
 
 
-@table.route(
-    "POST", "mcp/servers", body=NewMcpServer, answer=McpServer, status=201, action="execute"
-)
+@table.post("mcp/servers", McpServer, body=NewMcpServer, status=201, action="execute")
 async def add_server(call: Call) -> BaseModel:
     """Add a server to the user's settings. It starts on first use."""
     await call.service.mcp.add(call.body.name, call.body.config)
     return _named(call.service.mcp, call.body.name)
 
 
-@table.route("PUT", "mcp/servers/{name}", body=McpServerChoice, answer=McpServer, action="execute")
+@table.put("mcp/servers/{name}", McpServer, body=McpServerChoice, action="execute")
 async def choose_server(call: Call) -> BaseModel:
     """Enable or disable a server."""
     await call.service.mcp.enable(call.path["name"], call.body.enabled)
     return _named(call.service.mcp, call.path["name"])
 
 
-@table.route("DELETE", "mcp/servers/{name}", answer=None, status=204, action="execute")
+@table.delete("mcp/servers/{name}", action="execute")
 async def remove_server(call: Call) -> None:
     """Remove one of the user's own servers from their settings."""
     await call.service.mcp.remove(call.path["name"])
 
 
-@table.route("POST", "mcp/servers/{name}/restart", answer=McpServer, action="execute")
+@table.post("mcp/servers/{name}/restart", McpServer, action="execute")
 async def restart_server(call: Call) -> BaseModel:
     """Restart a server, and wait until it is running."""
     await call.service.mcp.restart(call.path["name"])
     return _named(call.service.mcp, call.path["name"])
 
 
-@table.route("GET", "mcp/servers/{name}/resources", answer=ResourceList, action="execute")
+@table.get("mcp/servers/{name}/resources", ResourceList, action="execute")
 async def list_resources(call: Call) -> BaseModel:
     """The resources of a server, which is started if necessary."""
     return ResourceList(items=await offers.resources_of(_connection(call)))
 
 
-@table.route(
-    "POST",
-    "mcp/servers/{name}/resources",
-    body=ResourceChoice,
-    answer=ForeignText,
-    action="execute",
-)
+@table.post("mcp/servers/{name}/resources", ForeignText, body=ResourceChoice, action="execute")
 async def read_resource(call: Call) -> BaseModel:
     """A resource, as text."""
     return ForeignText(text=await offers.read_resource(_connection(call), call.body.uri))
 
 
-@table.route("GET", "mcp/servers/{name}/prompts", answer=McpPromptList, action="execute")
+@table.get("mcp/servers/{name}/prompts", McpPromptList, action="execute")
 async def list_prompts(call: Call) -> BaseModel:
     """The prompts of a server, which is started if necessary."""
     return McpPromptList(items=await offers.prompts_of(_connection(call)))
 
 
-@table.route(
-    "POST",
-    "mcp/servers/{name}/prompts/{prompt}",
-    body=PromptValues,
-    answer=ForeignText,
-    action="execute",
-)
+@table.post("mcp/servers/{name}/prompts/{prompt}", ForeignText, body=PromptValues, action="execute")
 async def write_prompt(call: Call) -> BaseModel:
     """A prompt with its arguments filled in, to read and to send."""
     values = dict(call.body.arguments)

@@ -66,20 +66,20 @@ class ProposalView(BaseModel):
     """None if it has nothing new, or was dropped."""
 
 
-@table.route("GET", "memory", answer=MemoryView, action="read", kernel=True)
+@table.get("memory", MemoryView, kernel=True)
 async def show_memory(call: Call) -> BaseModel:
     """The memory of this workspace, and proposals for it."""
     return await asyncio.to_thread(_view, call)
 
 
-@table.route("PUT", "memory", body=MemoryEdit, answer=MemoryView, action="write")
+@table.put("memory", MemoryView, body=MemoryEdit)
 async def edit_memory(call: Call) -> BaseModel:
     """Replace the memory with the user's text, which is thereby trusted."""
     call.service.memory.write(call.body.text, call.body.fingerprint)
     return await asyncio.to_thread(_view, call)
 
 
-@table.route("DELETE", "memory", query=Forgetting, answer=MemoryView, action="write", kernel=True)
+@table.delete("memory", answer=MemoryView, query=Forgetting, kernel=True)
 async def forget_memory(call: Call) -> BaseModel:
     """Forget all of the memory, or lines with certain words."""
     words = call.query.text
@@ -88,16 +88,14 @@ async def forget_memory(call: Call) -> BaseModel:
     return await asyncio.to_thread(_view, call)
 
 
-@table.route("GET", "jobs/{id}/memory", answer=ProposalView, action="read", kernel=True)
+@table.get("jobs/{id}/memory", ProposalView, kernel=True)
 async def show_proposal(call: Call) -> BaseModel:
     """What a run would add to the memory."""
     job = own_job(call)
     return ProposalView(proposal=await asyncio.to_thread(call.service.proposals.of, job.id))
 
 
-@table.route(
-    "POST", "jobs/{id}/memory", body=MemoryVerdict, answer=MemoryView, action="write", kernel=True
-)
+@table.post("jobs/{id}/memory", MemoryView, body=MemoryVerdict, action="write", kernel=True)
 async def decide_memory(call: Call) -> BaseModel:
     """Keep what a run would add, as shown or as edited, or drop it."""
     said, proposals = call.body, call.service.proposals

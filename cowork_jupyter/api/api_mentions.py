@@ -51,40 +51,26 @@ class MentionList(Items[Mention]):
     """What a text mentions, in order."""
 
 
-@table.route(
-    "GET",
-    "context/{id}/mentions",
-    query=MentionsQuery,
-    answer=CompletionItems,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/mentions", CompletionItems, query=MentionsQuery, kernel=True)
 async def complete_in_context(call: Call) -> BaseModel:
     """Completions for the `@` or `/` that is being typed: at most 20, best first."""
     return await _offers(call, _reach_of_context(call, call.query.role))
 
 
-@table.route(
-    "GET",
-    "mentions",
-    query=NotebookMentionsQuery,
-    answer=CompletionItems,
-    action="read",
-    kernel=True,
-)
+@table.get("mentions", CompletionItems, query=NotebookMentionsQuery, kernel=True)
 async def complete(call: Call) -> BaseModel:
     """The same for a message that starts a conversation; for a kernel, in its own notebook."""
     own = await _own_notebook(call) if call.caller.kernel_id else call.query.notebook
     return await _offers(call, _reach(call, "", call.query.role, own))
 
 
-@table.route("POST", "context/{id}/mentions", body=MentionsDraft, answer=MentionList, action="read")
+@table.post("context/{id}/mentions", MentionList, body=MentionsDraft, action="read")
 async def preview_in_context(call: Call) -> BaseModel:
     """What a draft mentions, and what of it the agent would be given. Nothing is sent."""
     return await _mentions(call, _reach_of_context(call, call.body.role))
 
 
-@table.route("POST", "mentions", body=NotebookMentionsDraft, answer=MentionList, action="read")
+@table.post("mentions", MentionList, body=NotebookMentionsDraft, action="read")
 async def preview(call: Call) -> BaseModel:
     """The same for a message that starts a conversation."""
     return await _mentions(call, _reach(call, "", call.body.role, call.body.notebook))

@@ -60,14 +60,8 @@ class NewMessage(RequestBody):
     """For models that can see."""
 
 
-@table.route(
-    "POST",
-    "context/{id}/messages",
-    body=NewMessage,
-    answer=Accepted,
-    status=202,
-    action="execute",
-    kernel=True,
+@table.post(
+    "context/{id}/messages", Accepted, body=NewMessage, status=202, action="execute", kernel=True
 )
 async def send_message(call: Call) -> BaseModel:
     """Send a message to the agent, which starts a job. A message that begins with `/` and the
@@ -131,9 +125,7 @@ def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
 
 
-@table.route(
-    "GET", "context/{id}/messages", query=PageQuery, answer=MessageList, action="read", kernel=True
-)
+@table.get("context/{id}/messages", MessageList, query=PageQuery, kernel=True)
 async def list_messages(call: Call) -> BaseModel:
     """The stored messages in full, oldest first."""
     page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
@@ -150,19 +142,14 @@ class NewQueuedMessage(RequestBody):
     content: Annotated[Text, Field(min_length=1)]
 
 
-@table.route("GET", "context/{id}/queue", answer=QueueList, action="read")
+@table.get("context/{id}/queue", QueueList)
 async def list_queue(call: Call) -> BaseModel:
     """Messages queued for the agent's next turn."""
     return QueueList(items=call.service.queued_messages(call.path["id"]))
 
 
-@table.route(
-    "POST",
-    "context/{id}/queue",
-    body=NewQueuedMessage,
-    answer=QueuedMessage,
-    status=201,
-    action="execute",
+@table.post(
+    "context/{id}/queue", QueuedMessage, body=NewQueuedMessage, status=201, action="execute"
 )
 async def queue_message(call: Call) -> BaseModel:
     """Queue a message while the agent works. It is read before the agent's next turn."""
@@ -172,7 +159,7 @@ async def queue_message(call: Call) -> BaseModel:
     return steering.queue_message(call.service.journal, call.path["id"], call.body.content)
 
 
-@table.route("DELETE", "context/{id}/queue/{message}", answer=None, status=204, action="execute")
+@table.delete("context/{id}/queue/{message}", action="execute")
 async def take_back(call: Call) -> None:
     """Remove a queued message that the agent has not read yet."""
     steering.take_back(call.service.journal, call.path["id"], call.path["message"])

@@ -100,7 +100,7 @@ class Choice(RequestBody):
     """
 
 
-@table.route("GET", "models", answer=ModelList, action="read", kernel=True)
+@table.get("models", ModelList, kernel=True)
 async def list_models(call: Call) -> BaseModel:
     """The models of the connected server, by name."""
     connection = call.service.connections.current()
@@ -121,7 +121,7 @@ async def list_models(call: Call) -> BaseModel:
     return ModelList(items=items, currency=call.service.settings.currency)
 
 
-@table.route("GET", "models/offers", answer=OfferList, action="read", kernel=True)
+@table.get("models/offers", OfferList, kernel=True)
 async def list_offers(call: Call) -> BaseModel:
     """The model servers that run on this machine; none where the configuration names one."""
     connections = call.service.connections
@@ -129,7 +129,7 @@ async def list_offers(call: Call) -> BaseModel:
     return OfferList(items=[_offer(server) for server in found])
 
 
-@table.route("GET", "providers", answer=ProviderList, action="read", kernel=True)
+@table.get("providers", ProviderList, kernel=True)
 async def list_providers(call: Call) -> BaseModel:
     """The well-known providers, for the form that connects one.
 
@@ -151,7 +151,7 @@ async def list_providers(call: Call) -> BaseModel:
     return ProviderList(items=items, currency=call.service.settings.currency)
 
 
-@table.route("PUT", "models/connection", answer=ModelState, action="write", body=Choice)
+@table.put("models/connection", ModelState, body=Choice)
 async def choose_model(call: Call) -> BaseModel:
     """Use this server and model from now on, also after a restart, if they answer.
 
@@ -168,7 +168,7 @@ async def choose_model(call: Call) -> BaseModel:
     return await asyncio.to_thread(state_of, connection)
 
 
-@table.route("DELETE", "models/connection", answer=ModelState, action="write")
+@table.delete("models/connection", answer=ModelState)
 async def forget_model(call: Call) -> BaseModel:
     """Forget the chosen server and its key. The built-in guide answers again."""
     return await asyncio.to_thread(state_of, call.service.connections.forget())

@@ -38,7 +38,7 @@ class CellChangesDecision(RequestBody):
     decision: CellDecision
 
 
-@table.route("GET", "cell-changes", query=CellChangesQuery, answer=CellChangeList, action="read")
+@table.get("cell-changes", CellChangeList, query=CellChangesQuery)
 async def list_cell_changes(call: Call) -> BaseModel:
     """Changes in a notebook that the user has not accepted or reverted, of all conversations."""
     return CellChangeList(
@@ -46,9 +46,7 @@ async def list_cell_changes(call: Call) -> BaseModel:
     )
 
 
-@table.route(
-    "POST", "cell-changes", body=CellChangesDecision, answer=CellChangeList, action="execute"
-)
+@table.post("cell-changes", CellChangeList, body=CellChangesDecision, action="execute")
 async def decide_cell_changes(call: Call) -> BaseModel:
     """Accept changes, or record that they were reverted. The caller changes the document."""
     decided = decide(call.service.journal, call.body.ids, call.body.decision)
@@ -112,7 +110,7 @@ class StaleCellList(Items[StaleCellView]):
     """Stale cells in the order of the notebook."""
 
 
-@table.route("GET", "jobs/{id}/effects", answer=EffectList, action="read", kernel=True)
+@table.get("jobs/{id}/effects", EffectList, kernel=True)
 async def job_effects(call: Call) -> BaseModel:
     """What the code of a job did to tables and data files, with warnings."""
     job = own_job(call)
@@ -120,7 +118,7 @@ async def job_effects(call: Call) -> BaseModel:
     return EffectList(items=await asyncio.to_thread(store.data_effects, job.context_id, job.id))
 
 
-@table.route("POST", "cell-effects", body=CellRun, answer=EffectList, action="execute")
+@table.post("cell-effects", EffectList, body=CellRun, action="execute")
 async def cell_effects(call: Call) -> BaseModel:
     """What a cell that the user ran did to tables since the last look.
 
@@ -133,7 +131,7 @@ async def cell_effects(call: Call) -> BaseModel:
     return EffectList(items=await watch.end(run.notebook, run.cell_id, run.source))
 
 
-@table.route("GET", "stale-cells", query=StaleQuery, answer=StaleCellList, action="read")
+@table.get("stale-cells", StaleCellList, query=StaleQuery)
 async def list_stale_cells(call: Call) -> BaseModel:
     """Cells that ran and depend on a changed cell, directly or indirectly."""
     tools = call.service.factory.tools
@@ -142,7 +140,7 @@ async def list_stale_cells(call: Call) -> BaseModel:
     return _stale_list(stale_cells(notebook.cells, call.query.cell_id))
 
 
-@table.route("POST", "stale-cells", body=OutdatedQuery, answer=StaleCellList, action="read")
+@table.post("stale-cells", StaleCellList, body=OutdatedQuery, action="read")
 async def list_outdated_cells(call: Call) -> BaseModel:
     """Cells that ran before one on which they depend changed. Nothing is stored."""
     cells = [CellTimes(**vars(cell)) for cell in call.body.cells]
@@ -173,9 +171,7 @@ class SilenceAnswer(BaseModel):
     silenced: bool
 
 
-@table.route(
-    "POST", "context/{id}/silenced", body=SilenceRequest, answer=SilenceAnswer, action="write"
-)
+@table.post("context/{id}/silenced", SilenceAnswer, body=SilenceRequest, action="write")
 async def silence_warning(call: Call) -> BaseModel:
     """Silence a kind of warning in a cell, in the conversation's notebook, or everywhere."""
     said, service = call.body, call.service
@@ -209,13 +205,8 @@ class SuggestionVerdict(RequestBody):
     """What was accepted, if the user has changed it."""
 
 
-@table.route(
-    "POST",
-    "context/{id}/suggestions",
-    body=NewSuggestion,
-    answer=SuggestionLine,
-    action="execute",
-    streams=True,
+@table.post(
+    "context/{id}/suggestions", SuggestionLine, body=NewSuggestion, action="execute", streams=True
 )
 async def suggest(call: Call) -> Stream:
     """Suggest code or text for one cell, streamed as lines of JSON; ends when the client
@@ -224,11 +215,10 @@ async def suggest(call: Call) -> Stream:
     return Stream(call.service.suggest(call.path["id"], call.body))
 
 
-@table.route(
-    "POST",
+@table.post(
     "context/{id}/suggestions/{suggestion}/decision",
+    None,
     body=SuggestionVerdict,
-    answer=None,
     status=204,
     action="execute",
 )
@@ -266,23 +256,21 @@ class KernelAnswer(BaseModel):
     """The file of its notebook, which may have been renamed since the kernel started."""
 
 
-@table.route("GET", "kernel", answer=KernelAnswer, action="read", kernel=True)
+@table.get("kernel", KernelAnswer, kernel=True)
 async def kernel(call: Call) -> BaseModel:
     """The notebook that the calling kernel belongs to now; null for other callers."""
     kernel_id = call.caller.kernel_id
     return KernelAnswer(notebook=await call.host.notebook_of(kernel_id) if kernel_id else None)
 
 
-@table.route(
-    "POST", REPRODUCE, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202
-)
+@table.post(REPRODUCE, ReproductionAnswer, body=Reproduce, status=202, action="execute")
 async def reproduce(call: Call) -> BaseModel:
     """Start a job that runs all cells of the conversation's notebook in a new kernel."""
     state = await call.service.reproduce(call.path["id"], call.body.job_id)
     return reproduction_answer(call, state.context_id, state)
 
 
-@table.route("GET", REPRODUCE, answer=ReproductionAnswer, action="read")
+@table.get(REPRODUCE, ReproductionAnswer)
 async def reproduction(call: Call) -> BaseModel:
     """The progress of the reproduction; null if none is running."""
     return reproduction_answer(

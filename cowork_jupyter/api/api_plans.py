@@ -143,9 +143,7 @@ class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
     """`POST context/{id}/plan/execute`."""
 
 
-@table.route(
-    "GET", "context/{id}/plan", query=PlanQuery, answer=PlanAnswer, action="read", kernel=True
-)
+@table.get("context/{id}/plan", PlanAnswer, query=PlanQuery, kernel=True)
 async def get_plan(call: Call) -> BaseModel:
     """A plan of the conversation; by default the newest revision of the current plan."""
     found = call.service.plans.find(call.path["id"], call.query.plan_id, call.query.revision)
@@ -166,7 +164,7 @@ def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
     return answer
 
 
-@table.route("PUT", "context/{id}/plan", body=PlanEdit, answer=PlanAnswer, action="write")
+@table.put("context/{id}/plan", PlanAnswer, body=PlanEdit)
 async def edit_plan(call: Call) -> BaseModel:
     """Edit a plan, if it is still at this revision."""
     body = call.body
@@ -174,7 +172,7 @@ async def edit_plan(call: Call) -> BaseModel:
     return plan_answer(call, edited)
 
 
-@table.route("GET", "context/{id}/plans", answer=PlanList, action="read", kernel=True)
+@table.get("context/{id}/plans", PlanList, kernel=True)
 async def list_plans(call: Call) -> BaseModel:
     """The plans of a conversation, oldest first."""
     found = call.service.plans.of(call.path["id"])
@@ -192,14 +190,7 @@ async def list_plans(call: Call) -> BaseModel:
     return PlanList(items=items)
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan/revisions",
-    query=RevisionsQuery,
-    answer=RevisionList,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan/revisions", RevisionList, query=RevisionsQuery, kernel=True)
 async def list_revisions(call: Call) -> BaseModel:
     """The revisions of a plan, oldest first, with what each of them changed."""
     newest = call.service.plans.newest(call.path["id"], call.query.plan_id)
@@ -208,14 +199,7 @@ async def list_revisions(call: Call) -> BaseModel:
     return RevisionList(plan_id=newest.plan_id, items=items)
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan/compare",
-    query=CompareQuery,
-    answer=ComparisonAnswer,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan/compare", ComparisonAnswer, query=CompareQuery, kernel=True)
 async def compare_revisions(call: Call) -> BaseModel:
     """Compare two revisions of a plan, by default with the previous one."""
     query, plans = call.query, call.service.plans
@@ -228,14 +212,7 @@ async def compare_revisions(call: Call) -> BaseModel:
     )
 
 
-@table.route(
-    "POST",
-    "context/{id}/plan/restore",
-    body=PlanRestore,
-    answer=PlanAnswer,
-    action="write",
-    kernel=True,
-)
+@table.post("context/{id}/plan/restore", PlanAnswer, body=PlanRestore, action="write", kernel=True)
 async def restore_plan(call: Call) -> BaseModel:
     """Make an earlier revision the newest again.
 
@@ -251,11 +228,10 @@ async def restore_plan(call: Call) -> BaseModel:
     return plan_answer(call, restored)
 
 
-@table.route(
-    "POST",
+@table.post(
     "context/{id}/plan/execute",
+    ExecutionAnswer,
     body=PlanExecution,
-    answer=ExecutionAnswer,
     status=202,
     action="execute",
     kernel=True,
@@ -313,13 +289,7 @@ class AssumptionList(Items[Assumption]):
     """
 
 
-@table.route(
-    "POST",
-    "context/{id}/assumptions",
-    body=AssumptionDecision,
-    answer=AssumptionList,
-    action="execute",
-)
+@table.post("context/{id}/assumptions", AssumptionList, body=AssumptionDecision, action="execute")
 async def settle_assumption(call: Call) -> BaseModel:
     """Confirm an assumption, or correct it. A correction goes to the planner."""
     said = Settlement(**dict(call.body))

@@ -92,9 +92,7 @@ class CardAnswer(BaseModel):
     state: CardState | None = None
 
 
-@table.route(
-    "GET", "jobs/{id}/card", query=CardQuery, answer=CardAnswer, action="read", kernel=True
-)
+@table.get("jobs/{id}/card", CardAnswer, query=CardQuery, kernel=True)
 async def job_card(call: Call) -> BaseModel:
     """The current card of a job: small, without keys or paths of this machine."""
     job = own_job(call)
@@ -188,22 +186,18 @@ class AuditQuery(RequestBody):
     job_id: Name | None = None
 
 
-@table.route(
-    "GET", "context/{id}/audit", query=AuditQuery, answer=Audit, action="read", kernel=True
-)
+@table.get("context/{id}/audit", Audit, query=AuditQuery, kernel=True)
 async def audit(call: Call) -> BaseModel:
     """Each step's planned tools, files, order and time, compared with the actual ones."""
     return await call.service.audit(call.path["id"], call.query.job_id)
 
 
-@table.route(
-    "GET",
+@table.get(
     "context/{id}/export",
+    None,
     query=ExportQuery,
-    answer=None,
-    downloads=tuple(export_format.content_type for export_format in ExportFormat),
-    action="read",
     kernel=True,
+    downloads=tuple(export_format.content_type for export_format in ExportFormat),
 )
 async def export(call: Call) -> Download:
     """The full record of a conversation, as a file."""

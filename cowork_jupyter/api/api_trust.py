@@ -121,7 +121,7 @@ class TrustDecision(RequestBody):
     trusted: bool
 
 
-@table.route("POST", "rules/check", body=RuleCheck, answer=Decision, action="read")
+@table.post("rules/check", Decision, body=RuleCheck, action="read")
 async def check_rule(call: Call) -> BaseModel:
     """Explain what would happen to a call, without running it."""
     body = call.body
@@ -130,14 +130,14 @@ async def check_rule(call: Call) -> BaseModel:
     return call.service.check_call(body.role, body.tool, body.parameters, body.context_id)
 
 
-@table.route("GET", "rules", answer=RuleList, action="read", kernel=True)
+@table.get("rules", RuleList, kernel=True)
 async def list_rules(call: Call) -> BaseModel:
     """All rules."""
     rules = call.service.rules
     return RuleList(items=[RuleView.of(rule, rules) for rule in rules.all()])
 
 
-@table.route("POST", "rules", body=NewRule, answer=RuleView, status=201, action="write")
+@table.post("rules", RuleView, body=NewRule, status=201, action="write")
 async def add_rule(call: Call) -> BaseModel:
     """Add a rule."""
     body = call.body
@@ -147,42 +147,40 @@ async def add_rule(call: Call) -> BaseModel:
     return RuleView.of(rules.add(body.effect, body.rule, body.scope, body.context_id), rules)
 
 
-@table.route("DELETE", "rules/{id}", answer=None, status=204, action="write")
+@table.delete("rules/{id}")
 async def remove_rule(call: Call) -> None:
     """Revoke a rule."""
     call.service.rules.remove(call.path["id"])
 
 
-@table.route("GET", "context/{id}/permissions", answer=PermissionList, action="read")
+@table.get("context/{id}/permissions", PermissionList)
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that are waiting for the user's approval."""
     found = call.service.inquiries.pending(call.path["id"], "permission")
     return PermissionList(items=[PermissionView.of(inquiry) for inquiry in found])
 
 
-@table.route(
-    "POST", "permissions/{id}", body=PermissionDecision, answer=PermissionView, action="execute"
-)
+@table.post("permissions/{id}", PermissionView, body=PermissionDecision, action="execute")
 async def resolve_permission(call: Call) -> BaseModel:
     """Allow or deny one call."""
     (resolved,) = call.service.inquiries.resolve_all([call.path["id"]], call.body.ruling())
     return PermissionView.of(resolved)
 
 
-@table.route("POST", "permissions", body=BatchDecision, answer=PermissionList, action="execute")
+@table.post("permissions", PermissionList, body=BatchDecision, action="execute")
 async def resolve_permissions(call: Call) -> BaseModel:
     """Allow or deny several calls: all of them, or none if one cannot be decided."""
     resolved = call.service.inquiries.resolve_all(call.body.ids, call.body.ruling())
     return PermissionList(items=[PermissionView.of(inquiry) for inquiry in resolved])
 
 
-@table.route("GET", "trust", answer=TrustView, action="read")
+@table.get("trust", TrustView)
 async def show_trust(call: Call) -> BaseModel:
     """What came with the workspace; it does nothing until the user trusts it."""
     return await asyncio.to_thread(_trust, call)  # all its folders are looked at
 
 
-@table.route("POST", "trust", body=TrustDecision, answer=TrustView, action="write")
+@table.post("trust", TrustView, body=TrustDecision, action="write")
 async def set_trust(call: Call) -> BaseModel:
     """Trust what was shown, or stop trusting it."""
     return await asyncio.to_thread(_decide, call)
@@ -232,7 +230,7 @@ class InboxList(Items[InboxItem]):
     """Everything that waits: permissions by risk, failed steps, other questions; oldest first."""
 
 
-@table.route("GET", "inbox", answer=InboxList, action="read")
+@table.get("inbox", InboxList)
 async def list_inbox(call: Call) -> BaseModel:
     """Everything that is waiting for the user, in all conversations, the most urgent first."""
     items = [

@@ -182,7 +182,7 @@ class WorkflowAccepted(models.Accepted):
     context_id: str
 
 
-@table.route("GET", "workflows", answer=WorkflowList, action="read", kernel=True)
+@table.get("workflows", WorkflowList, kernel=True)
 async def list_workflows(call: Call) -> BaseModel:
     """All workflows."""
     workflows = call.service.workflows.current()
@@ -190,15 +190,7 @@ async def list_workflows(call: Call) -> BaseModel:
     return WorkflowList(items=views, problems=workflows.problems)
 
 
-@table.route(
-    "POST",
-    "workflows",
-    body=NewWorkflow,
-    answer=WorkflowView,
-    status=201,
-    action="write",
-    kernel=True,
-)
+@table.post("workflows", WorkflowView, body=NewWorkflow, status=201, action="write", kernel=True)
 async def save_workflow(call: Call) -> BaseModel:
     """Save a plan as a workflow of the user's own, with parameters for what varies.
 
@@ -239,14 +231,7 @@ def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
     return body.plan
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan/parameters",
-    query=PlanQuery,
-    answer=OfferedParameters,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan/parameters", OfferedParameters, query=PlanQuery, kernel=True)
 async def list_offered_parameters(call: Call) -> BaseModel:
     """Values in a plan that could be parameters of a workflow, most variable first."""
     query = call.query
@@ -254,9 +239,7 @@ async def list_offered_parameters(call: Call) -> BaseModel:
     return OfferedParameters(items=offered_parameters(plan))
 
 
-@table.route(
-    "PUT", "workflows/{name}", body=WorkflowEdit, answer=WorkflowView, action="write", kernel=True
-)
+@table.put("workflows/{name}", WorkflowView, body=WorkflowEdit, kernel=True)
 async def edit_workflow(call: Call) -> BaseModel:
     """Edit one of the user's own templates: title, description, parameters."""
     body: WorkflowEdit = call.body
@@ -265,13 +248,8 @@ async def edit_workflow(call: Call) -> BaseModel:
     return WorkflowView.of(call.service.reuse.edit(call.path["name"], TemplateEdit.read(given)))
 
 
-@table.route(
-    "POST",
-    "workflows/{name}/share",
-    body=WorkflowShare,
-    answer=WorkflowShared,
-    action="write",
-    kernel=True,
+@table.post(
+    "workflows/{name}/share", WorkflowShared, body=WorkflowShare, action="write", kernel=True
 )
 async def share_workflow(call: Call) -> BaseModel:
     """Copy a template into the workspace's `.cowork/workflows`, where others can trust it."""
@@ -280,24 +258,14 @@ async def share_workflow(call: Call) -> BaseModel:
     return WorkflowShared(path=call.service.reuse.share(call.path["name"], replace=body.replace))
 
 
-@table.route(
-    "GET", "workflows/{name}/file", answer=None, action="read", kernel=True, downloads=(JSON,)
-)
+@table.get("workflows/{name}/file", None, kernel=True, downloads=(JSON,))
 async def get_workflow_file(call: Call) -> Download:
     """A template as a file, to be put into the `.cowork/workflows` of another workspace."""
     found = call.service.reuse.template(call.path["name"])
     return Download(JSON, f"{found.name}.json", written(found))
 
 
-@table.route(
-    "DELETE",
-    "workflows/{name}",
-    query=WorkflowDeletion,
-    answer=None,
-    status=204,
-    action="write",
-    kernel=True,
-)
+@table.delete("workflows/{name}", query=WorkflowDeletion, kernel=True)
 async def delete_workflow(call: Call) -> None:
     """Delete one of the user's own templates."""
     await _managed(call, "delete", call.query.cell_id if call.query else None)
@@ -309,18 +277,17 @@ async def _managed(call: Call, verb: str, cell_id: str | None) -> None:
     await refuse_unless_person(call, cell_id, ManageWorkflow(verb, call.path["name"]))
 
 
-@table.route("GET", "workflows/categories", answer=CategoryList, action="read", kernel=True)
+@table.get("workflows/categories", CategoryList, kernel=True)
 async def list_categories(call: Call) -> BaseModel:
     """All workflows, grouped for menus."""
     groups = call.service.workflows.current().categories()
     return CategoryList(items=[CategoryView.of(group) for group in groups])
 
 
-@table.route(
-    "POST",
+@table.post(
     "workflows/{name}/run",
+    WorkflowAccepted,
     body=WorkflowRun,
-    answer=WorkflowAccepted,
     status=202,
     action="execute",
     kernel=True,

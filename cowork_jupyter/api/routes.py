@@ -1,7 +1,7 @@
 """The route table: every address of the API, declared once.
 
-An endpoint is a function with a `@route`. The same declaration validates the request, names who may
-call, shapes the answer and describes it all in `openapi.json`.
+An endpoint is a function decorated with `@table.get(…)` or the like. The same declaration validates
+the request, names who may call, shapes the answer and describes it all in `openapi.json`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypedDict, TypeVar, Unpack
 from urllib.parse import unquote
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from .errors import MethodNotAllowed
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Action = Literal["read", "write", "execute"]
+Answer = type[BaseModel] | None
 Endpoint = Callable[[Call], Awaitable["BaseModel | Download | Stream | None"]]
 E = TypeVar("E", bound=Endpoint)
 
@@ -53,10 +54,10 @@ class Route:
     path: str
     """With `{names}` for parameters."""
     endpoint: Endpoint
-    answer: type[BaseModel] | None
-    status: int
+    answer: Answer
     action: Action
     """The action that Jupyter's authorizer is asked about, on the resource `cowork`."""
+    status: int = 200
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
     kernel: bool = False
@@ -93,34 +94,50 @@ class Route:
         )
 
 
+class Options(TypedDict, total=False):
+    body: type[BaseModel]
+    query: type[BaseModel]
+    status: int
+    kernel: bool
+    downloads: tuple[str, ...]
+    streams: bool
+
+
 class RouteTable:
     def __init__(self) -> None:
         self.routes: list[Route] = []
 
-    def route(
+    def get(
+        self, path: str, answer: Answer, *, action: Action = "read", **options: Unpack[Options]
+    ) -> Callable[[E], E]:
+        return self._declare("GET", path, answer, action, options)
+
+    def post(
+        self, path: str, answer: Answer, *, action: Action, **options: Unpack[Options]
+    ) -> Callable[[E], E]:
+        return self._declare("POST", path, answer, action, options)
+
+    def put(
+        self, path: str, answer: Answer, *, action: Action = "write", **options: Unpack[Options]
+    ) -> Callable[[E], E]:
+        return self._declare("PUT", path, answer, action, options)
+
+    def delete(
         self,
-        method: Method,
         path: str,
         *,
-        answer: type[BaseModel] | None,
-        action: Action,
-        status: int = 200,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kernel: bool = False,
-        downloads: tuple[str, ...] = (),
-        streams: bool = False,
+        answer: Answer = None,
+        action: Action = "write",
+        **options: Unpack[Options],
     ) -> Callable[[E], E]:
-        """Declare the decorated function as the endpoint of a route."""
+        options.setdefault("status", 200 if answer else 204)
+        return self._declare("DELETE", path, answer, action, options)
 
+    def _declare(
+        self, method: Method, path: str, answer: Answer, action: Action, options: Options
+    ) -> Callable[[E], E]:
         def declare(endpoint: E) -> E:
-            self.routes.append(
-                Route(
-                    *(method, path, endpoint, answer, status, action, body, query, kernel),
-                    downloads=downloads,
-                    streams=streams,
-                )
-            )
+            self.routes.append(Route(method, path, endpoint, answer, action, **options))
             return endpoint
 
         return declare
