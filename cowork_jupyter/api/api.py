@@ -75,7 +75,7 @@ async def list_contexts(call: Call) -> BaseModel:
         pinned=query.pinned,
         search=query.q,
     )
-    # A search reads all that was said: nobody else should wait for it.
+    # A search reads all messages, so it must not block the loop.
     page = await asyncio.to_thread(find) if query.q else find()
     return models.ContextList(items=page.items, next=page.next)
 

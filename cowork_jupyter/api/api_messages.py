@@ -68,7 +68,7 @@ async def send_message(call: Call) -> BaseModel:
     name of a role, a workflow, a skill or an MCP server's prompt is a command.
     """
     body: NewMessage = call.body
-    call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
+    call.service.jobs.refuse_if_busy(call.path["id"])  # first, as a person's cell counts once
     command = command_of(call, body.content)
     by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
     message = await _sent(call, body, command, by)

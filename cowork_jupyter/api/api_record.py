@@ -97,7 +97,7 @@ async def job_card(call: Call) -> BaseModel:
     """The current card of a job: small, without keys or paths of this machine."""
     job = own_job(call)
     store = call.service.journal.store
-    # The place comes first, so that whatever is stored meanwhile is told again.
+    # Read the position first, so that whatever is stored meanwhile is delivered again.
     seq = store.last_seq(job.context_id)
     run = await asyncio.to_thread(run_of, store, job.id, call.service.role_catalog.living)
     made = await asyncio.to_thread(_run_card, call, run)

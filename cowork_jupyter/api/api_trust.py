@@ -177,7 +177,7 @@ async def resolve_permissions(call: Call) -> BaseModel:
 @table.get("trust", TrustView)
 async def show_trust(call: Call) -> BaseModel:
     """What came with the workspace; it does nothing until the user trusts it."""
-    return await asyncio.to_thread(_trust, call)  # all its folders are looked at
+    return await asyncio.to_thread(_trust, call)  # scans the workspace's folders
 
 
 @table.post("trust", TrustView, body=TrustDecision, action="write")

@@ -41,19 +41,19 @@ def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
     return roles.chosen(role.value)
 
 
-# What a `Field` says comes first: after a validator, some of it would be left out of the schema.
+# `Field` comes first: after a validator, parts of it would be missing from the schema.
 Text = Annotated[
     str,
     Field(max_length=4_000_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     AfterValidator(_storable),
 ]
-# A path that we have listed is taken back as it is: files can have names of several lines.
+# A path that we listed is accepted as it is: file names can contain line breaks.
 ListedPath = Annotated[
     str,
     Field(max_length=1_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     AfterValidator(_storable),
 ]
-# A name goes into prompts and lists, where a line break would let it pose as more.
+# Names go into prompts and lists, where a line break could forge another entry.
 Name = Annotated[
     str,
     Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
@@ -79,7 +79,7 @@ class Items(BaseModel, Generic[T]):
     next: None = None
 
 
-# In
+# Requests
 
 
 class NewContext(RequestBody):
@@ -176,7 +176,7 @@ class EventsQuery(RequestBody):
     timeout: Annotated[float, Field(ge=0, le=120)] = 25.0
 
 
-# Out
+# Answers
 
 
 class ErrorAnswer(BaseModel):

@@ -121,7 +121,7 @@ class _WhatIsSent(GenerateJsonSchema):
                 for base in bases
                 if not issubclass(base, Data)
                 for name, field in base.model_fields.items()
-                if not (is_data and field.default is None)  # null is not said
+                if not (is_data and field.default is None)  # None is left out
             }
             needed = whole.union(found.get("required", ()))
             found["required"] = [name for name in found["properties"] if name in needed]

@@ -151,7 +151,7 @@ class Cowork(Configurable):
             **given,
             data_dir=Path(jupyter_data_dir()) / "cowork",
             config_dir=Path(jupyter_config_dir()) / "cowork",
-            # Not `jupyter_config_path()`: a user's variables can add folders to that.
+            # Not `jupyter_config_path()`, which a user's variables can extend.
             administrator_settings=tuple(
                 Path(folder) / "cowork" / "settings.json"
                 for folder in (*ENV_CONFIG_PATH, *SYSTEM_CONFIG_PATH)
@@ -178,7 +178,7 @@ def log_below(parent: logging.Logger | logging.LoggerAdapter[Any]) -> None:
     """
     ours = logging.getLogger("cowork_jupyter")
     ours.parent = parent if isinstance(parent, logging.Logger) else parent.logger
-    ours.setLevel(logging.NOTSET)  # which also makes all our loggers look at their levels anew
+    ours.setLevel(logging.NOTSET)  # also clears the level caches of our loggers
 
 
 def _cowork_names_a_server() -> bool:
@@ -202,7 +202,7 @@ def private_paths() -> PrivatePaths:
     """
     data = Path(jupyter_data_dir())
     files = [data / name for name in _SECRETS]
-    # Folders of the system and of an environment hold more than settings.
+    # Only these files: system and environment folders hold more than settings.
     files += [
         Path(folder, f"{name}_config.{kind}")
         for folder in jupyter_config_path()

@@ -15,7 +15,7 @@ OLDEST_LAB = (4, 4)
 def lab_problems() -> Iterator[Problem]:
     found = _installed_lab()
     if found is None:
-        return  # a bare server or kernel is a fine host too
+        return  # fine: a server or kernel works without Lab
     if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < OLDEST_LAB:
         wanted = ".".join(map(str, OLDEST_LAB))
         yield Problem(

@@ -60,7 +60,7 @@ async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) 
         tasks.append(loop.create_task(work))
         tasks[0].add_done_callback(settle)
 
-    # By a callback, because a task that is cancelled before its first step runs none of its code.
+    # A callback, because a task cancelled before its first step runs none of its code.
     def settle(task: asyncio.Task[T]) -> None:
         if task.cancelled():
             ended.cancel()

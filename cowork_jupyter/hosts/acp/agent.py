@@ -170,7 +170,7 @@ class CoworkAgent:
         done = await self.delete_session(request.session_id)
         return done.model_dump(by_alias=True, exclude_none=True)
 
-    # What is done in one
+    # Turns and options
 
     async def prompt(
         self, session_id: str, prompt: Sequence[Any], **_: Any
@@ -226,7 +226,7 @@ class CoworkAgent:
         before = self._sessions.pop(context_id, None)
         if before is not None:
             await before.close()
-        await service.factory.llm.known.look()  # which models there are to choose from
+        await service.factory.llm.known.look()  # load the list of models
         ignored_servers = [str(server.name) for server in mcp_servers or []]
         session = AcpSession(
             service, context_id, self._client, forms=self._forms, ignored_servers=ignored_servers
@@ -270,7 +270,7 @@ def serve(settings: Settings) -> None:
             cast("Any", agent),
             wire,
             listening=False,
-            use_unstable_protocol=True,  # what it calls so, the protocol has made stable
+            use_unstable_protocol=True,  # these parts are stable in the protocol by now
         )
         try:
             await connection.listen()

@@ -201,14 +201,14 @@ class AcpInquiries:
             )
             outcome = answer.outcome
         except ConnectionError:
-            return  # it stays open, for whoever comes back to this conversation
-        except Exception as error:  # whatever a client answers, it is no permission
+            return  # stays open until somebody reopens the conversation
+        except Exception as error:  # a failure is never a permission
             logger.warning("The client could not ask for permission: %s", error)
         chosen = parse_ruling(outcome, options)
         if chosen.decision == "allow":
             runs = update_tool_call(call_id, status="in_progress")
             await self.client.session_update(session_id=self.session_id, update=runs)
-        with suppress(CoworkError):  # it was decided elsewhere meanwhile
+        with suppress(CoworkError):  # decided elsewhere meanwhile
             self.service.inquiries.resolve_all([request.id], chosen)
 
     async def _form(self, question_id: str, question: Question) -> None:
@@ -221,7 +221,7 @@ class AcpInquiries:
             answer = await self.client.create_elicitation(message=words, mode=mode)
         except ConnectionError:
             return
-        except Exception as error:  # then it is asked in words
+        except Exception as error:  # then asked in words
             logger.warning("The client could not show a form: %s", error)
         if isinstance(answer, schema.CancelElicitationResponse):
             await self.cancel()

@@ -59,7 +59,7 @@ class SessionOptions:
             await conversations.switch_role(self._id, AgentRole(str(value)))
         else:
             conversations.change(self._id, model=value)
-            self._sent_options = self.all()  # the answer to the choice tells it
+            self._sent_options = self.all()  # the response tells the client
 
     def check_vision(self) -> None:
         """Raise InvalidInput unless the model can see pictures."""

@@ -99,7 +99,7 @@ class AcpSession:
         """Ids of messages that were sent while they were written."""
         self._following: asyncio.Task[None] | None = None
 
-    # What the client does
+    # Called by the agent
 
     def open(self) -> None:
         """Start reporting events from now on."""
@@ -236,7 +236,7 @@ class AcpSession:
             tokens = "tokens" in question.question
             self._turn.limit = "max_tokens" if tokens else "max_turn_requests"
 
-    # What happens is told
+    # Events to updates
 
     async def _follow(self, after: int) -> None:
         async with aclosing(self._service.journal.bus.subscribe(self._id, after)) as events:
@@ -246,7 +246,7 @@ class AcpSession:
                 except ConnectionError:
                     logger.debug("The client is gone.")
                     return
-                except Exception as error:  # one thing that cannot be told hides no other
+                except Exception as error:  # a failed update must not stop the others
                     logger.exception("%s could not be told", event.type)
                     if self._turn is not None and event.type is EventType.JOB_COMPLETED:
                         self._turn.fail(error)
@@ -275,13 +275,13 @@ class AcpSession:
             case PlanUpdated() as plan:
                 self._plan.take(plan, plan.revision)
                 await self._show_plan()
-            case TaskStarted() as task:  # and completed
+            case TaskStarted() as task:  # and its subclass TaskCompleted
                 self._plan.failures[task.step_id] = task.error
             case RoleChangeData(to=role):
                 await self._send(update_current_mode(role))
                 await self._send_options()
             case JobStarted():
-                await self._send_options()  # who asked may have chosen another model
+                await self._send_options()  # the request may have chosen another model
             case UsageCharged() as charged if event.task_id is None:
                 self._usage.take(charged)
             case PermissionRequested() as request:
@@ -313,7 +313,7 @@ class AcpSession:
         if message.message_type is MessageType.TEXT:
             is_reported = message.role != "assistant"
         if is_streamed(message) and isinstance(message.data, TextData) and message.data.problem:
-            is_reported = True  # it could not be used
+            is_reported = True  # unusable, so already reported
         for update in () if is_reported else self._updates.of_message(message, message_id):
             if getattr(update, "message_id", None) not in self._streamed:
                 await self._send(update)
@@ -325,7 +325,7 @@ class AcpSession:
     async def _on_end(self, status: JobStatus, error: str | None) -> None:
         self._outputs.clear()
         if any(self._plan.failures.values()):
-            await self._show_plan()  # once more, with what failed
+            await self._show_plan()  # again, with the failures
         if status is JobStatus.COMPLETED and (said := self._plan.how_to_approve()):
             await self._remark(said)
         if usage := self._usage.update():
@@ -341,7 +341,7 @@ class AcpSession:
         else:
             self._turn.fail(RequestError(INTERNAL, error or "It failed.", {"code": "job_failed"}))
 
-    # What the user is asked
+    # Questions
 
     async def _on_question(self, question_id: str, question: Question) -> None:
         if self._forms:

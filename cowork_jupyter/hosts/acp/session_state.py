@@ -52,7 +52,7 @@ class Turn:
     def fail(self, error: Exception) -> None:
         if not self.ended.done():
             self.ended.set_exception(error)
-            self.ended.exception()  # the prompt may be gone: then nobody needs to be warned
+            self.ended.exception()  # retrieved, or asyncio warns if the prompt is gone
 
 
 class MessageIds:

@@ -181,7 +181,7 @@ def hunks(unified: str) -> Iterator[tuple[str | None, str]]:
         texts = {"-": "", "+": ""}
         sides: tuple[str, ...] = ()
         for line in part.split("\n")[:-1]:
-            if line.startswith("\\"):  # the line before it has no end
+            if line.startswith("\\"):  # no newline at the end of the line before
                 texts |= {side: texts[side].removesuffix("\n") for side in sides}
             else:
                 sides = ("-", "+") if line[:1] == " " else (line[:1],)

@@ -53,7 +53,7 @@ class Wire:
         self._outgoing = outgoing
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
-        self._writer = ThreadPoolExecutor(1, "acp-writer")  # one: frames keep their order
+        self._writer = ThreadPoolExecutor(1, "acp-writer")  # a single thread keeps frames in order
         threading.Thread(target=self._read_all, name="acp-reader", daemon=True).start()
 
     async def receive(self) -> Frame | None:
@@ -84,7 +84,7 @@ class Wire:
             return frame  # type: ignore[no-any-return]
         if isinstance(frame, dict) and "method" not in frame and "id" in frame:
             logger.warning("An answer of the client makes no sense: %s", problem)
-            return None  # an answer is never answered
+            return None  # never respond to a response
         request_id = frame.get("id") if isinstance(frame, dict) else None
         known = request_id if _is_id(request_id) else None
         await self._refuse(known, _INVALID_REQUEST, f"Invalid request: {problem}")
@@ -100,7 +100,7 @@ class Wire:
 
     def _read_all(self) -> None:
         line = b"begin"
-        with suppress(RuntimeError):  # the loop is closed: nobody wants more
+        with suppress(RuntimeError):  # the loop is closed
             while line:
                 line = self._read_line()
                 asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()

@@ -119,7 +119,7 @@ class CoworkApp(JupyterApp):
             return FAILED
         except KeyboardInterrupt:
             return INTERRUPTED
-        except BrokenPipeError:  # whoever read our output has seen enough
+        except BrokenPipeError:  # the reader closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
 

@@ -60,7 +60,7 @@ class TerminalInput:
         """Drop what was typed so far."""
         import termios
 
-        self.end()  # or a read that is due now would find nothing, and wait with all the rest
+        self.end()  # or a pending read would block on the flushed terminal
         with suppress(termios.error):
             termios.tcflush(self._file, termios.TCIFLUSH)
         self._rest = b""

@@ -118,7 +118,7 @@ def _calls(connection: sqlite3.Connection, place: tuple[str, str]) -> list[dict[
 
 
 def _rows(connection: sqlite3.Connection) -> dict[str, int]:
-    # The rows of an index for searching cannot be counted.
+    # Rows of virtual (full-text) tables cannot be counted.
     sql = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
     names = connection.execute(sql).fetchall()
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for (name,) in names}

@@ -105,7 +105,7 @@ def _kernels(root: Path) -> Any:
     from ..server.kernels import ServerKernels
 
     manager = AsyncMappingKernelManager(root_dir=str(root), kernel_spec_manager=KernelSpecManager())
-    nobody: Any = None  # no tab has it open, and no session
+    nobody: Any = None  # there are no tabs and no sessions
     return ServerKernels(SimpleNamespace(kernel_manager=manager), nobody, nobody, str(root))
 
 

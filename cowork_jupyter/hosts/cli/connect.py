@@ -83,7 +83,7 @@ def _access(config: Cowork, arguments: Namespace) -> Access:
     from ...mcp.server.tool_host import check_installed
 
     server = _server_at(arguments.url) if arguments.url else _running_here()
-    if not arguments.url:  # what is elsewhere has other packages and roles
+    if not arguments.url:  # a remote server has other packages and roles
         check_installed()
         folder = server.root if server else Path.cwd()
         _check_role(config.settings(workspace=folder), arguments.role)
@@ -132,7 +132,7 @@ def _running_here() -> _Server | None:
     servers = [
         _Server(server["url"], Path(server["root_dir"]), server["token"])
         for server in list_running_servers()
-        if not server.get("sock")  # what listens on a socket has no address for clients
+        if not server.get("sock")  # Unix sockets have no address for clients
     ]
     here = Path.cwd()
     above = [server for server in servers if here.is_relative_to(server.root)]

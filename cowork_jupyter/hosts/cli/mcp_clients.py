@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...domain.errors import InvalidInput
 
-if TYPE_CHECKING:  # pydantic takes a while, and every command line is parsed with this
+if TYPE_CHECKING:  # pydantic is slow to import, and every command imports this
     from pydantic import JsonValue
 
     Entry = dict[str, JsonValue]
@@ -155,7 +155,7 @@ def _command(access: Access) -> Entry:
 def _toml(value: JsonValue) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
-    return json.dumps(value)  # texts, numbers and lists look the same
+    return json.dumps(value)  # strings, numbers and lists are the same in TOML
 
 
 _MILLISECONDS = _PATIENCE * 1000
@@ -187,7 +187,7 @@ CLIENTS: Mapping[str, McpClient] = {
 def write(path: Path, text: str, *, secret: bool) -> None:
     """Write atomically. A new file, or one with a secret, is readable by its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path = path.resolve()  # some keep such files elsewhere, and a link here
+    path = path.resolve()  # follow a link to where the file really is
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
         file.write(text)
     if path.exists() and not secret:

@@ -225,7 +225,7 @@ class CliSession:
             self._screen.record(json.dumps(event.model_dump(mode="json")))
         else:
             self._held.append(event)
-        if not self._asked_now:  # what happens meanwhile must not cover a question
+        if not self._asked_now:  # do not print over an open question
             self._tell_held()
         if self._asking:
             self._asking.take(event)

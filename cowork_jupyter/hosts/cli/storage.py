@@ -142,7 +142,7 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
         chosen = _select(service, arguments)
         if chosen:
             _confirm(screen, _describe(len(chosen), arguments), arguments)
-            # What was used while you thought about it stays.
+            # Select again: keep what was used while waiting for the confirmation.
             chosen = [
                 context_id for context_id in _select(service, arguments) if context_id in chosen
             ]

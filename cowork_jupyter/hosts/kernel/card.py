@@ -80,7 +80,7 @@ class Card(anywidget.AnyWidget):
 
     def _subscribe(self, number: int, path: str, body: dict[str, Any]) -> None:
         context_id = path.removeprefix("context/").removesuffix("/events")
-        self._link.request("GET", f"context/{context_id}")  # one that is not there has no events
+        self._link.request("GET", f"context/{context_id}")  # raises if there is none
         self._subscriptions[number] = self._link.subscribe(
             context_id,
             int(body.get("after", 0)),

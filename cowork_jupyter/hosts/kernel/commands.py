@@ -75,7 +75,7 @@ class Command:
 
 
 def _render(view: str, found: Any) -> Note:
-    from . import views  # brings much along that other commands need not wait for
+    from . import views  # slow to import
 
     return Note(getattr(views, view)(found))
 

@@ -100,7 +100,7 @@ def _completions(
     cut = len(typed) - len(context.token)
     try:
         offers = [offer for offer in offered() if offer.startswith(typed)]
-    except Exception:  # whatever it is, it must not disturb typing
+    except Exception:  # must never disturb typing
         offers = []
     return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
 

@@ -64,7 +64,7 @@ class MainThread:
         """Queue work behind what runs there now."""
         self._work.put(work)
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._do_next)  # if no cell waits, between two cells
+            self._loop.call_soon_threadsafe(self._do_next)  # runs between cells, if none waits
 
     def wait_for(self, future: Future[T]) -> T:
         """Wait for a future while running queued work."""
@@ -82,7 +82,7 @@ class MainThread:
         """As the user's interrupt would."""
         main = threading.main_thread().ident
         if sys.platform != "win32" and main is not None:
-            signal.pthread_kill(main, signal.SIGINT)  # also wakes what sleeps
+            signal.pthread_kill(main, signal.SIGINT)  # also wakes a sleeping call
         else:
             signal.raise_signal(signal.SIGINT)
 
@@ -90,7 +90,7 @@ class MainThread:
         """Between cells, where there is nothing to interrupt."""
         with suppress(Empty, KeyboardInterrupt):
             while (work := self._work.get_nowait()) is None:
-                pass  # it was there to wake somebody who had other reasons to wake up
+                pass  # a wake-up call that was not needed
             work()
 
 
@@ -385,5 +385,5 @@ def _needs_event_loop(shell: Any, source: str) -> bool:
     try:
         asyncio.get_running_loop()
         return bool(shell.should_run_async(source, transformed_cell=shell.transform_cell(source)))
-    except Exception:  # no loop, or code that cannot be read, which running it will tell
+    except Exception:  # no loop, or a syntax error, which running it reports
         return False

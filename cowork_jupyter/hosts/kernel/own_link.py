@@ -73,9 +73,9 @@ async def dispatch(service: CoworkService, method: str, path: str, body: Any = N
     answer = await route.endpoint(call)
     if isinstance(answer, Download):
         return answer.body
-    if isinstance(answer, Stream):  # a comm has no streams: all of it comes at its end
+    if isinstance(answer, Stream):  # a comm cannot stream: collect it all
         return [line.model_dump(mode="json") async for line in answer.lines]
-    # By way of JSON, so that a card gets exactly what it would get over HTTP.
+    # Through JSON, so that a card gets exactly what it would get over HTTP.
     return json.loads(json.dumps(answer.model_dump(mode="python"))) if answer else None
 
 
@@ -110,7 +110,7 @@ class OwnLink:
         self._service = build_service(
             settings,
             interactive=lambda: self.is_attended,
-            # A script has no shell, and so no cells that could be run.
+            # A script has no shell to run code in.
             kernels=OwnKernels(shell, self._main, settings.stall_seconds) if shell else None,
         )
         atexit.register(self.close)

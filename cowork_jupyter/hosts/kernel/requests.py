@@ -44,7 +44,7 @@ def readable_errors() -> Iterator[None]:
         yield
     except CoworkError as error:
         raise CellProblem(_WORDS.get(error.code, error.message)) from None
-    except TraitError as error:  # a setting that cannot be
+    except TraitError as error:  # an invalid setting
         raise CellProblem(str(error)) from None
 
 
@@ -101,7 +101,7 @@ def _server_answers(session: KernelSession) -> bool:
     try:
         return bool(session.link.request("GET", "models")["items"])
     except CoworkError as error:
-        return error.code == "forbidden"  # a kernel may not look, but the run will tell
+        return error.code == "forbidden"  # a kernel may not list models, but the run will tell
 
 
 def _send_message(session: KernelSession, request: CellRequest) -> Run | None:
@@ -167,7 +167,7 @@ def _show_started(session: KernelSession, request: CellRequest, job_id: str) -> 
     if request.wait or (is_here and not is_asked_about):
         return run.wait()
     run.show()
-    if is_here:  # nothing else would keep the output up to date
+    if is_here:  # without a server nothing else updates the output
         Thread(target=_follow_run, args=(run,), name="cowork-run", daemon=True).start()
     return run
 
@@ -191,7 +191,7 @@ def _make_run(
     if not display:
         return Run(session.link, job_id)
     link, output = session.link, CellOutput(session.link, session.place.attended)
-    if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
+    if link.kind == "kernel":  # with a server, the page updates the output
         output.on_job = lambda started: _follow_run(Run(link, started, output))
     return Run(link, job_id, output, again)
 
@@ -250,7 +250,7 @@ def wait_until_free(session: KernelSession, context: Context) -> None:
 
 def busy_note(session: KernelSession, context: Context) -> Note:
     running = next((job for job in jobs_of(session.link, context) if job["status"] in ACTIVE), None)
-    if running is None:  # it has ended in this very moment
+    if running is None:  # it has just ended
         return Note("**Nothing was sent**: a run was still in progress. Run this cell again.")
     card = session.link.request("GET", f"jobs/{running['id']}/card")["card"]
     return Note(

@@ -51,7 +51,7 @@ class ServerLink:
     def __init__(self, url: str, token: str) -> None:
         self._root = f"{url.rstrip('/')}/cowork/"
         self._token = token
-        # Never over a proxy: the server is near, and the token is for nobody else.
+        # Never over a proxy: the server is local, and a proxy must not see the token.
         handlers: list[Any] = [urllib.request.ProxyHandler({})]
         if urlsplit(url).scheme == "https":
             handlers.append(urllib.request.HTTPSHandler(context=_tls(url)))

@@ -55,7 +55,7 @@ class KernelSession:
         if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
             return place
         answer = self._get_or_none("kernel")
-        named = answer["notebook"] if answer else None  # an older server cannot say
+        named = answer["notebook"] if answer else None  # older servers do not know this route
         return replace(place, notebook=Path(named)) if named else place
 
     def insert_below(self, source: str) -> None:
@@ -86,8 +86,8 @@ class KernelSession:
         known = self._contexts.get((notebook, name or ""))
         found = self._still_there(known) if known else None
         is_here = place.notebook is not None and place.notebook.exists()
-        # It may have gone along with a file that another tab has renamed, while this tab has saved
-        # its notebook under the old name again. Without that, only our name for it is old.
+        # The conversation follows a file that another tab renamed. If this tab then saved its
+        # notebook under the old name again, it needs another one; else only our name is stale.
         if found is None or (is_here and found["notebook"] != notebook):
             found = self._find_stored(notebook, name)
         if found:

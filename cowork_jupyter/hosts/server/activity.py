@@ -44,7 +44,7 @@ class ActivityListener:
         self._awake = asyncio.Event()
 
     def note(self, context_id: str, what: str) -> None:
-        with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+        with suppress(RuntimeError):  # its loop is closed
             self._loop.call_soon_threadsafe(self._note, context_id, what)
 
     def _note(self, context_id: str, what: str) -> None:

@@ -30,7 +30,7 @@ class CellMarks:
         loop = self._tabs.loop
         if event.type == "cell-changed" and loop is not None:
             notebook: str = event.data.notebook
-            with suppress(RuntimeError):  # the loop is closed, as is every tab
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(lambda: self._start(self._tell_all(notebook)))
 
     def opened(self, tab: Tab, paths: Iterable[str]) -> None:
@@ -63,5 +63,5 @@ class CellMarks:
 
 
 async def _tell(tab: Tab, path: str, changes: list[dict[str, Any]]) -> None:
-    with suppress(TabGone, TabSilent, TabRefused):  # it is told anew when it opens it again
+    with suppress(TabGone, TabSilent, TabRefused):  # it is told again when it reopens the notebook
         await tab.ask("marks", path, changes=changes)

@@ -220,7 +220,7 @@ class CoworkExtension(ExtensionApp):
         assert self.serverapp is not None
         try:
             return self._settings(self.serverapp.root_dir).database.exists()
-        except CoworkError:  # whoever asks the service for something is told
+        except CoworkError:  # reported with the first request
             return False
 
     @property

@@ -94,7 +94,7 @@ class GatewayChannels:
             websocket_connect(request, on_message_callback=self._take, max_message_size=MAX_MESSAGE)
         )
         try:
-            # Tornado goes on connecting, whoever waits for it.
+            # Tornado keeps connecting even if the caller is cancelled.
             return await asyncio.shield(connecting)
         except asyncio.CancelledError:
             connecting.add_done_callback(_close)

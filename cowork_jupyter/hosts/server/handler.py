@@ -107,9 +107,9 @@ class ApiHandler(CallerMixin, APIHandler):
         if not self.kernel:
             super().check_xsrf_cookie()
 
-    @allow_unauthenticated  # asks for itself, because kernels are no users
+    @allow_unauthenticated  # authorizes by itself, as kernels are no users
     async def dispatch(self, *_: str) -> None:
-        # Who is nobody learns nothing, not even which addresses exist.
+        # Before the lookup: strangers must not learn which addresses exist.
         caller = await self.authorize("read")
         await self.extension.load()
         from ...api.routes import Stream, table
@@ -137,7 +137,7 @@ class ApiHandler(CallerMixin, APIHandler):
         call = route.read(call, path, self.request.query_arguments, self.request.body)
         answer = await route.endpoint(call)
         if isinstance(answer, BaseModel):
-            # Not pydantic's own JSON: what models write may hold halves of characters.
+            # Not pydantic's JSON: text of models may hold lone surrogates.
             return json.dumps(answer.model_dump(mode="python")).encode()
         return answer
 
@@ -172,7 +172,7 @@ class ApiHandler(CallerMixin, APIHandler):
 
         self.set_header("Content-Type", NDJSON)
         self.set_header("Cache-Control", "no-cache")
-        self.set_header("X-Accel-Buffering", "no")  # or a proxy would collect the lines
+        self.set_header("X-Accel-Buffering", "no")  # or a proxy would buffer the lines
         outbox = Outbox(self._send_line)
         try:
             await self.extension.thread.run(_put_lines(stream, outbox))

@@ -151,7 +151,7 @@ class _LocalChannels:
         self.session: Any = client.session
         self.shell_channel: Any = client.shell_channel
         self.control_channel: Any = client.control_channel
-        self.iopub_channel: Any = client.iopub_channel if listen else None  # made when asked for
+        self.iopub_channel: Any = client.iopub_channel if listen else None  # created on access
         self._manager = manager
         self._process = _process(manager)
 
@@ -165,7 +165,7 @@ class _LocalChannels:
                 code="remote_kernel",
                 retryable=False,
             )
-        # Not the manager's own context: ending that one waits until all its lines are closed.
+        # Not the manager's own context: terminating that waits for all its sockets to close.
         client = AsyncKernelClient(context=zmq.asyncio.Context.instance())
         client.load_connection_info(facts)
         client.start_channels(iopub=listen, stdin=False, hb=False)
@@ -212,7 +212,7 @@ async def evaluate(
 
     `seconds` is the time limit, if more than the default is needed.
     """
-    # A kernel that was quicker than the server's ear counts as starting until it runs again.
+    # Its first status may be missed, so an idle kernel can be listed as starting.
     busy = getattr(manager, "execution_state", "") == "busy"
     async with KernelConnection.open(manager) as connection:
         try:
@@ -284,7 +284,7 @@ async def _evaluate(
         "silent": True,
         "store_history": False,
         "user_expressions": {"cowork": expression},
-        # Ours never asks. Saying so would hold for the whole kernel, also for a running cell.
+        # We never ask, but False would hold for the whole kernel, even for a running cell.
         "allow_stdin": True,
         "stop_on_error": False,
     }

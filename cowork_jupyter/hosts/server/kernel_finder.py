@@ -31,7 +31,7 @@ async def kernel_for(notebook: Path, kernels: Any) -> str | None:
         return None
     try:
         await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
-    except KeyError:  # Jupyter's `NoSuchKernel`, or what a gateway makes of it
+    except KeyError:  # Jupyter's `NoSuchKernel`, or a gateway's equivalent
         raise InvalidInput(
             f"'{notebook.name}' needs the kernel '{name}', which is not installed here. "
             "Ask the user to install it or to choose another kernel for this notebook.",

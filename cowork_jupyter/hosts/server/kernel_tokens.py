@@ -45,7 +45,7 @@ class KernelTokens:
         async def start_with_token(*args: Any, **kwargs: Any) -> Any:
             token = os.urandom(32).hex()
             ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url()}
-            # Given one, a kernel has no other; whoever says nothing means the server's.
+            # A given environment replaces the server's; None means the server's.
             given = kwargs.get("env")
             kwargs["env"] = self._without_keys(os.environ if given is None else given) | ours
             kernel_id = await start_kernel(*args, **kwargs)
@@ -54,7 +54,7 @@ class KernelTokens:
             return kernel_id
 
         self._kernel_manager.start_kernel = start_with_token
-        # Where a notebook gets another name, Jupyter gives its kernel the whole environment anew.
+        # When a notebook is renamed, Jupyter sets the kernel's whole environment again.
         update_env = getattr(self._kernel_manager, "update_env", None)
         if update_env is not None:
             self._kernel_manager.update_env = lambda *, kernel_id, env: update_env(

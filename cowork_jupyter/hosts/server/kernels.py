@@ -130,7 +130,7 @@ class ServerKernels:
         starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
         try:
             found = await asyncio.shield(starting)
-            # It is ended here also when it died; Jupyter must not start it again meanwhile.
+            # Shut down below even if it died; Jupyter must not restart it meanwhile.
             found.manager.stop_restarter()
             for code in codes:
                 run = CodeRun(found.path, Code(code.source))
@@ -185,7 +185,7 @@ class ServerKernels:
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         found = await self._finder.find(workspace, path)
-        try:  # what runs there may be in the middle of changing a table
+        try:  # a running cell may be in the middle of changing a table
             async with (
                 asyncio.timeout(WAITS_TO_MEASURE),
                 KernelConnection.open(found.manager) as connection,
@@ -243,7 +243,7 @@ class ServerKernels:
             execution_count=outputs.execution_count,
             stalled=detector.interrupted_after,
         )
-        # A tab shows by itself what its kernel tells, and with it a key.
+        # A tab has already stored the raw outputs, including a key that must be masked.
         if run.code.cell_id is not None and (not in_tab or hidden != kept):
             await self._store_outputs(workspace, run, ran)
         return ran
@@ -270,7 +270,7 @@ class ServerKernels:
             "store_history": code.cell_id is not None,
             "user_expressions": {},
             "allow_stdin": False,
-            "stop_on_error": False,  # the user's own cells behind it are not ours to drop
+            "stop_on_error": False,  # keep the user's own cells in the queue
         }
         return connection.send("execute_request", content), False
 

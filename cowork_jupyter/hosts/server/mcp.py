@@ -38,7 +38,7 @@ class McpHandler(ApiHandler):
         """Never: the protocol wants foreign pages refused, whatever token they bring."""
         return False
 
-    @allow_unauthenticated  # asks for itself, as all our routes do
+    @allow_unauthenticated  # authorizes by itself, as all our routes do
     async def dispatch(self, *_: str) -> None:
         if self.kernel:
             raise web.HTTPError(403, "A kernel may not do this.")
@@ -62,7 +62,7 @@ class McpHandler(ApiHandler):
     async def _handle(self, caller: Caller) -> None:
         """Runs in the service's thread; I/O is passed on to Jupyter's loop."""
         service, role = self.extension.service, self._role()
-        # Who comes with nothing but the server's token has another name each time.
+        # A caller with only the server's token gets another name each time.
         whose = "" if self.token_authenticated else caller.name
         door = self.extension.http_sessions.door(
             (whose, role), lambda: service.guest_desk(role, caller.name)
@@ -93,7 +93,7 @@ class McpHandler(ApiHandler):
             "path": request.path,
             "raw_path": request.path.encode(),
             "root_path": "",
-            "query_string": b"",  # it has been read, and may hold the user's token
+            "query_string": b"",  # already parsed, and may hold the user's token
             "headers": headers,
             "client": None,
             "server": None,
@@ -125,4 +125,4 @@ class McpHandler(ApiHandler):
         self.clear_header("Content-Type")
         for name, value in headers:
             self.set_header(name.decode("latin-1"), value.decode("latin-1"))
-        await self.flush()  # now, because Jupyter would call whatever is finished JSON
+        await self.flush()  # before finish, which would set Jupyter's JSON content type

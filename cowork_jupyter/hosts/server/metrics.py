@@ -184,5 +184,5 @@ class Telemetry:
         status = getattr(event.data, "status", None)
         known = {**facts, "type": str(event.type), "status": str(status) if status else None}
         emit = partial(self._event_logger.emit, schema_id=SCHEMA_ID, data=known)
-        with suppress(RuntimeError):  # Jupyter has ended
+        with suppress(RuntimeError):  # Jupyter's loop is closed
             self._loop.call_soon_threadsafe(emit)

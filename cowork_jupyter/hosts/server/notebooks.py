@@ -190,7 +190,7 @@ class ServerNotebooks:
             return False
         return await self._others.hold(location.file)
 
-    # Where it is
+    # Locations
 
     def _known(self, path: str) -> _Location | None:
         if not is_notebook(path):
@@ -223,7 +223,7 @@ class ServerNotebooks:
             return False
         return bool(await ensure_async(self._contents.is_hidden(path)))
 
-    # In a tab
+    # Tabs
 
     async def _ask_tab(
         self, location: _Location, question: str, **more: Any
@@ -245,7 +245,7 @@ class ServerNotebooks:
                     raise _tab_refused(location.path, refusal) from None
         return None
 
-    # With Jupyter's contents
+    # Contents manager
 
     async def _load(self, location: _Location, contents_path: str) -> Document:
         _check_place(location)

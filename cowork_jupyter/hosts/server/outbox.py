@@ -40,7 +40,7 @@ class Outbox:
         if self._gone:
             raise WebSocketClosedError
         self._texts.append(text)
-        if len(self._texts) == 1:  # else it was called already, and has not come so far
+        if len(self._texts) == 1:  # else a start is already scheduled
             self._home.call_soon_threadsafe(self._start)
 
     async def sent(self) -> None:
@@ -63,13 +63,12 @@ class Outbox:
     async def _send_all(self) -> None:
         try:
             while self._texts:
-                # Each waits until the one before is on its way.
                 await self._send(self._texts[0])
                 if self._texts:
                     self._texts.popleft()
                 self._make_room()
         except (WebSocketClosedError, StreamClosedError):
-            self.close()  # it will ask for the rest when it is back
+            self.close()  # the client asks for the rest when it is back
         finally:
             self._sending = None
             self._make_room()
@@ -77,7 +76,7 @@ class Outbox:
     def _make_room(self) -> None:
         makers, self._makers = self._makers, []
         for room in makers:
-            with suppress(RuntimeError):  # the service has ended
+            with suppress(RuntimeError):  # the producer's loop is closed
                 room.get_loop().call_soon_threadsafe(_resolve, room)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
 """What there is, and which permission it takes."""
 
-# Lists of what may pass: a name that nobody thought of stays behind.
+# Allow lists, so that an unforeseen header stays behind.
 _REQUEST_HEADERS = {"accept", "content-type", "user-agent"}
 _RESPONSE_HEADERS = {
     *("cache-control", "content-type", "retry-after", "retry-after-ms"),
@@ -55,7 +55,7 @@ _MIN_REAL_KEY_LENGTH = 20
 class PassthroughHandler(ApiHandler):
     """`GET v1/models` and `POST v1/chat/completions`, for users of the server, not for kernels."""
 
-    @allow_unauthenticated  # asks for itself, as all our routes do
+    @allow_unauthenticated  # authorizes by itself, as all our routes do
     async def dispatch(self, *path: str) -> None:
         (name,) = path
         if self.kernel:
@@ -80,7 +80,7 @@ class PassthroughHandler(ApiHandler):
         _check(connection)
         if self.request.method == "POST":
             model.check_direct(_model_of(self.request.body))
-        tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
+        tls = await asyncio.to_thread(_tls)  # importing httpx takes a noticeable time
         import httpx
 
         timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
@@ -94,7 +94,7 @@ class PassthroughHandler(ApiHandler):
             if not self._headers_written:
                 is_there = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
                 raise _unavailable(connection, is_there=is_there) from None
-            # An answer that broke off must not look like one that ended.
+            # A truncated answer must not look complete.
             stream: Any = self.request.connection
             stream.close()
 
@@ -103,7 +103,7 @@ class PassthroughHandler(ApiHandler):
 
         query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
         headers = _filter_headers(_REQUEST_HEADERS, self.request.headers)
-        # Unpacked, so that a key can be seen in whatever comes back.
+        # Uncompressed, so that a key in the answer can be found.
         headers["accept-encoding"] = "identity"
         if key := connection.api_key.strip():
             headers["authorization"] = f"Bearer {key}"

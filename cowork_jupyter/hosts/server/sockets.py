@@ -31,7 +31,7 @@ class Socket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     _outbox: Outbox | None = None
 
-    @allow_unauthenticated  # `prepare` has asked
+    @allow_unauthenticated  # `prepare` has authorized
     async def get(self, *args: Any, **kwargs: Any) -> None:
         if self.request.headers.get("Upgrade", "").lower() != "websocket":
             raise web.HTTPError(400, "This address is for WebSockets only.")
@@ -105,7 +105,7 @@ class EventsSocket(Socket):
         except NotFound as error:
             end = (NO_SUCH_CONTEXT, error.message)
         except WebSocketClosedError:
-            return  # the client has gone; it will ask for the rest when it is back
+            return  # the client will ask for the rest when it is back
         await self.extension.in_jupyter(self.hang_up(*end))
 
 
@@ -146,7 +146,7 @@ class PageSocket(Socket):
         super().open(*args)
         self._tab = Tab(self.write_message)
         self._subscriptions: dict[int, Future[None]] = {}
-        # What a page says of its notebooks is believed, so it must be one that may change them.
+        # Pages are trusted about their notebooks, so only those of users who may write.
         if self._may_write:
             self.extension.tabs.join(self._tab)
         self._telling = asyncio.ensure_future(self._tell_activity())
@@ -227,7 +227,7 @@ class PageSocket(Socket):
             why = {"code": error.code, "message": error.message}
             await outbox.put(_frame("refused", subscription=number, **why))
         except WebSocketClosedError:
-            pass  # the page has gone; it will ask for the rest when it is back
+            pass  # the page will ask for the rest when it is back
 
     async def _forget(self, number: int) -> None:
         self._subscriptions.pop(number, None)
@@ -239,7 +239,7 @@ class PageSocket(Socket):
             while True:
                 await self._send("activity", happened=await listener.take())
         except WebSocketClosedError:
-            pass  # the page has gone; it will look for itself when it is back
+            pass  # the page will reload its lists when it is back
         finally:
             self.extension.activity.leave(listener)
 
