@@ -105,7 +105,9 @@ async def job_card(call: Call) -> BaseModel:
     if call.query.whole:
         left_out = made.card.snapshot.left_out
         answer.state = await asyncio.to_thread(_card_state, call, run, seq, left_out)
-        answer.state.copied_from = _original(call, run)
+        home, here = run.context.notebook, call.query.notebook
+        if home and here and call.host.is_elsewhere(home, here):
+            answer.state.copied_from = home
         if run.executions and run.present.status.is_final:
             answer.state.audit = await call.service.audit(job.context_id, job.id)
     return answer
@@ -120,11 +122,6 @@ def _run_card(call: Call, run: RecordedRun) -> RunCard:
         stale=service.plans.stale_files(run.revision) if run.revision else [],
         redactor=service.redactor(),
     )
-
-
-def _original(call: Call, run: RecordedRun) -> str | None:
-    home, here = run.context.notebook, call.query.notebook
-    return home if home and here and call.host.is_elsewhere(home, here) else None
 
 
 def _summaries(store: Store, context_id: str, jobs: list[str]) -> Iterator[SummaryView]:

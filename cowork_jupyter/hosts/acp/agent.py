@@ -94,11 +94,7 @@ class CoworkAgent:
             service = self._service(cwd)
             context_id = service.conversations.create().id
             session = await self._open(service, context_id, mcp_servers)
-            modes, choices = session.options.modes(), session.options.all()
-        self._greet_later(session)
-        return schema.NewSessionResponse(
-            session_id=context_id, modes=modes, config_options=[*choices]
-        )
+            return schema.NewSessionResponse(session_id=context_id, **self._choices(session))
 
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
@@ -107,9 +103,7 @@ class CoworkAgent:
         with as_request_errors():
             session = await self._reopen(cwd, session_id, mcp_servers)
             await session.replay()
-            modes, choices = session.options.modes(), session.options.all()
-        self._greet_later(session)
-        return schema.LoadSessionResponse(modes=modes, config_options=[*choices])
+            return schema.LoadSessionResponse(**self._choices(session))
 
     async def resume_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
@@ -117,9 +111,7 @@ class CoworkAgent:
         """Like `load_session`, without the replay."""
         with as_request_errors():
             session = await self._reopen(cwd, session_id, mcp_servers)
-            modes, choices = session.options.modes(), session.options.all()
-        self._greet_later(session)
-        return schema.ResumeSessionResponse(modes=modes, config_options=[*choices])
+            return schema.ResumeSessionResponse(**self._choices(session))
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
@@ -241,11 +233,16 @@ class CoworkAgent:
             raise RequestError(_NOT_FOUND, what)
         return self._sessions[session_id]
 
-    def _greet_later(self, session: AcpSession) -> None:
-        """Send the commands later: a client knows a session only once it has the answer."""
+    def _choices(self, session: AcpSession) -> dict[str, Any]:
+        """Modes and options for the answer that opens a session.
+
+        The commands follow later: a client knows a session only once it has the answer.
+        """
+        choices = {"modes": session.options.modes(), "config_options": [*session.options.all()]}
         task = asyncio.create_task(session.greet())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return choices
 
 
 def _absolute(cwd: str) -> Path:

@@ -72,7 +72,8 @@ def permission_call(
     parameters, preview = request.parameters, request.shown
     path = parameters.get("path")
     about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
-    why = "\n".join([*about, *request.why, *_uncovered_text(request.uncovered)])
+    uncovered = request.uncovered and [f"A rollback cannot undo: {', '.join(request.uncovered)}."]
+    why = "\n".join([*about, *request.why, *uncovered])
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
     if preview.kind == "diff" and isinstance(path, str):
@@ -88,10 +89,6 @@ def permission_call(
         raw_input=parameters,
         field_meta={"risk": request.risk, "role": request.agent_role},
     )
-
-
-def _uncovered_text(uncovered: Sequence[str]) -> list[str]:
-    return [f"A rollback cannot undo: {', '.join(uncovered)}."] if uncovered else []
 
 
 def question_text(question: Question) -> str:

@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any, Literal, get_origin, get_type_hints
 from urllib.parse import urlsplit
@@ -34,7 +34,7 @@ from ...domain.settings import Settings
 from ...record import Redactor
 from ..config import OPENAI_URL
 from .bundled_record import checkpoint_facts, database_facts, job_shapes
-from .installation import DoctorFinding, Promise
+from .installation import DoctorFinding, Promise, version_of
 
 CONTENTS = """What is in this archive, for a bug report about Cowork:
 
@@ -103,7 +103,7 @@ def _text(part: Callable[[], Any]) -> str:
 
 def _versions() -> dict[str, Any]:
     needed = {Requirement(text).name for text in requires("cowork-jupyter") or ()}
-    found = {name: _version_of(name) for name in sorted({*needed, *_ALSO})}
+    found = {name: version_of(name) for name in sorted({*needed, *_ALSO})}
     return {
         "cowork-jupyter": __version__,
         "python": platform.python_version(),
@@ -119,13 +119,6 @@ def _versions() -> dict[str, Any]:
             name: package_version for name, package_version in found.items() if package_version
         },
     }
-
-
-def _version_of(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _settings(settings: Settings) -> dict[str, Any]:

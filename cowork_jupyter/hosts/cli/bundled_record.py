@@ -40,7 +40,7 @@ def database_facts(settings: Settings) -> dict[str, Any]:
         "known_version": len(MIGRATIONS),
     }
     try:
-        with closing(_read_only(path)) as connection:
+        with closing(read_only(path)) as connection:
             for pragma in ("user_version", "page_size", "page_count", "freelist_count"):
                 facts[pragma] = connection.execute(f"PRAGMA {pragma}").fetchone()[0]
             facts["journal_mode"] = connection.execute("PRAGMA journal_mode").fetchone()[0]
@@ -62,7 +62,7 @@ def job_shapes(settings: Settings) -> list[dict[str, Any]]:
     """The newest jobs, without anything that was said or done in them."""
     if not settings.database.exists():
         return []
-    with closing(_read_only(settings.database)) as connection:
+    with closing(read_only(settings.database)) as connection:
         connection.row_factory = sqlite3.Row
         newest = "SELECT * FROM jobs ORDER BY created_at DESC LIMIT ?"
         jobs = connection.execute(newest, (MAX_JOBS,)).fetchall()
@@ -151,5 +151,5 @@ def _seconds(began: str | None, ended: str | None) -> float | None:
     return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
+def read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)

@@ -48,7 +48,8 @@ def check_notebook(config: Cowork, arguments: Namespace) -> int:
     file = Path(arguments.notebook).expanduser().resolve()
     if not file.is_file():
         raise InvalidInput(f"There is no notebook {arguments.notebook}.")
-    config.workspace = arguments.workspace or str(_folder_of(file))
+    folder = Path.cwd() if file.is_relative_to(Path.cwd().resolve()) else file.parent
+    config.workspace = arguments.workspace or str(folder)
     settings = config.settings(workspace=Path.cwd())
     if not file.is_relative_to(settings.workspace.resolve()):
         raise InvalidInput(f"{arguments.notebook} is not in {settings.workspace}.")
@@ -59,10 +60,6 @@ def check_notebook(config: Cowork, arguments: Namespace) -> int:
     else:
         _print(found, screen)
     return SUCCESS if found.is_right else FAILED
-
-
-def _folder_of(file: Path) -> Path:
-    return Path.cwd() if file.is_relative_to(Path.cwd().resolve()) else file.parent
 
 
 async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:

@@ -25,6 +25,7 @@ from ...policy.trust import Trust
 from ...tools.registry import rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork
+from .bundled_record import read_only
 from .installation import DoctorFinding, examine_installation, finding_of
 
 
@@ -64,7 +65,7 @@ def _database(settings: Settings) -> DoctorFinding:
     if not path.exists():
         return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
     try:
-        with explained(path), closing(_read_only(path)) as connection:
+        with explained(path), closing(read_only(path)) as connection:
             refuse_newer(connection, path)
             problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             if problem != "ok":
@@ -73,10 +74,6 @@ def _database(settings: Settings) -> DoctorFinding:
     except CoworkError as error:
         return DoctorFinding("database", False, error.message)
     return DoctorFinding("database", True, f"{count} conversations, all intact, in {path}")
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
 
 
 def _checkpoints(settings: Settings) -> DoctorFinding:

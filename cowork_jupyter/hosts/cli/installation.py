@@ -84,7 +84,7 @@ def examine_installation(jupyter: Config) -> list[DoctorFinding]:
             "version", True, f"{_DISTRIBUTION} {__version__}, Python {platform.python_version()}"
         ),
         _packages(),
-        finding_of("jupyterlab", lab_problems(), f"JupyterLab {_version_of('jupyterlab')}"),
+        finding_of("jupyterlab", lab_problems(), f"JupyterLab {version_of('jupyterlab')}"),
         _lab_extension(),
         _server_extension(),
         _port(jupyter),
@@ -107,7 +107,7 @@ def _is_needed(requirement: Requirement, extra: str = "") -> bool:
 
 
 def _unmet(requirement: Requirement) -> str | None:
-    found = _version_of(requirement.name)
+    found = version_of(requirement.name)
     if found is None:
         return f"{requirement.name} is missing"
     if not requirement.specifier.contains(found, prereleases=True):
@@ -132,7 +132,7 @@ def _installed_extras(wanted: list[Requirement]) -> Iterator[str]:
             yield name
 
 
-def _version_of(name: str) -> str | None:
+def version_of(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:

@@ -133,7 +133,8 @@ class CliSession:
         began = time.monotonic()
         job_id = await self._begin(context, plan)
         self._listen_for_signals(job_id)
-        await _first_of(self._follow(context.id, after, job_id), *self._helpers())
+        asking = [self._asking.go_on()] if self._asking else []
+        await _first_of(self._follow(context.id, after, job_id), self._tick(), *asking)
         job = self._service.jobs.get(job_id)
         self._conclude(job, time.monotonic() - began, self._request.model or context.model or model)
         return self._exit_code(job)
@@ -193,10 +194,6 @@ class CliSession:
         with suppress(NotImplementedError):  # on Windows, where Ctrl-C ends the program
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop)
-
-    def _helpers(self) -> list[Coroutine[Any, Any, None]]:
-        asking = [self._asking.go_on()] if self._asking else []
-        return [self._tick(), *asking]
 
     async def _tick(self) -> None:
         while True:

@@ -138,9 +138,7 @@ def _mentions(typed: str) -> Iterable[str]:
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
     query = f"q={quote(typed, safe='')}&variables=false{about}"
-    yield from (
-        item["text"] for item in session().link.request("GET", f"mentions?{query}")["items"]
-    )
+    yield from (item["text"] for item in _items(f"mentions?{query}"))
 
 
 def _offers(magic: str, before: list[str]) -> Iterable[str]:
@@ -182,25 +180,24 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
     return []
 
 
-def _names(what: str) -> Iterable[str]:
+def _items(path: str) -> list[dict[str, Any]]:
     from .session import session
 
-    return [item["name"] for item in session().link.request("GET", what)["items"]]
+    items: list[dict[str, Any]] = session().link.request("GET", path)["items"]
+    return items
+
+
+def _names(what: str) -> Iterable[str]:
+    return [item["name"] for item in _items(what)]
 
 
 def _prompts() -> Iterable[str]:
     """Only trusted prompts can be chosen."""
-    from .session import session
-
-    items = session().link.request("GET", "v1/system-prompts")["items"]
-    return [item["id"] for item in items if item["trusted"]]
+    return [item["id"] for item in _items("v1/system-prompts") if item["trusted"]]
 
 
 def _parameters(workflow: str) -> Iterable[str]:
-    from .session import session
-
-    items = session().link.request("GET", "workflows")["items"]
-    schema = next(item["parameters"] for item in items if item["name"] == workflow)
+    schema = next(item["parameters"] for item in _items("workflows") if item["name"] == workflow)
     return [f"{name}=" for name in schema.get("properties", {})]
 
 
@@ -216,7 +213,6 @@ def _checkpoints(name: str | None) -> Iterable[str]:
     from .session import session
 
     context = session().find(name)
-    if context is None:
-        return []
-    found = session().link.request("GET", f"context/{context['id']}/checkpoints")
-    return [item["id"] for item in found["items"]]
+    return (
+        [item["id"] for item in _items(f"context/{context['id']}/checkpoints")] if context else []
+    )

@@ -84,7 +84,7 @@ class KernelSession:
         place = self.present_place
         notebook = self._notebook_at(place)
         known = self._contexts.get((notebook, name or ""))
-        found = self._still_there(known) if known else None
+        found = self._get_or_none(f"context/{known}") if known else None  # perhaps deleted
         is_here = place.notebook is not None and place.notebook.exists()
         # The conversation follows a file that another tab renamed. If this tab then saved its
         # notebook under the old name again, it needs another one; else only our name is stale.
@@ -109,7 +109,8 @@ class KernelSession:
         """The conversations of this notebook, newest first; without one, of this kernel."""
         notebook = self.notebook()
         if notebook is None:
-            kept = [self._still_there(context) for context in reversed(self._contexts.values())]
+            ids = reversed(self._contexts.values())
+            kept = [self._get_or_none(f"context/{context_id}") for context_id in ids]
             return [context for context in kept if context]
         return self._contexts_of(notebook)
 
@@ -141,10 +142,6 @@ class KernelSession:
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
         words = _text(first[0]).strip().partition("\n")[0] if first else ""
         return bool(context["title"] == words[:_MAX_TITLE])
-
-    def _still_there(self, context_id: str) -> Context | None:
-        """It may have been deleted in the panel."""
-        return self._get_or_none(f"context/{context_id}")
 
     def _get_or_none(self, address: str) -> dict[str, Any] | None:
         """Return None if nothing is there."""

@@ -32,6 +32,8 @@ from .tabs import Tab, Tabs, real_path, workspace_path
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Iterator
 
+    from jupyter_server.serverapp import ServerApp
+
     from ...domain.cell_commands import CellCommand
     from ...domain.health import Problem
     from ...domain.settings import Settings
@@ -72,9 +74,13 @@ class CoworkExtension(ExtensionApp):
     _http_sessions: HttpSessions | None = None
     _awake: KeepAwake | None = None
 
+    @property
+    def _app(self) -> ServerApp:
+        assert self.serverapp is not None
+        return self.serverapp
+
     def initialize_settings(self) -> None:
-        app = self.serverapp
-        assert app is not None
+        app = self._app
         log_below(app.log)
         self.kernel_tokens = KernelTokens(
             app.kernel_manager, lambda: app.connection_url, self._own_key
@@ -124,9 +130,8 @@ class CoworkExtension(ExtensionApp):
         from .notebooks import ServerNotebooks
         from .tabs import ForeignSessions
 
-        assert self.serverapp is not None
         assert self.thread
-        app, loop = self.serverapp, self._loop
+        app, loop = self._app, self._loop
         settings = self._settings(app.root_dir)
         others = ForeignSessions(app.session_manager, self.tabs, app.root_dir)
         notebooks = ServerNotebooks(
@@ -162,14 +167,12 @@ class CoworkExtension(ExtensionApp):
 
     def _in_workspace(self, path: str) -> str:
         """Translate a server path to the path that the record uses."""
-        assert self.serverapp is not None
-        return workspace_path(self.serverapp.root_dir, path, self.service.settings.workspace)
+        return workspace_path(self._app.root_dir, path, self.service.settings.workspace)
 
     def is_elsewhere(self, notebook: str, path: str) -> bool:
         """Whether the notebook exists in the workspace and is not the file at `path`."""
-        assert self.serverapp is not None
         home = real_path(self.service.settings.workspace, notebook)
-        return os.path.exists(home) and home != real_path(self.serverapp.root_dir, path)  # noqa: PTH110
+        return os.path.exists(home) and home != real_path(self._app.root_dir, path)  # noqa: PTH110
 
     async def notebook_of(self, kernel_id: str) -> str | None:
         return await self.in_jupyter(self._notebook_of(kernel_id))
@@ -177,11 +180,9 @@ class CoworkExtension(ExtensionApp):
     async def _notebook_of(self, kernel_id: str) -> str | None:
         from jupyter_core.utils import ensure_async
 
-        assert self.serverapp is not None
-        app = self.serverapp
-        for session in await ensure_async(app.session_manager.list_sessions()):
+        for session in await ensure_async(self._app.session_manager.list_sessions()):
             if session["kernel"] and session["kernel"]["id"] == kernel_id:
-                return os.path.join(app.root_dir, session["path"])  # noqa: PTH118
+                return os.path.join(self._app.root_dir, session["path"])  # noqa: PTH118
         return None
 
     async def take_command(
@@ -196,8 +197,7 @@ class CoworkExtension(ExtensionApp):
     async def _take_command(
         self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
     ) -> bool:
-        assert self.serverapp is not None
-        root, file = self.serverapp.root_dir, real_path(self.service.settings.workspace, notebook)
+        root, file = self._app.root_dir, real_path(self.service.settings.workspace, notebook)
         own = await self.notebook_of(kernel_id)
         assert self._kernels is not None
         if own is None or real_path(root, own) != file:
@@ -209,17 +209,15 @@ class CoworkExtension(ExtensionApp):
 
     def _announce_record(self) -> None:
         """Tell pages that something may wait for the user; until then they need not ask."""
-        assert self.serverapp is not None
-        page_config = self.serverapp.web_app.settings.setdefault("page_config_data", {})
+        page_config = self._app.web_app.settings.setdefault("page_config_data", {})
         page_config["coworkRecord"] = True
 
     def _has_record(self) -> bool:
         """Whether an agent has ever worked here."""
         from ...domain.errors import CoworkError
 
-        assert self.serverapp is not None
         try:
-            return self._settings(self.serverapp.root_dir).database.exists()
+            return self._settings(self._app.root_dir).database.exists()
         except CoworkError:  # reported with the first request
             return False
 
@@ -228,8 +226,7 @@ class CoworkExtension(ExtensionApp):
         if self._marks is None:
             from .cell_marks import CellMarks
 
-            assert self.serverapp is not None
-            self._marks = CellMarks(self.tabs, self.serverapp.root_dir, self)
+            self._marks = CellMarks(self.tabs, self._app.root_dir, self)
         return self._marks
 
     def _settings(self, workspace: str) -> Settings:
@@ -237,7 +234,7 @@ class CoworkExtension(ExtensionApp):
 
         try:
             known = Cowork(parent=self).settings(workspace=workspace)
-            return replace(known, private={**known.private, **private_paths_of(self.serverapp)})
+            return replace(known, private={**known.private, **private_paths_of(self._app)})
         except TraitError as error:
             raise Unavailable(
                 f"Cowork cannot use its settings: {error} Correct them and restart Jupyter.",
@@ -283,7 +280,6 @@ class CoworkExtension(ExtensionApp):
     @property
     def ports(self) -> tuple[int, int]:
         """The requested port, and the actual one."""
-        assert self.serverapp is not None
-        asked = self.serverapp.config.ServerApp.get("port", None)
-        by_default: Any = self.serverapp.trait_defaults("port")
-        return int(asked or by_default), self.serverapp.port
+        asked = self._app.config.ServerApp.get("port", None)
+        by_default: Any = self._app.trait_defaults("port")
+        return int(asked or by_default), self._app.port

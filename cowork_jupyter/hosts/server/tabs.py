@@ -232,13 +232,10 @@ class ForeignSessions:
     async def hold(self, file: str) -> bool:
         """Whether a program other than our tabs has this file open."""
         for session in await ensure_async(self._manager.list_sessions()):
-            if session["type"] == "notebook" and self._file_of(session["path"]) == file:
+            if session["type"] == "notebook" and real_path(self._root, session["path"]) == file:
                 # A front end keeps a connection to its kernel. Without one, a session of our own or
                 # of a former tab is a leftover; any other may be an editor that is away.
                 abandoned = session["id"] in self._own or self._tabs.have_shown(file, self._root)
                 if session["kernel"].get("connections") or not abandoned:
                     return True
         return False
-
-    def _file_of(self, path: str) -> str:
-        return os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118
