@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .completion import COMMANDS
 from .conversations import role_in, role_look
-from .link import Link
+from .link import CellProblem, Link
 from .session import Context, KernelSession
 
 if TYPE_CHECKING:
@@ -72,6 +73,20 @@ def shareable(text: str, workspace: str = "") -> str:
         if len(Path(folder).parts) > 1:
             text = text.replace(folder, name)
     return text
+
+
+def usage_error(verb: str) -> CellProblem:
+    return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
+
+
+def write_new_file(path: Path, data: bytes) -> None:
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise CellProblem(f"{path} already exists. Choose another name.") from None
+    except OSError as error:
+        raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
 
 
 @dataclass(frozen=True)

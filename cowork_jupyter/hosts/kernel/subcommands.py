@@ -18,9 +18,8 @@ from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.measuring import measured, questions_of
 from ...workflows import OfferedParameter, chosen_parameters
 from . import views
-from .completion import COMMANDS
 from .link import CellProblem
-from .output import Note
+from .output import Note, usage_error, write_new_file
 from .session import Context, KernelSession
 
 NOTHING_PINNED = "Nothing is pinned here yet. Pin a line of the data effects on a card."
@@ -74,7 +73,9 @@ def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
         case []:
             return _memory_overview(found)
         case ["--keep"] | ["--drop"]:
-            proposal = _newest_proposal(found)
+            if not found["proposals"]:
+                raise CellProblem("There is nothing new to remember.")
+            proposal = found["proposals"][0]
             said = {"decision": arguments[0][2:], "fingerprint": proposal["fingerprint"]}
             address = f"jobs/{proposal['job_id']}/memory"
             return _memory_overview(link.request("POST", address, {**said, "cell_id": cell_id}))
@@ -85,13 +86,6 @@ def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
                 link.request("DELETE", f"memory?{query}" if query else "memory")
             )
     return None
-
-
-def _newest_proposal(found: dict[str, Any]) -> dict[str, Any]:
-    if not found["proposals"]:
-        raise CellProblem("There is nothing new to remember.")
-    newest: dict[str, Any] = found["proposals"][0]
-    return newest
 
 
 def _memory_overview(found: dict[str, Any]) -> str:
@@ -109,13 +103,9 @@ def _memory_overview(found: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _misused(verb: str) -> CellProblem:
-    return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}")
-
-
 class _SaveParser(ArgumentParser):
     def error(self, message: str) -> NoReturn:  # noqa: ARG002
-        raise _misused("save")
+        raise usage_error("save")
 
 
 _save_options = _SaveParser(add_help=False, prog="%cowork save", allow_abbrev=False)
@@ -164,7 +154,7 @@ def manage_workflow(session: KernelSession, words: list[str]) -> Note:
             query = f"?cell_id={cell}" if cell else ""
             session.link.request("DELETE", f"workflows/{name}{query}")
             return Note(f"Deleted `{name}`.")
-    raise _misused("workflows")
+    raise usage_error("workflows")
 
 
 def _edit_workflow(session: KernelSession, name: str, words: list[str]) -> Note:
@@ -191,13 +181,7 @@ def _edit_workflow(session: KernelSession, name: str, words: list[str]) -> Note:
 
 def _write_file(data: bytes, file: str) -> Note:
     path = Path(file).expanduser()
-    try:
-        with path.open("xb") as target:
-            target.write(data)
-    except FileExistsError:
-        raise CellProblem(f"{path} already exists. Choose another name.") from None
-    except OSError as error:
-        raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
+    write_new_file(path, data)
     return Note(f"Written to `{path.name}`. It belongs in a workspace's .cowork/workflows.")
 
 
@@ -214,10 +198,10 @@ def plan_history(session: KernelSession, context: Context, words: list[str]) -> 
             body = {"revision": revision, "cell_id": session.place.cell_id}
             now = ask("POST", f"{about}/restore", body)["revision"]
             return Note(f"Revision {revision} is restored, as revision {now}.")
-    raise _misused("plan")
+    raise usage_error("plan")
 
 
 def _numbers(words: list[str]) -> list[int]:
     if not all(word.isdecimal() for word in words):
-        raise _misused("plan")
+        raise usage_error("plan")
     return [int(word) for word in words]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from cowork_jupyter.hosts.kernel.commands import _DO, Command
+from cowork_jupyter.hosts.kernel.commands import _HANDLERS, Command
 from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.session import KernelSession
 
@@ -29,7 +29,7 @@ class Service:
         return self.memory
 
     def run(self, *arguments: str) -> str:
-        note = _DO["memory"](Command(cast("KernelSession", self), None, list(arguments)))
+        note = _HANDLERS["memory"](Command(cast("KernelSession", self), None, list(arguments)))
         assert note
         return note.markdown
 
