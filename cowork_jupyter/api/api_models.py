@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ..connections import state_of, try_out
 from ..domain.health import ModelState
 from ..domain.settings import Price
-from ..llm.discovery import FoundServer, find_servers
+from ..llm.discovery import find_servers
 from ..llm.providers import SuggestedModel, all_providers, suggested
 from ..llm.reachable import served_models
 from .calls import Call
@@ -126,7 +126,8 @@ async def list_offers(call: Call) -> BaseModel:
     """The model servers that run on this machine; none where the configuration names one."""
     connections = call.service.connections
     found = [] if connections.is_configured else await asyncio.to_thread(find_servers)
-    return OfferList(items=[_offer(server) for server in found])
+    items = [OfferedServer.model_validate(server, from_attributes=True) for server in found]
+    return OfferList(items=items)
 
 
 @table.get("providers", ProviderList, kernel=True)
@@ -172,12 +173,3 @@ async def choose_model(call: Call) -> BaseModel:
 async def forget_model(call: Call) -> BaseModel:
     """Forget the chosen server and its key. The built-in guide answers again."""
     return await asyncio.to_thread(state_of, call.service.connections.forget())
-
-
-def _offer(found: FoundServer) -> OfferedServer:
-    models = [
-        OfferedModel(name=model.name, context_size=model.context_size) for model in found.models
-    ]
-    return OfferedServer(
-        provider=found.provider, label=found.label, base_url=found.base_url, models=models
-    )

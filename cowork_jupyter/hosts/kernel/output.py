@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...record.markdown import line
 from .completion import COMMANDS
 from .conversations import role_in, role_look
 from .link import CellProblem, Link
@@ -73,6 +74,12 @@ def shareable(text: str, workspace: str = "") -> str:
         if len(Path(folder).parts) > 1:
             text = text.replace(folder, name)
     return text
+
+
+def short(text: str, limit: int = 120) -> str:
+    """One line of Markdown, cut to `limit` characters."""
+    words = " ".join(text.split())
+    return line(words if len(words) <= limit else f"{words[: limit - 1]}…")
 
 
 def usage_error(verb: str) -> CellProblem:

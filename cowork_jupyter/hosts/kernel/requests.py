@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,10 +17,9 @@ from traitlets import TraitError
 
 from ...domain.errors import CoworkError
 from ...domain.roles import AgentRole
-from ...record.markdown import line
 from .conversations import card_of_open_plan, jobs_of, role_in, role_named
 from .link import CellProblem, Policy
-from .output import NOT_SENT, CellOutput, Note, show_status
+from .output import NOT_SENT, CellOutput, Note, short, show_status
 from .run import ACTIVE, Run
 from .session import Context, KernelSession
 
@@ -113,11 +113,8 @@ def _send_message(session: KernelSession, request: CellRequest) -> Run | None:
     message["cell_id"] = session.place.cell_id
     if request.about_plan and request.role == AgentRole.PLANNER:
         message["card_id"] = card_of_open_plan(session.link, context)
-
-    def send() -> str:
-        return session.link.send(context["id"], message, request.policy)
-
-    return _begin(session, request, context, send)
+    start = partial(session.link.send, context["id"], message, request.policy)
+    return _begin(session, request, context, start)
 
 
 def _execute(session: KernelSession, request: CellRequest) -> Run | None:
@@ -129,11 +126,8 @@ def _execute(session: KernelSession, request: CellRequest) -> Run | None:
     if request.offer and (earlier := _find_execution(session, context, plan)):
         return _make_run(session, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": session.place.cell_id}
-
-    def approve() -> str | None:
-        return session.link.execute(context["id"], approval, request.policy)
-
-    return _begin(session, request, context, approve)
+    start = partial(session.link.execute, context["id"], approval, request.policy)
+    return _begin(session, request, context, start)
 
 
 def _begin(
@@ -142,12 +136,9 @@ def _begin(
     """Start once the conversation is idle; a cell that does not wait says why it cannot."""
     while True:
         try:
-            job_id = start()
-            return (
-                _show_started(session, request, job_id)
-                if job_id
-                else _show_awaiting_approval(session, request, context)
-            )
+            if job_id := start():
+                return _show_started(session, request, job_id)
+            return _show_awaiting_approval(session, request, context)
         except CoworkError as error:
             if error.code != "job_running" or session.link.kind == "kernel":
                 raise
@@ -158,10 +149,8 @@ def _begin(
 
 
 def _show_started(session: KernelSession, request: CellRequest, job_id: str) -> Run:
-    run, is_here = (
-        _make_run(session, job_id, display=request.display),
-        session.link.kind == "kernel",
-    )
+    run = _make_run(session, job_id, display=request.display)
+    is_here = session.link.kind == "kernel"
     # A card that is not shown could not be answered either.
     is_asked_about = session.link.is_attended and request.display
     if request.wait or (is_here and not is_asked_about):
@@ -239,9 +228,6 @@ def _is_this_cell(session: KernelSession, job: dict[str, Any]) -> bool:
     return here is not None and job["cell_id"] in (None, here)
 
 
-_MAX_WORDS = 200
-
-
 def wait_until_free(session: KernelSession, context: Context) -> None:
     for job in jobs_of(session.link, context):
         if job["status"] in ACTIVE:
@@ -263,11 +249,13 @@ def busy_note(session: KernelSession, context: Context) -> Note:
 def _activity_text(card: dict[str, Any]) -> str:
     questions, permissions = card["snapshot"]["questions"], card["snapshot"]["permissions"]
     if questions:
-        return f"waits for your answer: {_short(questions[0]['question'])}"
+        return f"waits for your answer: {short(questions[0]['question'], 200)}"
     if permissions:
         preview, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
-        return f"waits for your permission: {_short(str(preview.get('text') or resource or ''))}"
-    return f"is still working on: {_short(card['title'])}"
+        return (
+            f"waits for your permission: {short(str(preview.get('text') or resource or ''), 200)}"
+        )
+    return f"is still working on: {short(card['title'], 200)}"
 
 
 def _cell_link(session: KernelSession, job: dict[str, Any]) -> str:
@@ -288,8 +276,3 @@ def _cell_number(notebook: Path, cell_id: str) -> int | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return ids.index(cell_id) + 1 if cell_id in ids else None
-
-
-def _short(words: str) -> str:
-    text = " ".join(words.split())
-    return line(text if len(text) <= _MAX_WORDS else f"{text[: _MAX_WORDS - 1]}…")

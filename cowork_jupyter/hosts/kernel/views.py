@@ -9,10 +9,10 @@ from typing import Any
 from ...domain.figures import Assumption
 from ...domain.roles import DEFAULT_ROLE
 from ...record.markdown import assumption, code, line, table
+from .output import short
 from .run import text_of
 
 Item = dict[str, Any]
-_MAX_WORDS = 120
 _MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
 
 
@@ -34,11 +34,10 @@ def audit(found: Item) -> str:
     rows = [
         [
             f"{_MARKS.get(step['status'], '·')} {step['number']}",
-            _short(step["action"]),
+            short(step["action"]),
             _planned(step["planned"]),
             _happened(step["actual"]),
-            "; ".join(_short(deviation["what"]) for deviation in step["deviations"])
-            or "as planned",
+            "; ".join(short(deviation["what"]) for deviation in step["deviations"]) or "as planned",
         ]
         for step in found["steps"]
     ]
@@ -81,7 +80,7 @@ def _warning(item: Item) -> str:
 
 def checkpoints(items: Iterable[Item]) -> str:
     rows = [
-        [code(item["id"]), _time(item["created_at"]), _short(item["label"]), _codes(item["files"])]
+        [code(item["id"]), _time(item["created_at"]), short(item["label"]), _codes(item["files"])]
         for item in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
@@ -111,7 +110,7 @@ def prompts(found: tuple[Iterable[Item], str]) -> str:
         [
             "✓" if item["id"] == chosen else "",
             code(item["id"]),
-            _short(item["title"]),
+            short(item["title"]),
             item["source"] if item["trusted"] else f"{item['source']}, not trusted yet",
         ]
         for item in items
@@ -120,7 +119,7 @@ def prompts(found: tuple[Iterable[Item], str]) -> str:
 
 
 def prompt_chosen(title: str) -> str:
-    return f"From the next message on, the base prompt is **{_short(title)}**."
+    return f"From the next message on, the base prompt is **{short(title)}**."
 
 
 def rules(items: Iterable[Item]) -> str:
@@ -180,7 +179,7 @@ def _tokens(model: Item) -> str:
 
 def workflows(items: Iterable[Item]) -> str:
     rows = [
-        [code(item["name"]), _short(item["description"]), _parameters(item["parameters"])]
+        [code(item["name"]), short(item["description"]), _parameters(item["parameters"])]
         for item in items
     ]
     return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
@@ -188,7 +187,7 @@ def workflows(items: Iterable[Item]) -> str:
 
 def skills(found: Item) -> str:
     rows = [
-        [code(item["name"]), _short(item["description"]), item["source"], _skill_state(item)]
+        [code(item["name"]), short(item["description"]), item["source"], _skill_state(item)]
         for item in found["items"]
     ]
     listed = _listed(["Skill", "", "From", ""], rows, "There are no skills.")
@@ -273,11 +272,11 @@ def _gist(message: Item) -> str:
     if kind == "tool_call":
         return code(str(data.get("tool", "")))
     if kind == "tool_result":
-        return _short(str(data.get("summary", "")))
+        return short(str(data.get("summary", "")))
     if kind == "task_assignment":
         replans = "re-plan from here" if data.get("replan") else ""
-        return _short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
-    return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
+        return short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
+    return short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
 
 
 def _speaker(message: Item) -> str:
@@ -286,11 +285,6 @@ def _speaker(message: Item) -> str:
     if message["role"] == "user":
         return "A cell" if message["data"].get("by") in ("kernel", "policy") else "You"
     return str(message["agent_role"] or "Cowork").capitalize()
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return line(words if len(words) <= _MAX_WORDS else f"{words[: _MAX_WORDS - 1]}…")
 
 
 def _codes(names: Iterable[str]) -> str:
