@@ -31,12 +31,12 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics: `%load_ext cowork_jupyter`."""
-    from .hosts.kernel import completion, empty_cells
-    from .hosts.kernel.magics import CoworkMagics
+    from .hosts.kernel import completion
+    from .hosts.kernel.magics import CoworkMagics, allow_empty_cells
 
     shell.register_magics(CoworkMagics)
     completion.install(shell)
-    empty_cells.install(shell)
+    allow_empty_cells(shell)
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The endpoints, one function for each row of the contract's table."""
+"""Endpoints for conversations, jobs, roles and questions; importing it registers all endpoints."""
 
 from __future__ import annotations
 
@@ -13,66 +13,48 @@ from ..domain.contexts import Context, Job
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from . import (  # noqa: F401 (they register themselves)
-    api_assumptions,
-    api_cards,
-    api_cells,
     api_checkpoints,
-    api_effects,
     api_expectations,
     api_guidance,
-    api_inbox,
-    api_kernels,
     api_mcp,
     api_memory,
     api_mentions,
     api_messages,
     api_models,
+    api_notebooks,
     api_plans,
-    api_prompts,
-    api_queue,
     api_record,
-    api_silenced,
-    api_skills,
-    api_suggestions,
     api_trust,
     api_workflows,
     models,
 )
 from .api_messages import check_raise
-from .calls import Call, check_owner, initiator_of
+from .calls import Call, initiator_of, own_job
 from .openapi import OpenApi, describe_api
 from .routes import table
 
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 
 
-@table.route("GET", "openapi.json", answer=OpenApi, action="read")
+@table.get("openapi.json", OpenApi)
 async def openapi(_call: Call) -> BaseModel:
-    """The description of all routes."""
+    """The OpenAPI description of all routes."""
     return describe_api(table)
 
 
-@table.route("GET", "health", query=models.HealthQuery, answer=Health, action="read", kernel=True)
+@table.get("health", Health, query=models.HealthQuery, kernel=True)
 async def health(call: Call) -> BaseModel:
     """The state of this installation; `fresh` checks the model again."""
     return await call.service.health(call.host.problems(), fresh=call.query.fresh)
 
 
-@table.route("GET", "roles", answer=models.RoleList, action="read", kernel=True)
+@table.get("roles", models.RoleList, kernel=True)
 async def roles(call: Call) -> BaseModel:
     """All roles, with their look, permissions and tools."""
     return models.RoleList(items=call.service.roles())
 
 
-@table.route(
-    "POST",
-    "context",
-    body=models.NewContext,
-    answer=Context,
-    status=201,
-    action="write",
-    kernel=True,
-)
+@table.post("context", Context, body=models.NewContext, status=201, action="write", kernel=True)
 async def create_context(call: Call) -> BaseModel:
     """Start a conversation."""
     fields = call.body.model_dump()
@@ -80,14 +62,7 @@ async def create_context(call: Call) -> BaseModel:
     return call.service.conversations.create(**fields, owner=call.caller.name)
 
 
-@table.route(
-    "GET",
-    "context",
-    query=models.ContextsQuery,
-    answer=models.ContextList,
-    action="read",
-    kernel=True,
-)
+@table.get("context", models.ContextList, query=models.ContextsQuery, kernel=True)
 async def list_contexts(call: Call) -> BaseModel:
     """Conversations, newest first: all, or those of a notebook, pinned ones, or what `q` finds."""
     query, owner = call.query, call.caller.sees_only
@@ -100,33 +75,33 @@ async def list_contexts(call: Call) -> BaseModel:
         pinned=query.pinned,
         search=query.q,
     )
-    # A search reads all that was said: nobody else should wait for it.
+    # A search reads all messages, so it must not block the loop.
     page = await asyncio.to_thread(find) if query.q else find()
     return models.ContextList(items=page.items, next=page.next)
 
 
-@table.route("GET", "context/{id}", answer=Context, action="read", kernel=True)
+@table.get("context/{id}", Context, kernel=True)
 async def get_context(call: Call) -> BaseModel:
     """One conversation."""
     return call.service.conversations.get(call.path["id"])
 
 
-@table.route("PUT", "context/{id}", body=models.ContextChange, answer=Context, action="write")
+@table.put("context/{id}", Context, body=models.ContextChange)
 async def change_context(call: Call) -> BaseModel:
     """Rename a conversation, or pin it."""
     change = call.body.model_dump(exclude_none=True)
     return call.service.conversations.change(call.path["id"], **change)
 
 
-@table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
+@table.delete("context/{id}")
 async def delete_context(call: Call) -> None:
     """Delete a conversation and everything in it. For some minutes it can be restored."""
     await call.service.conversations.delete(call.path["id"])
 
 
-@table.route("GET", "deleted", answer=models.DeletedContextList, action="read")
+@table.get("deleted", models.DeletedContextList)
 async def list_deleted(call: Call) -> BaseModel:
-    """Conversations that were deleted and can still be restored, the newest first."""
+    """Deleted conversations that can still be restored, newest first."""
     found = call.service.conversations.deleted.contexts()
     items = [
         models.DeletedContext(**context.model_dump(), deleted_at=when) for context, when in found
@@ -134,20 +109,13 @@ async def list_deleted(call: Call) -> BaseModel:
     return models.DeletedContextList(items=items)
 
 
-@table.route("POST", "context/{id}/restore", answer=Context, action="write")
+@table.post("context/{id}/restore", Context, action="write")
 async def restore_context(call: Call) -> BaseModel:
-    """Bring back a conversation that was deleted some minutes ago, as it was."""
+    """Restore a conversation that was deleted some minutes ago."""
     return call.service.conversations.deleted.restore(call.path["id"])
 
 
-@table.route(
-    "GET",
-    "context/{id}/events",
-    query=models.EventsQuery,
-    answer=models.EventList,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/events", models.EventList, query=models.EventsQuery, kernel=True)
 async def poll_events(call: Call) -> BaseModel:
     """Events after a position. If there are none, waits up to `timeout` seconds for the first."""
     context_id, after = call.path["id"], call.query.after
@@ -160,30 +128,22 @@ async def poll_events(call: Call) -> BaseModel:
 
 
 async def _first_event(call: Call, context_id: str, after: int) -> None:
-    """Wait until there is one, or the time is up."""
     async with aclosing(call.service.journal.bus.subscribe(context_id, after)) as events:
         with suppress(TimeoutError, StopAsyncIteration):
             async with asyncio.timeout(call.query.timeout):
                 await anext(events)
 
 
-@table.route("GET", "context/{id}/role", answer=models.AddresseeAnswer, action="read", kernel=True)
+@table.get("context/{id}/role", models.AddresseeAnswer, kernel=True)
 async def addressee(call: Call) -> BaseModel:
     """The role that gets the next message."""
     context = call.service.conversations.get(call.path["id"])
     return models.AddresseeAnswer(role=call.service.addressee(context))
 
 
-@table.route(
-    "POST",
-    "context/{id}/role",
-    body=models.RoleChange,
-    answer=Context,
-    action="write",
-    kernel=True,
-)
+@table.post("context/{id}/role", Context, body=models.RoleChange, action="write", kernel=True)
 async def switch_role(call: Call) -> BaseModel:
-    """Switch the role."""
+    """Switch the role of a conversation."""
     return await _switch_role(call, call.body.role)
 
 
@@ -195,86 +155,60 @@ async def _switch_role(call: Call, role: AgentRole) -> Context:
     )
 
 
-@table.route(
-    "POST",
-    "context/{id}/mode",
-    body=models.ModeChange,
-    answer=Context,
-    action="write",
-    kernel=True,
-)
+@table.post("context/{id}/mode", Context, body=models.ModeChange, action="write", kernel=True)
 async def switch_mode(call: Call) -> BaseModel:
     """The older way to switch the role: `plan` is the planner, `act` the actor."""
     return await _switch_role(call, MODES[call.body.mode])
 
 
-@table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)
+@table.get("context/{id}/jobs", models.JobList, kernel=True)
 async def list_jobs(call: Call) -> BaseModel:
     """The jobs of a conversation, oldest first."""
     return models.JobList(items=call.service.jobs.of(call.path["id"]))
 
 
-@table.route("GET", "jobs/{id}", answer=Job, action="read", kernel=True)
+@table.get("jobs/{id}", Job, kernel=True)
 async def get_job(call: Call) -> BaseModel:
     """One job with its tasks."""
-    return _own_job(call)
+    return own_job(call)
 
 
-def _own_job(call: Call) -> Job:
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
-    return job
-
-
-@table.route("POST", "jobs/{id}/cancel", answer=Job, action="execute", kernel=True)
+@table.post("jobs/{id}/cancel", Job, action="execute", kernel=True)
 async def cancel_job(call: Call) -> BaseModel:
     """Stop a job."""
-    return await call.service.jobs.cancel(_own_job(call).id)
+    return await call.service.jobs.cancel(own_job(call).id)
 
 
-@table.route(
-    "POST",
-    "jobs/{id}/resume",
-    body=models.Resumption,
-    answer=Job,
-    status=202,
-    action="execute",
-)
+@table.post("jobs/{id}/resume", Job, body=models.Resumption, status=202, action="execute")
 async def resume_job(call: Call) -> BaseModel:
-    """Go on with an interrupted or stopped job, with other limits if given; completed tasks
-    are not repeated.
+    """Resume an interrupted or stopped job, with other limits if given; completed tasks are not
+    repeated.
     """
     return call.service.plans.resume(
         call.path["id"], call.body.limits.model_dump(exclude_none=True)
     )
 
 
-@table.route("POST", "jobs/{id}/tasks/{task}/retry", answer=Job, status=202, action="execute")
+@table.post("jobs/{id}/tasks/{task}/retry", Job, status=202, action="execute")
 async def retry_task(call: Call) -> BaseModel:
     """Try a failed task again."""
     return call.service.plans.decide(call.path["id"], call.path["task"], "retry")
 
 
-@table.route("POST", "jobs/{id}/tasks/{task}/skip", answer=Job, status=202, action="execute")
+@table.post("jobs/{id}/tasks/{task}/skip", Job, status=202, action="execute")
 async def skip_task(call: Call) -> BaseModel:
     """Continue without a failed task."""
     return call.service.plans.decide(call.path["id"], call.path["task"], "skip")
 
 
-@table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")
+@table.get("context/{id}/questions", models.QuestionList)
 async def list_questions(call: Call) -> BaseModel:
     """Questions that are waiting for the user."""
     found = call.service.inquiries.pending(call.path["id"], "question")
     return models.QuestionList(items=[models.QuestionView.of(inquiry) for inquiry in found])
 
 
-@table.route(
-    "POST",
-    "questions/{id}/answer",
-    body=models.AnswerBody,
-    answer=models.Answered,
-    action="execute",
-)
+@table.post("questions/{id}/answer", models.Answered, body=models.AnswerBody, action="execute")
 async def answer_question(call: Call) -> BaseModel:
     """Answer a question."""
     inquiry = call.service.inquiries.answer(call.path["id"], call.body.value)

@@ -1,4 +1,4 @@
-"""Endpoints about what can be seen and taken back."""
+"""Endpoints for checkpoints: list, compare, roll back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from ..checkpoints import CheckpointDiff, CheckpointUse, RollbackResult, Scope
 from ..store import CheckpointRecord
 from .calls import Call, check_owner
-from .models import ListedPath, Name, RequestBody
+from .models import Items, ListedPath, Name, RequestBody
 from .routes import table
 
 Paths = Annotated[list[ListedPath], Field(max_length=10_000)]
@@ -26,7 +26,7 @@ class ChangedFile(BaseModel):
 
 
 class CheckpointView(BaseModel):
-    """A state of the workspace to go back to: the one before its tool ran."""
+    """The state of the workspace before a tool ran, which can be restored."""
 
     id: str
     created_at: str
@@ -38,11 +38,10 @@ class CheckpointView(BaseModel):
     uncovered: list[str] = []
     """What it does not keep, and why."""
     changes: list[ChangedFile] = []
-    """The files once more, with what became of them."""
+    """The same files, with how they changed."""
 
     @classmethod
     def of(cls, record: CheckpointRecord) -> CheckpointView:
-        """A stored checkpoint as the contract shows it."""
         fields = record.model_dump(include={"id", "created_at", "job_id"})
         changes = record.data.get("files", [])
         lists = {
@@ -55,22 +54,20 @@ class CheckpointView(BaseModel):
         return cls.model_validate({**record.data, **fields, **lists})
 
 
-class CheckpointList(BaseModel):
+class CheckpointList(Items[CheckpointView]):
     """The checkpoints of a conversation, oldest first."""
 
-    items: list[CheckpointView]
-    next: None = None
     store: CheckpointUse
-    """How much all checkpoints take, those of other conversations included."""
+    """The size of all checkpoints, including those of other conversations."""
 
 
 class DiffQuery(RequestBody):
     """`GET checkpoints/{id}/diff`."""
 
     scope: Scope = "this"
-    """One tool, its step, its job, or all since."""
+    """One call, its step, its job, or everything since."""
     until: Name | None = None
-    """Another checkpoint: what changed between the two."""
+    """Another checkpoint: compare the two."""
 
 
 class RollbackRequest(RequestBody):
@@ -80,14 +77,14 @@ class RollbackRequest(RequestBody):
     dry_run: bool = False
     scope: Scope = "since"
     overwrite: Paths = []
-    """Paths that would be skipped (`can_overwrite`) and that the user wants back all the same."""
+    """Paths to restore although they would be skipped (`can_overwrite`)."""
     overwrite_cells: Annotated[dict[ListedPath, CellIds], Field(max_length=10_000)] = {}
-    """The same for cells, by their ids, for each notebook (`skipped[].cells`)."""
+    """The same for cells, as ids by notebook (`skipped[].cells`)."""
     preview: Name | None = None
-    """The `preview` of a dry run: refused (`preview_changed`) if something else would happen."""
+    """The `preview` of a dry run; refused (`preview_changed`) if the result would differ."""
 
 
-@table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
+@table.get("context/{id}/checkpoints", CheckpointList, kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """The checkpoints of a conversation, oldest first."""
     found = await call.service.checkpoints.listing(call.path["id"])
@@ -95,36 +92,21 @@ async def list_checkpoints(call: Call) -> BaseModel:
     return CheckpointList(items=[CheckpointView.of(record) for record in found], store=store)
 
 
-@table.route(
-    "GET",
-    "checkpoints/{id}/diff",
-    query=DiffQuery,
-    answer=CheckpointDiff,
-    action="read",
-    kernel=True,
-)
+@table.get("checkpoints/{id}/diff", CheckpointDiff, query=DiffQuery, kernel=True)
 async def checkpoint_diff(call: Call) -> BaseModel:
     """What changed, file by file, and in notebooks cell by cell."""
-    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
-    check_owner(call.service, call.caller, context_id)
+    _check_owner(call)
     undo = await call.service.checkpoints.finish_interrupted()
     return await undo.diff(call.path["id"], call.query.scope, call.query.until)
 
 
-@table.route(
-    "POST",
-    "checkpoints/{id}/rollback",
-    body=RollbackRequest,
-    answer=RollbackResult,
-    action="execute",
-    kernel=True,
+@table.post(
+    "checkpoints/{id}/rollback", RollbackResult, body=RollbackRequest, action="execute", kernel=True
 )
 async def roll_back(call: Call) -> BaseModel:
     """Restore the state before a checkpoint, without losing the user's own changes."""
-    body = call.body
-    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
-    check_owner(call.service, call.caller, context_id)
-    undo = await call.service.checkpoints.finish_interrupted()
+    _check_owner(call)
+    body, undo = call.body, await call.service.checkpoints.finish_interrupted()
     return await undo.rollback(
         call.path["id"],
         scope=body.scope,
@@ -134,3 +116,8 @@ async def roll_back(call: Call) -> BaseModel:
         preview=body.preview,
         dry_run=body.dry_run,
     )
+
+
+def _check_owner(call: Call) -> None:
+    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
+    check_owner(call.service, call.caller, context_id)

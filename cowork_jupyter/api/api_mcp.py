@@ -1,7 +1,7 @@
-"""Endpoints about MCP servers: the user's to see and to change, and nobody else's.
+"""Endpoints for MCP servers: list, configure, and use their resources and prompts.
 
-No answer holds a value from `env` or `headers`: references such as `${TOKEN}` are shown as
-they are, everything else as dots.
+No answer holds a value from `env` or `headers`: references such as `${TOKEN}` are shown as they
+are, everything else as dots.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..mcp.client.secrets import masked_entry
 from ..mcp.client.servers import McpServers
 from ..mcp.client.tools import describe, tool_name
 from .calls import Call
-from .models import Name, RequestBody, Text
+from .models import Items, Name, RequestBody, Text
 from .routes import table
 
 ServerName = Annotated[Name, Field(min_length=1, max_length=60)]
@@ -55,10 +55,10 @@ class McpTool(BaseModel):
 
     name: str
     tool: str
-    """As agents know it."""
+    """The name that agents use."""
     description: str
     hints: dict[str, bool]
-    """Claims that nobody has checked."""
+    """Unverified claims of the server."""
     permissions: list[Permission]
     pinned: Literal["new", "same", "changed"]
     problem: str = ""
@@ -77,103 +77,80 @@ class McpServer(BaseModel):
     config: dict[str, Any]
     tools: list[McpTool]
     output: str
-    """The last that it wrote about itself."""
+    """The end of its log output."""
 
 
-class McpServerList(BaseModel):
+class McpServerList(Items[McpServer]):
     """Every configured server."""
 
-    items: list[McpServer]
-    next: None = None
 
-
-class ResourceList(BaseModel):
+class ResourceList(Items[offers.Resource]):
     """The resources of a server."""
 
-    items: list[offers.Resource]
-    next: None = None
 
-
-class McpPromptList(BaseModel):
+class McpPromptList(Items[offers.Prompt]):
     """The prompts of a server."""
-
-    items: list[offers.Prompt]
-    next: None = None
 
 
 class ForeignText(BaseModel):
-    """Something that a server wrote."""
+    """Text from a server."""
 
     text: str
 
 
-@table.route("GET", "mcp/servers", answer=McpServerList, action="read")
+@table.get("mcp/servers", McpServerList)
 async def list_servers(call: Call) -> BaseModel:
     """Every MCP server, used or not, with its tools and its output."""
     servers = call.service.mcp
     return McpServerList(items=[_view(servers, server) for server in servers.configured.all()])
 
 
-@table.route(
-    "POST", "mcp/servers", body=NewMcpServer, answer=McpServer, status=201, action="execute"
-)
+@table.post("mcp/servers", McpServer, body=NewMcpServer, status=201, action="execute")
 async def add_server(call: Call) -> BaseModel:
     """Add a server to the user's settings. It starts on first use."""
     await call.service.mcp.add(call.body.name, call.body.config)
     return _named(call.service.mcp, call.body.name)
 
 
-@table.route("PUT", "mcp/servers/{name}", body=McpServerChoice, answer=McpServer, action="execute")
+@table.put("mcp/servers/{name}", McpServer, body=McpServerChoice, action="execute")
 async def choose_server(call: Call) -> BaseModel:
     """Enable or disable a server."""
     await call.service.mcp.enable(call.path["name"], call.body.enabled)
     return _named(call.service.mcp, call.path["name"])
 
 
-@table.route("DELETE", "mcp/servers/{name}", answer=None, status=204, action="execute")
+@table.delete("mcp/servers/{name}", action="execute")
 async def remove_server(call: Call) -> None:
     """Remove one of the user's own servers from their settings."""
     await call.service.mcp.remove(call.path["name"])
 
 
-@table.route("POST", "mcp/servers/{name}/restart", answer=McpServer, action="execute")
+@table.post("mcp/servers/{name}/restart", McpServer, action="execute")
 async def restart_server(call: Call) -> BaseModel:
     """Restart a server, and wait until it is running."""
     await call.service.mcp.restart(call.path["name"])
     return _named(call.service.mcp, call.path["name"])
 
 
-@table.route("GET", "mcp/servers/{name}/resources", answer=ResourceList, action="execute")
+@table.get("mcp/servers/{name}/resources", ResourceList, action="execute")
 async def list_resources(call: Call) -> BaseModel:
     """The resources of a server, which is started if necessary."""
     return ResourceList(items=await offers.resources_of(_connection(call)))
 
 
-@table.route(
-    "POST",
-    "mcp/servers/{name}/resources",
-    body=ResourceChoice,
-    answer=ForeignText,
-    action="execute",
-)
+@table.post("mcp/servers/{name}/resources", ForeignText, body=ResourceChoice, action="execute")
 async def read_resource(call: Call) -> BaseModel:
     """A resource, as text."""
     return ForeignText(text=await offers.read_resource(_connection(call), call.body.uri))
 
 
-@table.route("GET", "mcp/servers/{name}/prompts", answer=McpPromptList, action="execute")
+@table.get("mcp/servers/{name}/prompts", McpPromptList, action="execute")
 async def list_prompts(call: Call) -> BaseModel:
     """The prompts of a server, which is started if necessary."""
     return McpPromptList(items=await offers.prompts_of(_connection(call)))
 
 
-@table.route(
-    "POST",
-    "mcp/servers/{name}/prompts/{prompt}",
-    body=PromptValues,
-    answer=ForeignText,
-    action="execute",
-)
+@table.post("mcp/servers/{name}/prompts/{prompt}", ForeignText, body=PromptValues, action="execute")
 async def write_prompt(call: Call) -> BaseModel:
     """A prompt with its arguments filled in, to read and to send."""
     values = dict(call.body.arguments)

@@ -1,4 +1,4 @@
-"""Endpoints about the memory of a workspace: what it says, what is proposed, what the user says."""
+"""Endpoints for the memory of the workspace, and what runs propose to add."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from ..domain.cell_commands import ChangeMemory
 from ..guidance.memory import MEMORY_FILE
 from ..record.memory import MemoryProposal
-from .calls import Call, check_owner, refuse_unless_person
+from .calls import Call, may_see, own_job, refuse_unless_person
 from .models import Name, RequestBody
 from .routes import table
 
@@ -24,10 +24,10 @@ class MemoryView(BaseModel):
     text: str
     """Empty if there is none."""
     trusted: bool
-    """Whether agents follow it: the user wrote it here, kept it or trusts it."""
+    """Whether agents follow it: the user wrote, kept or trusts it."""
     enabled: bool
     fingerprint: str
-    """Stands for this text; a change says which it is made to."""
+    """Identifies this text; changes must name the one they are based on."""
     proposals: list[MemoryProposal] = []
     """What the newest runs would add, newest first."""
 
@@ -44,71 +44,62 @@ class MemoryVerdict(RequestBody):
 
     decision: Literal["keep", "drop"]
     fingerprint: Name = ""
-    """Of the memory that the proposal was shown for; needed to keep it."""
+    """Of the memory that the proposal was shown for; required to keep it."""
     text: MemoryContent | None = None
-    """The whole file, where the user has changed what was proposed."""
+    """The whole file, if the user has edited the proposal."""
     cell_id: Name | None = None
-    """The cell whose magic says so."""
+    """The cell whose magic asks for it."""
 
 
 class Forgetting(RequestBody):
     """`DELETE memory`."""
 
     text: Annotated[str, Field(max_length=1000)] = ""
-    """Only lines with these words; empty for all of it."""
+    """Forget only lines with these words; empty for all."""
     cell_id: Name | None = None
 
 
 class ProposalView(BaseModel):
-    """What a run would add."""
+    """What a run would add to the memory."""
 
     proposal: MemoryProposal | None
-    """None if it teaches nothing new, or was not kept."""
+    """None if it has nothing new, or was dropped."""
 
 
-@table.route("GET", "memory", answer=MemoryView, action="read", kernel=True)
+@table.get("memory", MemoryView, kernel=True)
 async def show_memory(call: Call) -> BaseModel:
-    """What is remembered of this workspace, and what could be."""
+    """The memory of this workspace, and proposals for it."""
     return await asyncio.to_thread(_view, call)
 
 
-@table.route("PUT", "memory", body=MemoryEdit, answer=MemoryView, action="write")
+@table.put("memory", MemoryView, body=MemoryEdit)
 async def edit_memory(call: Call) -> BaseModel:
-    """Replace it with what the user has written, who thereby trusts it."""
+    """Replace the memory with the user's text, which is thereby trusted."""
     call.service.memory.write(call.body.text, call.body.fingerprint)
     return await asyncio.to_thread(_view, call)
 
 
-@table.route("DELETE", "memory", query=Forgetting, answer=MemoryView, action="write", kernel=True)
+@table.delete("memory", answer=MemoryView, query=Forgetting, kernel=True)
 async def forget_memory(call: Call) -> BaseModel:
-    """Forget all of it, or what has some words in it."""
+    """Forget all of the memory, or lines with certain words."""
     words = call.query.text
     await refuse_unless_person(call, call.query.cell_id, ChangeMemory("forget", words))
     call.service.memory.forget(words)
     return await asyncio.to_thread(_view, call)
 
 
-@table.route("GET", "jobs/{id}/memory", answer=ProposalView, action="read", kernel=True)
+@table.get("jobs/{id}/memory", ProposalView, kernel=True)
 async def show_proposal(call: Call) -> BaseModel:
     """What a run would add to the memory."""
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
+    job = own_job(call)
     return ProposalView(proposal=await asyncio.to_thread(call.service.proposals.of, job.id))
 
 
-@table.route(
-    "POST",
-    "jobs/{id}/memory",
-    body=MemoryVerdict,
-    answer=MemoryView,
-    action="write",
-    kernel=True,
-)
+@table.post("jobs/{id}/memory", MemoryView, body=MemoryVerdict, action="write", kernel=True)
 async def decide_memory(call: Call) -> BaseModel:
-    """Keep what a run would add, as shown or as edited, or do not offer it again."""
+    """Keep what a run would add, as shown or as edited, or drop it."""
     said, proposals = call.body, call.service.proposals
-    job = call.service.jobs.get(call.path["id"])
-    check_owner(call.service, call.caller, job.context_id)
+    job = own_job(call)
     await refuse_unless_person(call, said.cell_id, ChangeMemory(said.decision))
     if said.decision == "keep":
         await asyncio.to_thread(proposals.keep, job.id, said.fingerprint, said.text)
@@ -128,11 +119,6 @@ def _view(call: Call) -> MemoryView:
         proposals=[
             proposal
             for proposal in service.proposals.waiting()
-            if _may_see(call, proposal.context_id)
+            if may_see(service, call.caller, proposal.context_id)
         ],
     )
-
-
-def _may_see(call: Call, context_id: str) -> bool:
-    whose = call.caller.sees_only
-    return whose is None or call.service.conversations.owner(context_id) in ("", whose)

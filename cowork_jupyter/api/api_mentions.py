@@ -1,4 +1,4 @@
-"""Endpoints about what messages point at with `@` and call with `/`, before they are sent."""
+"""Endpoints for `@` mentions and `/` commands in messages that are not sent yet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..agents.mentions.targets import CompletionItems
 from ..domain.message_data import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .calls import Call
-from .models import KnownRole, ListedPath, Name, RequestBody, Text
+from .models import Items, KnownRole, ListedPath, Name, RequestBody, Text
 from .routes import table
 
 
@@ -21,9 +21,9 @@ class MentionsQuery(RequestBody):
     """`GET context/{id}/mentions`."""
 
     q: Name
-    """What is typed so far, with its `@` or `/`."""
+    """What is typed so far, including the `@` or `/`."""
     role: KnownRole | None = None
-    """Who would get the message: nothing is offered that this role may not read."""
+    """The addressee: nothing is offered that this role may not read."""
     variables: bool = True
     """Whether to ask the kernel, which takes longer."""
 
@@ -47,54 +47,37 @@ class NotebookMentionsDraft(MentionsDraft):
     notebook: ListedPath | None = None
 
 
-class MentionList(BaseModel):
-    """What a text points at, in its order."""
-
-    items: list[Mention]
-    next: None = None
+class MentionList(Items[Mention]):
+    """What a text mentions, in order."""
 
 
-@table.route(
-    "GET",
-    "context/{id}/mentions",
-    query=MentionsQuery,
-    answer=CompletionItems,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/mentions", CompletionItems, query=MentionsQuery, kernel=True)
 async def complete_in_context(call: Call) -> BaseModel:
-    """What can stand behind the `@` or `/` that is being typed: at most 20, best first."""
+    """Completions for the `@` or `/` that is being typed: at most 20, best first."""
     return await _offers(call, _reach_of_context(call, call.query.role))
 
 
-@table.route(
-    "GET",
-    "mentions",
-    query=NotebookMentionsQuery,
-    answer=CompletionItems,
-    action="read",
-    kernel=True,
-)
+@table.get("mentions", CompletionItems, query=NotebookMentionsQuery, kernel=True)
 async def complete(call: Call) -> BaseModel:
-    """The same for a message that begins a conversation. A kernel is told of its own notebook."""
+    """The same for a message that starts a conversation; for a kernel, in its own notebook."""
     own = await _own_notebook(call) if call.caller.kernel_id else call.query.notebook
     return await _offers(call, _reach(call, "", call.query.role, own))
 
 
-@table.route("POST", "context/{id}/mentions", body=MentionsDraft, answer=MentionList, action="read")
+@table.post("context/{id}/mentions", MentionList, body=MentionsDraft, action="read")
 async def preview_in_context(call: Call) -> BaseModel:
-    """What a draft points at, and what of it the agent would be given. Nothing is sent."""
+    """What a draft mentions, and what of it the agent would be given. Nothing is sent."""
     return await _mentions(call, _reach_of_context(call, call.body.role))
 
 
-@table.route("POST", "mentions", body=NotebookMentionsDraft, answer=MentionList, action="read")
+@table.post("mentions", MentionList, body=NotebookMentionsDraft, action="read")
 async def preview(call: Call) -> BaseModel:
-    """The same for a message that begins a conversation."""
+    """The same for a message that starts a conversation."""
     return await _mentions(call, _reach(call, "", call.body.role, call.body.notebook))
 
 
 async def _own_notebook(call: Call) -> str | None:
-    """The one that the calling kernel runs, relative to the workspace."""
+    """The calling kernel's notebook, relative to the workspace."""
     file = await call.host.notebook_of(call.caller.kernel_id or "")
     parts = call.service.factory.tools.workspace.inside(file) if file else None
     return "/".join(parts) if parts else None

@@ -1,4 +1,4 @@
-"""Endpoints about messages: saying something to the agent, and reading what was said."""
+"""Endpoints for messages: sending, queueing while a job runs, and reading."""
 
 from __future__ import annotations
 
@@ -15,14 +15,26 @@ from ..agents.mentions.commands import (
     fetch_prompt,
     parse_command,
 )
+from ..agents.mentions.prompts import written
+from ..agents.run import steering
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, RequestOrigin
-from ..domain.errors import Forbidden
+from ..domain.errors import Conflict, Forbidden
 from ..domain.messages import Message
+from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from .calls import Call, initiator_of
-from .models import Accepted, KnownRole, MessageList, Name, PageQuery, RequestBody, Text
-from .pictures import Pictures
+from .models import (
+    Accepted,
+    Items,
+    KnownRole,
+    MessageList,
+    Name,
+    PageQuery,
+    Pictures,
+    RequestBody,
+    Text,
+)
 from .routes import table
 
 _RAISES = (
@@ -38,32 +50,26 @@ class NewMessage(RequestBody):
     content: Annotated[Text, Field(min_length=1)]
     role: KnownRole | None = None
     model: Name | None = None
-    """The model to go on with."""
+    """The model to use from now on."""
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
     card_id: Name | None = None
     """The job on whose card it is written; a message about a plan then revises that plan."""
     replan: bool = False
-    """Whether it asks to make that plan anew, whatever its words are."""
+    """Whether it asks to make that plan anew, whatever the text says."""
     pictures: Pictures = []
-    """Shown to models that see."""
+    """For models that can see."""
 
 
-@table.route(
-    "POST",
-    "context/{id}/messages",
-    body=NewMessage,
-    answer=Accepted,
-    status=202,
-    action="execute",
-    kernel=True,
+@table.post(
+    "context/{id}/messages", Accepted, body=NewMessage, status=202, action="execute", kernel=True
 )
 async def send_message(call: Call) -> BaseModel:
-    """Send a message to the agent, which starts a job. One that begins with `/` and the name of a
-    role, a workflow, a skill or an MCP server's prompt is a command.
+    """Send a message to the agent, which starts a job. A message that begins with `/` and the
+    name of a role, a workflow, a skill or an MCP server's prompt is a command.
     """
     body: NewMessage = call.body
-    call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
+    call.service.jobs.refuse_if_busy(call.path["id"])  # first, as a person's cell counts once
     command = command_of(call, body.content)
     by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
     message = await _sent(call, body, command, by)
@@ -72,7 +78,7 @@ async def send_message(call: Call) -> BaseModel:
 
 
 def command_of(call: Call, content: str) -> Command | None:
-    """What the words command, if they do."""
+    """The command in a message, if it is one."""
     servers = call.service.mcp.names()
     skills = call.service.skills
     return parse_command(
@@ -113,22 +119,48 @@ async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initi
 
 
 def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
-    """To give the agent more rights than it has takes a person; code may only take some away."""
+    """Raise Forbidden if code would give the agent more permissions; only a person may."""
     context = call.service.conversations.get(call.path["id"])
     present = call.service.addressee(context)
     if by != "person" and not role.spec.holds_at_most(present.spec):
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
 
 
-@table.route(
-    "GET",
-    "context/{id}/messages",
-    query=PageQuery,
-    answer=MessageList,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/messages", MessageList, query=PageQuery, kernel=True)
 async def list_messages(call: Call) -> BaseModel:
     """The stored messages in full, oldest first."""
     page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
     return MessageList(items=page.items, next=page.next)
+
+
+class QueueList(Items[QueuedMessage]):
+    """Messages that no agent has read yet, oldest first."""
+
+
+class NewQueuedMessage(RequestBody):
+    """`POST context/{id}/queue`."""
+
+    content: Annotated[Text, Field(min_length=1)]
+
+
+@table.get("context/{id}/queue", QueueList)
+async def list_queue(call: Call) -> BaseModel:
+    """Messages queued for the agent's next turn."""
+    return QueueList(items=call.service.queued_messages(call.path["id"]))
+
+
+@table.post(
+    "context/{id}/queue", QueuedMessage, body=NewQueuedMessage, status=201, action="execute"
+)
+async def queue_message(call: Call) -> BaseModel:
+    """Queue a message while the agent works. It is read before the agent's next turn."""
+    if command_of(call, call.body.content):
+        why = "A command cannot wait for the next turn. Send it when the run has ended."
+        raise Conflict(why, code="command_queued")
+    return steering.queue_message(call.service.journal, call.path["id"], call.body.content)
+
+
+@table.delete("context/{id}/queue/{message}", action="execute")
+async def take_back(call: Call) -> None:
+    """Remove a queued message that the agent has not read yet."""
+    steering.take_back(call.service.journal, call.path["id"], call.path["message"])

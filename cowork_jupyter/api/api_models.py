@@ -1,4 +1,4 @@
-"""The endpoints about models: which answers, which others there are, and choosing one."""
+"""Endpoints for language models: which one answers, which others exist, and choosing one."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pydantic import BaseModel
 from ..connections import state_of, try_out
 from ..domain.health import ModelState
 from ..domain.settings import Price
-from ..llm.discovery import FoundServer, find_servers
+from ..llm.discovery import find_servers
 from ..llm.providers import SuggestedModel, all_providers, suggested
 from ..llm.reachable import served_models
 from .calls import Call
-from .models import Name, RequestBody
+from .models import Items, Name, RequestBody
 from .routes import table
 
 
 class ModelName(BaseModel):
-    """One model."""
+    """A model of the connected server."""
 
     name: str
     configured: bool
-    """Whether it is the one that answers unless another is asked for."""
+    """Whether it is the default."""
     context_size: int | None = None
-    """How many tokens it takes, as far as anybody knows."""
+    """In tokens, if known."""
     small: bool = False
-    """Whether it is the one for summaries and completions."""
+    """Whether it is used for summaries and completions."""
     price: Price | None = None
-    """What a million tokens cost, and when that was looked up."""
+    """Per million tokens, with the date of the price."""
 
 
 class ModelList(BaseModel):
@@ -41,14 +41,14 @@ class ModelList(BaseModel):
 
 
 class OfferedModel(BaseModel):
-    """One model of a server that is not connected."""
+    """A model of a server that is not connected."""
 
     name: str
     context_size: int | None
 
 
 class OfferedServer(BaseModel):
-    """A server that runs on this machine and could be used."""
+    """A model server on this machine that could be used."""
 
     provider: str
     label: str
@@ -56,11 +56,8 @@ class OfferedServer(BaseModel):
     models: list[OfferedModel]
 
 
-class OfferList(BaseModel):
-    """The servers found. None is used until the user says so."""
-
-    items: list[OfferedServer]
-    next: None = None
+class OfferList(Items[OfferedServer]):
+    """The servers found. None is used until the user chooses it."""
 
 
 class OfferedProvider(BaseModel):
@@ -69,17 +66,17 @@ class OfferedProvider(BaseModel):
     id: str
     label: str
     base_url: str
-    """With `{placeholders}` for what is the user's own."""
+    """With `{placeholders}` for what depends on the user."""
     key_variable: str
-    """The environment variable that usually holds the key; empty where none is needed."""
+    """The environment variable that usually holds the key; empty if none is needed."""
     key_is_set: bool
-    """Whether the server has that variable; its value is never told."""
+    """Whether the server has that variable; its value is never sent."""
     models: list[SuggestedModel]
-    """Some of them, with what is known of each."""
+    """A selection, with what is known about each."""
 
 
 class ProviderList(BaseModel):
-    """All providers that are known, in the order in which they are offered."""
+    """All known providers, in display order."""
 
     items: list[OfferedProvider]
     currency: str
@@ -92,17 +89,18 @@ class Choice(RequestBody):
 
     base_url: Name
     model: Name = ""
-    """May be left out where the server has just one."""
+    """Can be left out if the server has just one."""
     api_key: Name = ""
-    """Goes into the system's keyring, else stays in memory; never into a file of ours."""
+    """Stored in the system's keyring, else kept in memory; never in a file of ours."""
     small_model: Name = ""
     """Another model of this server, for summaries and completions."""
     provider: Name = ""
-    """The provider that was picked from the list. At its own address, and without a key typed in,
-    the one in its environment variable is used."""
+    """The provider picked from the list. At its own address, and without a typed key, the key in
+    its environment variable is used.
+    """
 
 
-@table.route("GET", "models", answer=ModelList, action="read", kernel=True)
+@table.get("models", ModelList, kernel=True)
 async def list_models(call: Call) -> BaseModel:
     """The models of the connected server, by name."""
     connection = call.service.connections.current()
@@ -123,19 +121,20 @@ async def list_models(call: Call) -> BaseModel:
     return ModelList(items=items, currency=call.service.settings.currency)
 
 
-@table.route("GET", "models/offers", answer=OfferList, action="read", kernel=True)
+@table.get("models/offers", OfferList, kernel=True)
 async def list_offers(call: Call) -> BaseModel:
     """The model servers that run on this machine; none where the configuration names one."""
     connections = call.service.connections
     found = [] if connections.is_configured else await asyncio.to_thread(find_servers)
-    return OfferList(items=[_offer(server) for server in found])
+    items = [OfferedServer.model_validate(server, from_attributes=True) for server in found]
+    return OfferList(items=items)
 
 
-@table.route("GET", "providers", answer=ProviderList, action="read", kernel=True)
+@table.get("providers", ProviderList, kernel=True)
 async def list_providers(call: Call) -> BaseModel:
-    """The well-known providers, for the form in which one is connected.
+    """The well-known providers, for the form that connects one.
 
-    Prices are those that count here, also where a user or an administrator has set others.
+    Prices include overrides by the user or an administrator.
     """
     connections, prices = call.service.connections, call.service.settings.prices
     items = [
@@ -153,12 +152,12 @@ async def list_providers(call: Call) -> BaseModel:
     return ProviderList(items=items, currency=call.service.settings.currency)
 
 
-@table.route("PUT", "models/connection", answer=ModelState, action="write", body=Choice)
+@table.put("models/connection", ModelState, body=Choice)
 async def choose_model(call: Call) -> BaseModel:
-    """Use this server and model, from now on and after a restart, if they answer.
+    """Use this server and model from now on, also after a restart, if they answer.
 
-    What does not is refused with the part that is wrong and the models there are; whoever
-    answered before goes on answering.
+    Otherwise the error says which part is wrong and which models there are, and the previous
+    connection stays.
     """
     choice, connections = call.body, call.service.connections
     proposed = connections.proposed(
@@ -170,16 +169,7 @@ async def choose_model(call: Call) -> BaseModel:
     return await asyncio.to_thread(state_of, connection)
 
 
-@table.route("DELETE", "models/connection", answer=ModelState, action="write")
+@table.delete("models/connection", answer=ModelState)
 async def forget_model(call: Call) -> BaseModel:
     """Forget the chosen server and its key. The built-in guide answers again."""
     return await asyncio.to_thread(state_of, call.service.connections.forget())
-
-
-def _offer(found: FoundServer) -> OfferedServer:
-    models = [
-        OfferedModel(name=model.name, context_size=model.context_size) for model in found.models
-    ]
-    return OfferedServer(
-        provider=found.provider, label=found.label, base_url=found.base_url, models=models
-    )

@@ -1,4 +1,4 @@
-"""The endpoints about plans: read, edit, list, restore, execute."""
+"""Endpoints for plans: read, edit, list, restore, execute, and settle what they assume."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
+from ..agents.plan.assumptions import Settlement
 from ..domain.cell_commands import Execute, RestorePlan
 from ..domain.contexts import RequestOrigin
 from ..domain.data import Data
+from ..domain.figures import Assumption
 from ..domain.plan import Plan
 from ..domain.team import rights_of
 from ..record.plan_comparison import PlanComparison, compare_plans
 from ..store import PlanRevision
 from .calls import Call, NeedsPerson, initiator_of
-from .models import Name, RequestBody, Seq, Whole
+from .models import Items, Name, RequestBody, Seq, Text, Whole
 from .routes import table
 
 
 class PlanQuery(RequestBody):
-    """`GET context/{id}/plan`: the newest revision of the current plan, unless named."""
+    """`GET context/{id}/plan`: by default the newest revision of the current plan."""
 
     plan_id: Name | None = None
     revision: Seq | None = None
@@ -34,7 +36,7 @@ class PlanAnswer(Data):
     stale: list[str]
     """Files that changed since the plan was made."""
     rights: str = ""
-    """What approving it lets each role do; said only where it names roles."""
+    """What approving it allows each role; only if the plan names roles."""
 
 
 class PlanEdit(RequestBody):
@@ -43,11 +45,11 @@ class PlanEdit(RequestBody):
     plan: dict[str, Any]
     revision: Seq
     plan_id: Name | None = None
-    """The current plan unless named."""
+    """By default the current plan."""
 
 
 class PlanSummary(BaseModel):
-    """One plan of a conversation, at its newest revision."""
+    """A plan of a conversation, at its newest revision."""
 
     id: str
     goal: str
@@ -58,11 +60,8 @@ class PlanSummary(BaseModel):
     """The job that made this revision."""
 
 
-class PlanList(BaseModel):
+class PlanList(Items[PlanSummary]):
     """The plans of a conversation, oldest first: the last is the current one."""
-
-    items: list[PlanSummary]
-    next: None = None
 
 
 class RevisionsQuery(RequestBody):
@@ -72,13 +71,13 @@ class RevisionsQuery(RequestBody):
 
 
 class RevisionSummary(BaseModel):
-    """One revision of a plan."""
+    """A revision of a plan."""
 
     revision: int
     made_at: str
     by: str
     change: str
-    """What is different from the revision before."""
+    """What differs from the previous revision."""
 
 
 class RevisionList(BaseModel):
@@ -90,7 +89,7 @@ class RevisionList(BaseModel):
 
 
 class CompareQuery(RequestBody):
-    """`GET context/{id}/plan/compare`: by default the newest revision with the one before."""
+    """`GET context/{id}/plan/compare`: by default the newest revision with the previous one."""
 
     plan_id: Name | None = None
     from_: Seq | None = Field(None, alias="from")
@@ -110,7 +109,7 @@ class PlanRestore(RequestBody):
     revision: Seq
     plan_id: Name | None = None
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 class PlanExecution(RequestBody):
@@ -118,12 +117,12 @@ class PlanExecution(RequestBody):
 
     revision: Seq
     plan_id: Name | None = None
-    """The current plan unless named."""
+    """By default the current plan."""
     max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
     model: Name | None = None
-    """The model to go on with."""
+    """The model to use from now on."""
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
     card_id: Name | None = None
     """The job on whose card the user approved."""
 
@@ -144,14 +143,7 @@ class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
     """`POST context/{id}/plan/execute`."""
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan",
-    query=PlanQuery,
-    answer=PlanAnswer,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan", PlanAnswer, query=PlanQuery, kernel=True)
 async def get_plan(call: Call) -> BaseModel:
     """A plan of the conversation; by default the newest revision of the current plan."""
     found = call.service.plans.find(call.path["id"], call.query.plan_id, call.query.revision)
@@ -161,7 +153,6 @@ async def get_plan(call: Call) -> BaseModel:
 
 
 def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
-    """A revision as the API shows it, with the files that have changed since."""
     answer = PlanAnswer(
         plan=revision.plan,
         revision=revision.revision,
@@ -173,7 +164,7 @@ def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
     return answer
 
 
-@table.route("PUT", "context/{id}/plan", body=PlanEdit, answer=PlanAnswer, action="write")
+@table.put("context/{id}/plan", PlanAnswer, body=PlanEdit)
 async def edit_plan(call: Call) -> BaseModel:
     """Edit a plan, if it is still at this revision."""
     body = call.body
@@ -181,7 +172,7 @@ async def edit_plan(call: Call) -> BaseModel:
     return plan_answer(call, edited)
 
 
-@table.route("GET", "context/{id}/plans", answer=PlanList, action="read", kernel=True)
+@table.get("context/{id}/plans", PlanList, kernel=True)
 async def list_plans(call: Call) -> BaseModel:
     """The plans of a conversation, oldest first."""
     found = call.service.plans.of(call.path["id"])
@@ -199,14 +190,7 @@ async def list_plans(call: Call) -> BaseModel:
     return PlanList(items=items)
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan/revisions",
-    query=RevisionsQuery,
-    answer=RevisionList,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan/revisions", RevisionList, query=RevisionsQuery, kernel=True)
 async def list_revisions(call: Call) -> BaseModel:
     """The revisions of a plan, oldest first, with what each of them changed."""
     newest = call.service.plans.newest(call.path["id"], call.query.plan_id)
@@ -215,16 +199,9 @@ async def list_revisions(call: Call) -> BaseModel:
     return RevisionList(plan_id=newest.plan_id, items=items)
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan/compare",
-    query=CompareQuery,
-    answer=ComparisonAnswer,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan/compare", ComparisonAnswer, query=CompareQuery, kernel=True)
 async def compare_revisions(call: Call) -> BaseModel:
-    """How one revision of a plan differs from another, by default from the one before it."""
+    """Compare two revisions of a plan, by default with the previous one."""
     query, plans = call.query, call.service.plans
     after = plans.revision(call.path["id"], query.to, query.plan_id)
     earlier = query.from_ or max(1, after.revision - 1)
@@ -235,14 +212,7 @@ async def compare_revisions(call: Call) -> BaseModel:
     )
 
 
-@table.route(
-    "POST",
-    "context/{id}/plan/restore",
-    body=PlanRestore,
-    answer=PlanAnswer,
-    action="write",
-    kernel=True,
-)
+@table.post("context/{id}/plan/restore", PlanAnswer, body=PlanRestore, action="write", kernel=True)
 async def restore_plan(call: Call) -> BaseModel:
     """Make an earlier revision the newest again.
 
@@ -258,19 +228,18 @@ async def restore_plan(call: Call) -> BaseModel:
     return plan_answer(call, restored)
 
 
-@table.route(
-    "POST",
+@table.post(
     "context/{id}/plan/execute",
+    ExecutionAnswer,
     body=PlanExecution,
-    answer=ExecutionAnswer,
     status=202,
     action="execute",
     kernel=True,
 )
 async def execute_plan(call: Call) -> BaseModel:
-    """The user's approval of this revision: the role becomes actor, and a job executes it.
+    """Approve this revision of a plan: the role becomes actor, and a job executes it.
 
-    To a kernel the answer may be that the plan waits for a person.
+    For a kernel, the answer may be that the plan waits for a person.
     """
     if not await _is_approved(call):
         return AwaitsApproval()
@@ -289,7 +258,7 @@ async def execute_plan(call: Call) -> BaseModel:
 async def _is_approved(call: Call) -> bool:
     """A kernel's call approves nothing unless a person has just run the cell that makes it.
 
-    Such a cell means the current plan, and counts once: so all else is looked at before.
+    Such a cell means the current plan and counts once, so everything else is checked first.
     """
     if call.caller.kernel_id is None:
         return True
@@ -297,3 +266,32 @@ async def _is_approved(call: Call) -> bool:
     wanted = plans.executable(context_id, call.body.revision, call.body.plan_id)
     is_current = wanted.plan_id == plans.newest(context_id).plan_id
     return is_current and await initiator_of(call, Execute) == "person"
+
+
+class AssumptionDecision(RequestBody):
+    """`POST context/{id}/assumptions`: of a message, else of a plan, by default the current."""
+
+    message_id: Name | None = None
+    plan_id: Name | None = None
+    index: Annotated[int, Field(ge=0, le=1000), Whole]
+    """Its position in the list, from 0."""
+    status: Literal["confirmed", "corrected"]
+    correction: Annotated[Text, Field(max_length=2000)] = ""
+    """What is the case instead."""
+
+
+class AssumptionList(Items[Assumption]):
+    """All assumptions of the same plan or message, as they are now."""
+
+    job_id: str | None
+    """The job that works on a correction; None if nothing was corrected, or if a running job
+    reads the correction at its next turn.
+    """
+
+
+@table.post("context/{id}/assumptions", AssumptionList, body=AssumptionDecision, action="execute")
+async def settle_assumption(call: Call) -> BaseModel:
+    """Confirm an assumption, or correct it. A correction goes to the planner."""
+    said = Settlement(**dict(call.body))
+    items, job_id = call.service.settle_assumption(call.path["id"], said)
+    return AssumptionList(items=items, job_id=job_id)

@@ -1,11 +1,11 @@
-"""Endpoints about what is allowed: permissions, rules, and trust in a workspace."""
+"""Endpoints for what is allowed and what waits for the user: permissions, rules, trust, inbox."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..agents.ask.inquiries import inquiry_view
 from ..agents.ask.user import Ruling
@@ -14,9 +14,9 @@ from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
-from ..store import Inquiry
+from ..store import Inquiry, InquiryKind
 from .calls import Call
-from .models import KnownRole, Name, RequestBody
+from .models import Items, KnownRole, Name, RequestBody
 from .routes import table
 
 Feedback = Annotated[str, Field(max_length=10_000)]
@@ -39,7 +39,6 @@ class PermissionDecision(RequestBody):
     feedback: Feedback = ""
 
     def ruling(self) -> Ruling:
-        """The same for the service."""
         return Ruling(decision=self.decision, scope=self.scope, feedback=self.feedback)
 
 
@@ -54,15 +53,11 @@ class PermissionView(PermissionRequested):
 
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:
-        """A stored request as the contract shows it."""
-        return cls.model_validate(inquiry_view(request))
+        return cls.model_validate(as_shown(request))
 
 
-class PermissionList(BaseModel):
+class PermissionList(Items[PermissionView]):
     """Calls that wait for permission."""
-
-    items: list[PermissionView]
-    next: None = None
 
 
 class NewRule(RequestBody):
@@ -87,7 +82,6 @@ class RuleView(BaseModel):
 
     @classmethod
     def of(cls, rule: Rule, rules: RuleBook) -> RuleView:
-        """A rule as the contract shows it."""
         return cls(
             id=rule.id,
             effect=rule.effect,
@@ -99,15 +93,12 @@ class RuleView(BaseModel):
         )
 
 
-class RuleList(BaseModel):
+class RuleList(Items[RuleView]):
     """All rules, the session's first."""
-
-    items: list[RuleView]
-    next: None = None
 
 
 class TrustItem(BaseModel):
-    """One thing that came with the workspace."""
+    """Something that came with the workspace."""
 
     kind: str
     name: str
@@ -124,13 +115,13 @@ class TrustView(BaseModel):
 
 
 class TrustDecision(RequestBody):
-    """`POST trust`: `fingerprint` stands for what the user has seen."""
+    """`POST trust`: `fingerprint` identifies what the user has seen."""
 
     fingerprint: Name
     trusted: bool
 
 
-@table.route("POST", "rules/check", body=RuleCheck, answer=Decision, action="read")
+@table.post("rules/check", Decision, body=RuleCheck, action="read")
 async def check_rule(call: Call) -> BaseModel:
     """Explain what would happen to a call, without running it."""
     body = call.body
@@ -139,14 +130,14 @@ async def check_rule(call: Call) -> BaseModel:
     return call.service.check_call(body.role, body.tool, body.parameters, body.context_id)
 
 
-@table.route("GET", "rules", answer=RuleList, action="read", kernel=True)
+@table.get("rules", RuleList, kernel=True)
 async def list_rules(call: Call) -> BaseModel:
     """All rules."""
     rules = call.service.rules
     return RuleList(items=[RuleView.of(rule, rules) for rule in rules.all()])
 
 
-@table.route("POST", "rules", body=NewRule, answer=RuleView, status=201, action="write")
+@table.post("rules", RuleView, body=NewRule, status=201, action="write")
 async def add_rule(call: Call) -> BaseModel:
     """Add a rule."""
     body = call.body
@@ -156,42 +147,40 @@ async def add_rule(call: Call) -> BaseModel:
     return RuleView.of(rules.add(body.effect, body.rule, body.scope, body.context_id), rules)
 
 
-@table.route("DELETE", "rules/{id}", answer=None, status=204, action="write")
+@table.delete("rules/{id}")
 async def remove_rule(call: Call) -> None:
     """Revoke a rule."""
     call.service.rules.remove(call.path["id"])
 
 
-@table.route("GET", "context/{id}/permissions", answer=PermissionList, action="read")
+@table.get("context/{id}/permissions", PermissionList)
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that are waiting for the user's approval."""
     found = call.service.inquiries.pending(call.path["id"], "permission")
     return PermissionList(items=[PermissionView.of(inquiry) for inquiry in found])
 
 
-@table.route(
-    "POST", "permissions/{id}", body=PermissionDecision, answer=PermissionView, action="execute"
-)
+@table.post("permissions/{id}", PermissionView, body=PermissionDecision, action="execute")
 async def resolve_permission(call: Call) -> BaseModel:
     """Allow or deny one call."""
     (resolved,) = call.service.inquiries.resolve_all([call.path["id"]], call.body.ruling())
     return PermissionView.of(resolved)
 
 
-@table.route("POST", "permissions", body=BatchDecision, answer=PermissionList, action="execute")
+@table.post("permissions", PermissionList, body=BatchDecision, action="execute")
 async def resolve_permissions(call: Call) -> BaseModel:
     """Allow or deny several calls: all of them, or none if one cannot be decided."""
     resolved = call.service.inquiries.resolve_all(call.body.ids, call.body.ruling())
     return PermissionList(items=[PermissionView.of(inquiry) for inquiry in resolved])
 
 
-@table.route("GET", "trust", answer=TrustView, action="read")
+@table.get("trust", TrustView)
 async def show_trust(call: Call) -> BaseModel:
     """What came with the workspace; it does nothing until the user trusts it."""
-    return await asyncio.to_thread(_trust, call)  # all its folders are looked at
+    return await asyncio.to_thread(_trust, call)  # scans the workspace's folders
 
 
-@table.route("POST", "trust", body=TrustDecision, answer=TrustView, action="write")
+@table.post("trust", TrustView, body=TrustDecision, action="write")
 async def set_trust(call: Call) -> BaseModel:
     """Trust what was shown, or stop trusting it."""
     return await asyncio.to_thread(_decide, call)
@@ -218,3 +207,41 @@ def _trust(call: Call) -> TrustView:
     return TrustView(
         trusted=all(item.trusted for item in items), items=items, fingerprint=fingerprint_of(offers)
     )
+
+
+class InboxItem(BaseModel):
+    """A question or a permission request in full, and where it was asked."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: InquiryKind
+    id: str
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    title: str
+    """The title of the conversation."""
+    notebook: str | None
+    status: str
+    created_at: str
+
+
+class InboxList(Items[InboxItem]):
+    """Everything that waits: permissions by risk, failed steps, other questions; oldest first."""
+
+
+@table.get("inbox", InboxList)
+async def list_inbox(call: Call) -> BaseModel:
+    """Everything that is waiting for the user, in all conversations, the most urgent first."""
+    items = [
+        InboxItem.model_validate(
+            {
+                **as_shown(inquiry),
+                "kind": inquiry.kind,
+                "title": context.title,
+                "notebook": context.notebook,
+            }
+        )
+        for inquiry, context in call.service.inquiries.waiting()
+    ]
+    return InboxList(items=items)

@@ -1,4 +1,4 @@
-"""The endpoints about workflows: what users can pick, picking it, and saving plans to be picked."""
+"""Endpoints for workflows: list, run, save, edit, share, delete."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NewParameter(models.RequestBody):
 
     name: models.Name
     value: models.Name | None = None
-    """What stands in the plan now; left out if the plan holds `{name}` already."""
+    """Its current value in the plan; left out if the plan contains `{name}` already."""
     title: models.Name = ""
     description: models.Name = ""
     type: Literal["text", "path", "notebook"] | None = None
@@ -51,28 +51,28 @@ class NewWorkflow(models.RequestBody):
     parameters: Annotated[list[NewParameter], Field(max_length=30)] = []
     context_id: models.Name | None = None
     plan_id: models.Name | None = None
-    """The conversation's current plan unless named."""
+    """By default the conversation's current plan."""
     revision: models.Seq | None = None
     plan: dict[str, Any] | None = None
     replace: bool = False
     cell_id: models.Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 class EditedParameter(NewParameter):
-    """A parameter as it is to be from now on. What the plan holds of it, its name says."""
+    """A parameter as it should be from now on. The plan contains it by name."""
 
     value: None = None
     example: models.Name | None = None
 
 
 class WorkflowEdit(models.RequestBody):
-    """`PUT workflows/{name}`: what is left out stays as it is."""
+    """`PUT workflows/{name}`: fields that are left out stay as they are."""
 
     title: models.Name | None = None
     description: models.Name | None = None
     parameters: Annotated[list[EditedParameter], Field(max_length=30)] | None = None
-    """All that still vary; what is missing here is fixed at its default or its first value."""
+    """All that still vary; missing ones are fixed at their default or first value."""
     cell_id: models.Name | None = None
 
 
@@ -84,7 +84,7 @@ class WorkflowShare(models.RequestBody):
 
 
 class WorkflowShared(BaseModel):
-    """Where a copy is now."""
+    """The path of the shared copy."""
 
     path: str
 
@@ -102,15 +102,12 @@ class WorkflowDeletion(models.RequestBody):
     cell_id: models.Name | None = None
 
 
-class OfferedParameters(BaseModel):
-    """What in a plan could vary the next time."""
-
-    items: list[OfferedParameter]
-    next: None = None
+class OfferedParameters(models.Items[OfferedParameter]):
+    """Values in a plan that could be parameters."""
 
 
 class TemplateView(BaseModel):
-    """Where a template comes from, and its plan with `{names}` of parameters."""
+    """The origin of a template, and its plan with `{names}` of parameters."""
 
     source: Literal["user", "workspace"]
     parameters: list[TemplateParameter]
@@ -118,12 +115,11 @@ class TemplateView(BaseModel):
 
     @classmethod
     def of(cls, template: Template) -> TemplateView:
-        """The view of one template."""
         return cls(source=template.source, parameters=template.saved.parameters, plan=template.plan)
 
 
 class WorkflowView(BaseModel):
-    """One workflow, with the JSON schema of its form."""
+    """A workflow, with the JSON schema of its form."""
 
     name: str
     title: str
@@ -132,11 +128,10 @@ class WorkflowView(BaseModel):
     role: AgentRole
     parameters: dict[str, Any]
     template: TemplateView | None
-    """Set if it is a plan that was saved."""
+    """Set if it is a saved plan."""
 
     @classmethod
     def of(cls, workflow: Workflow) -> WorkflowView:
-        """The view of one workflow."""
         return cls(
             name=workflow.name,
             title=workflow.title,
@@ -148,11 +143,9 @@ class WorkflowView(BaseModel):
         )
 
 
-class WorkflowList(BaseModel):
+class WorkflowList(models.Items[WorkflowView]):
     """All workflows, and what is wrong with plug-ins that were skipped."""
 
-    items: list[WorkflowView]
-    next: None = None
     problems: list[Problem]
 
 
@@ -164,7 +157,7 @@ class WorkflowName(BaseModel):
 
 
 class CategoryView(BaseModel):
-    """A group of a menu."""
+    """A group in a menu."""
 
     name: str
     label: str
@@ -172,7 +165,6 @@ class CategoryView(BaseModel):
 
     @classmethod
     def of(cls, category: Category) -> CategoryView:
-        """The view of one category."""
         names = [
             WorkflowName(name=workflow.name, title=workflow.title)
             for workflow in category.workflows
@@ -180,11 +172,8 @@ class CategoryView(BaseModel):
         return cls(name=category.name, label=category.label, workflows=names)
 
 
-class CategoryList(BaseModel):
-    """All groups, in the order in which they are shown."""
-
-    items: list[CategoryView]
-    next: None = None
+class CategoryList(models.Items[CategoryView]):
+    """All groups, in display order."""
 
 
 class WorkflowAccepted(models.Accepted):
@@ -193,7 +182,7 @@ class WorkflowAccepted(models.Accepted):
     context_id: str
 
 
-@table.route("GET", "workflows", answer=WorkflowList, action="read", kernel=True)
+@table.get("workflows", WorkflowList, kernel=True)
 async def list_workflows(call: Call) -> BaseModel:
     """All workflows."""
     workflows = call.service.workflows.current()
@@ -201,15 +190,7 @@ async def list_workflows(call: Call) -> BaseModel:
     return WorkflowList(items=views, problems=workflows.problems)
 
 
-@table.route(
-    "POST",
-    "workflows",
-    body=NewWorkflow,
-    answer=WorkflowView,
-    status=201,
-    action="write",
-    kernel=True,
-)
+@table.post("workflows", WorkflowView, body=NewWorkflow, status=201, action="write", kernel=True)
 async def save_workflow(call: Call) -> BaseModel:
     """Save a plan as a workflow of the user's own, with parameters for what varies.
 
@@ -250,44 +231,25 @@ def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
     return body.plan
 
 
-@table.route(
-    "GET",
-    "context/{id}/plan/parameters",
-    query=PlanQuery,
-    answer=OfferedParameters,
-    action="read",
-    kernel=True,
-)
+@table.get("context/{id}/plan/parameters", OfferedParameters, query=PlanQuery, kernel=True)
 async def list_offered_parameters(call: Call) -> BaseModel:
-    """The values in a plan that could be parameters of a workflow, what varies most first."""
+    """Values in a plan that could be parameters of a workflow, most variable first."""
     query = call.query
     plan = call.service.reuse.plan_of(call.path["id"], query.revision, query.plan_id)
     return OfferedParameters(items=offered_parameters(plan))
 
 
-@table.route(
-    "PUT",
-    "workflows/{name}",
-    body=WorkflowEdit,
-    answer=WorkflowView,
-    action="write",
-    kernel=True,
-)
+@table.put("workflows/{name}", WorkflowView, body=WorkflowEdit, kernel=True)
 async def edit_workflow(call: Call) -> BaseModel:
-    """Edit one of the user's own templates: its title, its description, what varies."""
+    """Edit one of the user's own templates: title, description, parameters."""
     body: WorkflowEdit = call.body
     await _managed(call, "edit", body.cell_id)
     given = body.model_dump(exclude={"cell_id"}, exclude_none=True)
     return WorkflowView.of(call.service.reuse.edit(call.path["name"], TemplateEdit.read(given)))
 
 
-@table.route(
-    "POST",
-    "workflows/{name}/share",
-    body=WorkflowShare,
-    answer=WorkflowShared,
-    action="write",
-    kernel=True,
+@table.post(
+    "workflows/{name}/share", WorkflowShared, body=WorkflowShare, action="write", kernel=True
 )
 async def share_workflow(call: Call) -> BaseModel:
     """Copy a template into the workspace's `.cowork/workflows`, where others can trust it."""
@@ -296,29 +258,14 @@ async def share_workflow(call: Call) -> BaseModel:
     return WorkflowShared(path=call.service.reuse.share(call.path["name"], replace=body.replace))
 
 
-@table.route(
-    "GET",
-    "workflows/{name}/file",
-    answer=None,
-    action="read",
-    kernel=True,
-    downloads=(JSON,),
-)
+@table.get("workflows/{name}/file", None, kernel=True, downloads=(JSON,))
 async def get_workflow_file(call: Call) -> Download:
-    """A template as a file: in the `.cowork/workflows` of another workspace it is the same."""
+    """A template as a file, to be put into the `.cowork/workflows` of another workspace."""
     found = call.service.reuse.template(call.path["name"])
     return Download(JSON, f"{found.name}.json", written(found))
 
 
-@table.route(
-    "DELETE",
-    "workflows/{name}",
-    query=WorkflowDeletion,
-    answer=None,
-    status=204,
-    action="write",
-    kernel=True,
-)
+@table.delete("workflows/{name}", query=WorkflowDeletion, kernel=True)
 async def delete_workflow(call: Call) -> None:
     """Delete one of the user's own templates."""
     await _managed(call, "delete", call.query.cell_id if call.query else None)
@@ -330,18 +277,17 @@ async def _managed(call: Call, verb: str, cell_id: str | None) -> None:
     await refuse_unless_person(call, cell_id, ManageWorkflow(verb, call.path["name"]))
 
 
-@table.route("GET", "workflows/categories", answer=CategoryList, action="read", kernel=True)
+@table.get("workflows/categories", CategoryList, kernel=True)
 async def list_categories(call: Call) -> BaseModel:
     """All workflows, grouped for menus."""
     groups = call.service.workflows.current().categories()
     return CategoryList(items=[CategoryView.of(group) for group in groups])
 
 
-@table.route(
-    "POST",
+@table.post(
     "workflows/{name}/run",
+    WorkflowAccepted,
     body=WorkflowRun,
-    answer=WorkflowAccepted,
     status=202,
     action="execute",
     kernel=True,

@@ -1,4 +1,4 @@
-"""One call of the API: who calls, for what, with what."""
+"""One call of the API: who calls, and with which arguments."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .errors import MalformedRequest, TooLarge
 
 if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
+    from ..domain.contexts import Job
     from ..domain.health import Problem
     from ..roles import RoleCatalog
     from ..service import CoworkService
@@ -28,7 +29,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class NeedsPerson(Forbidden):
-    """A kernel asks for what only a person may, and nobody has just run a cell for it."""
+    """A kernel asked for what only a person may, and no person has just run a cell for it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -39,49 +40,46 @@ class NeedsPerson(Forbidden):
 
 @dataclass(frozen=True)
 class Caller:
-    """Who is calling."""
-
     name: str
     """The user's name, as Jupyter's identity provider gives it."""
     kernel_id: str | None = None
-    """Set when a kernel's own token opened the door; the name is then of who started it."""
+    """Set if a kernel's own token was used; `name` is then whoever started the kernel."""
 
     @property
     def sees_only(self) -> str | None:
-        """Whose contexts these are the only ones to see; None for a user, who sees all."""
+        """The only owner whose contexts the caller may see; None for a user, who sees all."""
         return self.name if self.kernel_id else None
 
     @property
     def initiator(self) -> Initiator:
-        """Who starts what this call starts."""
         return "kernel" if self.kernel_id else "person"
 
 
 class Host(Protocol):
-    """Who runs the service, for what only a host knows."""
+    """What only the host of the service knows."""
 
     @property
     def kind(self) -> Literal["server", "kernel"]:
         """Where cards send their requests."""
 
     def problems(self) -> Iterable[Problem]:
-        """What is wrong around us."""
+        """Problems of the host's environment."""
 
     def is_elsewhere(self, notebook: str, path: str) -> bool:
-        """Whether a notebook of the workspace is there, and is not the file at a page's path."""
+        """Whether a notebook exists in the workspace and is not the file at a page's path."""
 
     async def notebook_of(self, kernel_id: str) -> str | None:
-        """The file of the notebook that a kernel runs by now; None if nobody knows."""
+        """The file of the notebook that a kernel runs now; None if unknown."""
 
     async def take_command(
         self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
     ) -> bool:
-        """Whether a person has just run this cell, there, to have one of these done. Once."""
+        """Whether a person has just run this cell to have one of these done. Counts once."""
 
 
 @dataclass
 class Call:
-    """All that an endpoint gets to know of a request."""
+    """All that an endpoint knows about a request."""
 
     service: CoworkService
     caller: Caller
@@ -91,21 +89,30 @@ class Call:
     query: Any = None
 
 
+def may_see(service: CoworkService, caller: Caller, context_id: str) -> bool:
+    owner = caller.sees_only
+    return owner is None or service.conversations.owner(context_id) in ("", owner)
+
+
 def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None:
-    """A kernel does not learn whether another user's conversation exists."""
-    if caller.sees_only is not None and service.conversations.owner(context_id) not in (
-        "",
-        caller.sees_only,
-    ):
+    """Raise NotFound, so that a kernel does not learn whether another user's context exists."""
+    if not may_see(service, caller, context_id):
         raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
+
+
+def own_job(call: Call) -> Job:
+    job = call.service.jobs.get(call.path["id"])
+    check_owner(call.service, call.caller, job.context_id)
+    return job
 
 
 async def initiator_of(
     call: Call, command: Callable[[str | None], CellCommand], context_id: str | None = None
 ) -> Initiator:
-    """Who wants this of a conversation: a kernel's call is a person's if they ran a cell for it.
+    """Who asks this of a conversation: a kernel's call is a person's if they ran a cell for it.
 
-    `command` makes what such a cell says, of the name that it calls the conversation.
+    `command` makes the command that such a cell contains, from the name it uses for the
+    conversation.
     """
     kernel_id, cell_id = call.caller.kernel_id, call.body.cell_id
     if kernel_id is None:
@@ -119,7 +126,7 @@ async def initiator_of(
 
 
 async def refuse_unless_person(call: Call, cell_id: str | None, command: CellCommand) -> None:
-    """The same for what belongs to no conversation: the cell is one of the kernel's notebook."""
+    """The same outside of conversations: the cell must be in the kernel's notebook."""
     kernel_id = call.caller.kernel_id
     if kernel_id is None:
         return
@@ -131,9 +138,9 @@ async def refuse_unless_person(call: Call, cell_id: str | None, command: CellCom
 
 
 def parse_body(raw: bytes, model: type[M], roles: RoleCatalog) -> M:
-    """The body as its model, or an error that names each bad field; roles are those there are.
+    """Raises InvalidInput naming each bad field. `roles` are the roles there are.
 
-    Read twice: once to tell what is no JSON, then strictly, so that `"yes"` is no boolean.
+    Parsed twice: first to recognise malformed JSON, then strictly, so that `"yes"` is no boolean.
     """
     raw = raw or b"{}"
     if len(raw) > MAX_BODY_SIZE:
@@ -147,7 +154,7 @@ def parse_body(raw: bytes, model: type[M], roles: RoleCatalog) -> M:
 
 
 def without_jupyters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:
-    """What of a query is meant for us. Lab's client adds the time, to get past caches."""
+    """Drop Jupyter's own parameters, and the timestamp that Lab's client adds against caches."""
     return {
         name: each
         for name, each in arguments.items()
@@ -158,10 +165,7 @@ def without_jupyters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]
 def parse_query(
     arguments: dict[str, list[bytes]], model: type[M] | None, roles: RoleCatalog
 ) -> M | None:
-    """The query as its model. Unknown names are refused, except what is Jupyter's.
-
-    JupyterLab's own client appends the time to what must not come from a cache.
-    """
+    """Unknown names are refused, except Jupyter's own."""
     ours = without_jupyters(arguments)
     for name, each in ours.items():
         if len(each) > 1:
@@ -177,7 +181,7 @@ def parse_query(
 
 @contextmanager
 def _readable_errors() -> Iterator[None]:
-    """One error that names each bad field."""
+    """Raise one error that names each bad field."""
     try:
         yield
     except ValidationError as error:

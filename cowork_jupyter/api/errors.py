@@ -1,6 +1,6 @@
-"""What can be wrong with a request itself, and the HTTP status of every error of ours.
+"""Errors of requests themselves, and the HTTP status of every error.
 
-Handlers need it at every start, so it brings nothing along.
+Handlers import this at every start, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -9,20 +9,14 @@ from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotF
 
 
 class MalformedRequest(CoworkError):
-    """The body is not JSON."""
-
     code = "bad_json"
 
 
 class MethodNotAllowed(CoworkError):
-    """The address exists, but not for this method."""
-
     code = "method_not_allowed"
 
 
 class TooLarge(CoworkError):
-    """The body is larger than anything we would read."""
-
     code = "too_large"
 
 
@@ -39,5 +33,5 @@ _STATUSES: dict[type, int] = {
 
 
 def status_of(error: BaseException) -> int:
-    """The status of the nearest class in the table."""
+    """The status of the nearest base class in the table."""
     return next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 500)

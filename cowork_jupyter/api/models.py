@@ -1,30 +1,28 @@
-"""What comes in and what goes out over HTTP, where the domain's own models do not say it."""
+"""Request and response models that the domain does not already have."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import base64
+import binascii
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from ..agents.ask.inquiries import inquiry_view
 from ..domain.contexts import Context, FoundContext, Job
+from ..domain.errors import InvalidInput
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
-from ..domain.messages import Message
-from ..domain.roles import AgentRole, RoleView
+from ..domain.messages import ImagePart, Message
+from ..domain.role_view import RoleView
+from ..domain.roles import AgentRole
 from ..roles import RoleCatalog
 from ..store import Inquiry
+from ..tools.notebook.pictures import MAX_PIXELS, pixels
 
 
 def _storable(text: str) -> str:
-    """NUL ends strings in too many places, and half a character fits into no file."""
+    """NUL ends strings in too many places, and lone surrogates cannot be written to files."""
     if "\x00" in text:
         raise ValueError("must not contain NUL characters")
     if any("\ud800" <= char <= "\udfff" for char in text):
@@ -38,42 +36,50 @@ def _whole(number: Any) -> Any:
 
 
 def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
-    """Requests are read with the workspace's roles at hand."""
+    """Requests are validated with the workspace's roles as context."""
     roles = info.context if isinstance(info.context, RoleCatalog) else RoleCatalog()
     return roles.chosen(role.value)
 
 
-# What a `Field` says comes first: after a validator, some of it would be left out of the schema.
+# `Field` comes first: after a validator, parts of it would be missing from the schema.
 Text = Annotated[
     str,
     Field(max_length=4_000_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     AfterValidator(_storable),
 ]
-# A path that we have listed is taken back as it is: files can have names of several lines.
+# A path that we listed is accepted as it is: file names can contain line breaks.
 ListedPath = Annotated[
     str,
     Field(max_length=1_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     AfterValidator(_storable),
 ]
-# A name goes into prompts and lists, where a line break would let it pose as more.
+# Names go into prompts and lists, where a line break could forge another entry.
 Name = Annotated[
     str,
     Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
     AfterValidator(_storable),
 ]
 KnownRole = Annotated[AgentRole, AfterValidator(_chosen)]
+T = TypeVar("T")
 MAX_SEARCH = 200
 Whole = BeforeValidator(_whole)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
 
 
 class RequestBody(BaseModel):
-    """Base of all that comes in: unknown fields are refused, so that typos are noticed."""
+    """Base of all requests: unknown fields are refused, so that typos are noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-# In
+class Items(BaseModel, Generic[T]):
+    """Base of lists that are always complete, so there is no next page."""
+
+    items: list[T]
+    next: None = None
+
+
+# Requests
 
 
 class NewContext(RequestBody):
@@ -87,7 +93,7 @@ class NewContext(RequestBody):
 
 
 class ContextChange(RequestBody):
-    """`PUT context/{id}`: what is not named stays as it is."""
+    """`PUT context/{id}`: fields that are left out stay as they are."""
 
     title: Name | None = None
     pinned: bool | None = None
@@ -99,7 +105,7 @@ class RoleChange(RequestBody):
     role: KnownRole
     confirm: bool = False
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 class ModeChange(RequestBody):
@@ -108,7 +114,7 @@ class ModeChange(RequestBody):
     mode: Literal["plan", "act"]
     confirm: bool = False
     cell_id: Name | None = None
-    """The cell of the notebook that it is sent from."""
+    """The notebook cell that it is sent from."""
 
 
 Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
@@ -116,7 +122,7 @@ Count = Annotated[int, Field(ge=0, le=2**53), Whole]
 
 
 class JobLimits(RequestBody):
-    """Limits for one job; those of all its tasks together can be 0, which is none."""
+    """Limits of one job; those over all its tasks can be 0, which means none."""
 
     max_iterations: Annotated[int, Field(ge=1, le=2**53), Whole] | None = None
     max_seconds: Annotated[float, Field(ge=1, le=2**53, allow_inf_nan=False)] | None = None
@@ -128,7 +134,7 @@ class JobLimits(RequestBody):
 
 
 class Resumption(RequestBody):
-    """`POST jobs/{id}/resume`. What a limit of the job counts includes what was spent before."""
+    """`POST jobs/{id}/resume`. Limits of a job include what was spent before."""
 
     limits: JobLimits = JobLimits()
 
@@ -146,7 +152,7 @@ class HealthQuery(RequestBody):
 
 
 class PageQuery(RequestBody):
-    """Part of a list: what comes after the cursor, at most so many."""
+    """A page of a list: what comes after the cursor, at most `limit` items."""
 
     after: Seq = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
@@ -156,11 +162,11 @@ class ContextsQuery(PageQuery):
     """`GET context`."""
 
     notebook: Name | None = None
-    """Only the conversations of this one."""
+    """Only conversations of this notebook."""
     pinned: bool | None = None
-    """Only those that are pinned, or only those that are not."""
+    """Only pinned conversations, or only others."""
     q: Annotated[Name, Field(max_length=MAX_SEARCH)] = ""
-    """Words that each stand in the title, the notebook's path or the messages."""
+    """Words that must all occur in the title, the notebook's path or the messages."""
 
 
 class EventsQuery(RequestBody):
@@ -170,7 +176,7 @@ class EventsQuery(RequestBody):
     timeout: Annotated[float, Field(ge=0, le=120)] = 25.0
 
 
-# Out
+# Answers
 
 
 class ErrorAnswer(BaseModel):
@@ -180,10 +186,10 @@ class ErrorAnswer(BaseModel):
 
 
 class AddresseeAnswer(BaseModel):
-    """Who gets the next message of a conversation."""
+    """The role that gets the next message of a conversation."""
 
     role: AgentRole
-    """The one that the user has chosen since anybody worked, or else of who worked last."""
+    """The one that the user has chosen since the last run, else the one that ran last."""
 
 
 class ContextList(BaseModel):
@@ -194,16 +200,13 @@ class ContextList(BaseModel):
 
 
 class DeletedContext(Context):
-    """A conversation that can be brought back."""
+    """A conversation that can be restored."""
 
     deleted_at: str
 
 
-class DeletedContextList(BaseModel):
-    """What was deleted a moment ago, newest first."""
-
-    items: list[DeletedContext]
-    next: None = None
+class DeletedContextList(Items[DeletedContext]):
+    """Recently deleted conversations, newest first."""
 
 
 class MessageList(BaseModel):
@@ -213,18 +216,12 @@ class MessageList(BaseModel):
     next: int | None
 
 
-class RoleList(BaseModel):
+class RoleList(Items[RoleView]):
     """All roles."""
 
-    items: list[RoleView]
-    next: None = None
 
-
-class JobList(BaseModel):
+class JobList(Items[Job]):
     """Jobs of a conversation, oldest first."""
-
-    items: list[Job]
-    next: None = None
 
 
 class Accepted(BaseModel):
@@ -235,7 +232,7 @@ class Accepted(BaseModel):
 
 
 class EventList(BaseModel):
-    """What happened."""
+    """Events, oldest first."""
 
     events: list[Event]
 
@@ -254,15 +251,11 @@ class QuestionView(BaseModel):
 
     @classmethod
     def of(cls, question: Inquiry) -> QuestionView:
-        """A stored question as the contract shows it."""
-        return cls.model_validate(inquiry_view(question))
+        return cls.model_validate(as_shown(question))
 
 
-class QuestionList(BaseModel):
+class QuestionList(Items[QuestionView]):
     """Questions that wait for an answer."""
-
-    items: list[QuestionView]
-    next: None = None
 
 
 class Answered(BaseModel):
@@ -271,3 +264,48 @@ class Answered(BaseModel):
     id: str
     status: str
     value: str
+
+
+MAX_PICTURES = 4
+MAX_BYTES = 5_000_000
+_MAX_CHARACTERS = (MAX_BYTES + 2) // 3 * 4
+
+MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
+
+
+class NewPicture(RequestBody):
+    """A picture as base64; its first bytes must match its type."""
+
+    media_type: MediaType
+    data: Annotated[str, Field(min_length=1, max_length=_MAX_CHARACTERS)]
+
+    def part(self) -> ImagePart:
+        """Raises InvalidInput for what a schema cannot express."""
+        if problem := self._problem():
+            raise InvalidInput(f"A picture in this message {problem}.", code="bad_picture")
+        return ImagePart.of(self.media_type, self.data, pixels(self.data))
+
+    def _problem(self) -> str:
+        try:
+            start = base64.b64decode(self.data, validate=True)[:16]
+        except (binascii.Error, ValueError):
+            return "is not base64"
+        if _type_of(start) != self.media_type:
+            return f"is not a picture of type {self.media_type}"
+        size = pixels(self.data)
+        return "has too many pixels" if size and size[0] * size[1] > MAX_PIXELS else ""
+
+
+def _type_of(start: bytes) -> MediaType | None:
+    if start.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if start.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if start.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+Pictures = Annotated[list[NewPicture], Field(max_length=MAX_PICTURES)]

@@ -1,4 +1,4 @@
-"""`openapi.json`, made from the same declarations that validate and answer."""
+"""`openapi.json`, made from the declarations that also validate and answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PASSED_THROUGH: dict[str, Any] = {
         }
     },
 }
-"""Handled apart from the table: bytes go through as they are."""
+"""Not in the table: bytes are passed through."""
 
 _SOCKET: dict[str, Any] = {
     "/context/{id}/events/ws": {
@@ -71,7 +71,7 @@ _SOCKET: dict[str, Any] = {
         }
     }
 }
-"""Handled apart as well: OpenAPI knows no sockets, only how one is asked for."""
+"""Not in the table: OpenAPI knows no sockets, only how one is requested."""
 
 REFERENCE = "#/components/schemas/{model}"
 
@@ -87,7 +87,6 @@ class OpenApi(BaseModel):
 
 
 def describe_api(table: RouteTable) -> OpenApi:
-    """The whole API."""
     paths: dict[str, dict[str, Any]] = {}
     schemas = _schemas(table)
     paths.update(_PASSED_THROUGH | _SOCKET)
@@ -103,14 +102,16 @@ def describe_api(table: RouteTable) -> OpenApi:
 
 
 class _WhatIsSent(GenerateJsonSchema):
-    """Fields with defaults are sent too; only facts that were not said are left out of data."""
+    """Marks fields with defaults as required in answers: they are sent, too.
+
+    Only None in `Data` is left out.
+    """
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
-        """Never: a field's name says as much."""
+        """Titles would only repeat the names."""
         return False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """The schema of one model."""
         found = super().model_schema(schema)
         if self.mode == "serialization" and "properties" in found:
             bases = [base for base in schema["cls"].__mro__ if issubclass(base, BaseModel)]
@@ -120,7 +121,7 @@ class _WhatIsSent(GenerateJsonSchema):
                 for base in bases
                 if not issubclass(base, Data)
                 for name, field in base.model_fields.items()
-                if not (is_data and field.default is None)  # null is not said
+                if not (is_data and field.default is None)  # None is left out
             }
             needed = whole.union(found.get("required", ()))
             found["required"] = [name for name in found["properties"] if name in needed]

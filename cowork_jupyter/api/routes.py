@@ -1,7 +1,7 @@
-"""The route table: every address of the contract, declared once.
+"""The route table: every address of the API, declared once.
 
-An endpoint is a function with a `@route`. The same declaration validates the request,
-names who may call, shapes the answer and describes it all in `openapi.json`.
+An endpoint is a function decorated with `@table.get(…)` or the like. The same declaration validates
+the request, names who may call, shapes the answer and describes it all in `openapi.json`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypedDict, TypeVar, Unpack
 from urllib.parse import unquote
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from .errors import MethodNotAllowed
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Action = Literal["read", "write", "execute"]
+Answer = type[BaseModel] | None
 Endpoint = Callable[[Call], Awaitable["BaseModel | Download | Stream | None"]]
 E = TypeVar("E", bound=Endpoint)
 
@@ -28,20 +29,20 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Download:
-    """A file as an answer, where all others are JSON."""
+    """A file as an answer; all other answers are JSON."""
 
     content_type: str
     file_name: str
-    """In letters that a header takes as they are."""
+    """Only characters that a header takes unquoted."""
     body: bytes
 
 
 @dataclass(frozen=True)
 class Stream:
-    """An answer in lines of JSON, each of which is sent as soon as it is there."""
+    """An answer in lines of JSON (NDJSON), each sent as soon as it is there."""
 
     lines: AsyncGenerator[BaseModel, None]
-    """Closed at once when the caller goes away."""
+    """Closed at once when the client disconnects."""
 
 
 NDJSON = "application/x-ndjson"
@@ -49,24 +50,22 @@ NDJSON = "application/x-ndjson"
 
 @dataclass(frozen=True)
 class Route:
-    """One row of the contract's table."""
-
     method: Method
     path: str
-    """As in the contract, with `{names}` for what varies."""
+    """With `{names}` for parameters."""
     endpoint: Endpoint
-    answer: type[BaseModel] | None
-    status: int
+    answer: Answer
     action: Action
-    """What Jupyter's authorizer is asked for, on the resource `cowork`."""
+    """The action that Jupyter's authorizer is asked about, on the resource `cowork`."""
+    status: int = 200
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
     kernel: bool = False
-    """Whether a kernel's own token opens it too."""
+    """Whether a kernel's own token is accepted, too."""
     downloads: tuple[str, ...] = ()
-    """The content types that a `Download` of it can have."""
+    """Content types of a `Download`."""
     streams: bool = False
-    """Whether it answers with a `Stream`, whose lines are answers."""
+    """Whether it answers with a `Stream` of `answer`s."""
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,13 +76,12 @@ class Route:
 
     @property
     def parameters(self) -> list[str]:
-        """The names in its path."""
         return _PARAMETER.findall(self.path)
 
     def read(
         self, call: Call, path: dict[str, str], query: dict[str, list[bytes]], body: bytes
     ) -> Call:
-        """The call with what came in, checked as this route wants it."""
+        """Validate what came in and add it to the call."""
         names = {name: unquote(value) for name, value in path.items()}
         if self.path.startswith("context/{id}"):
             check_owner(call.service, call.caller, names["id"])
@@ -96,42 +94,56 @@ class Route:
         )
 
 
-class RouteTable:
-    """All routes, found by method and path."""
+class Options(TypedDict, total=False):
+    body: type[BaseModel]
+    query: type[BaseModel]
+    status: int
+    kernel: bool
+    downloads: tuple[str, ...]
+    streams: bool
 
+
+class RouteTable:
     def __init__(self) -> None:
         self.routes: list[Route] = []
 
-    def route(
+    def get(
+        self, path: str, answer: Answer, *, action: Action = "read", **options: Unpack[Options]
+    ) -> Callable[[E], E]:
+        return self._declare("GET", path, answer, action, options)
+
+    def post(
+        self, path: str, answer: Answer, *, action: Action, **options: Unpack[Options]
+    ) -> Callable[[E], E]:
+        return self._declare("POST", path, answer, action, options)
+
+    def put(
+        self, path: str, answer: Answer, *, action: Action = "write", **options: Unpack[Options]
+    ) -> Callable[[E], E]:
+        return self._declare("PUT", path, answer, action, options)
+
+    def delete(
         self,
-        method: Method,
         path: str,
         *,
-        answer: type[BaseModel] | None,
-        action: Action,
-        status: int = 200,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kernel: bool = False,
-        downloads: tuple[str, ...] = (),
-        streams: bool = False,
+        answer: Answer = None,
+        action: Action = "write",
+        **options: Unpack[Options],
     ) -> Callable[[E], E]:
-        """Declare the decorated function as the endpoint of a route."""
+        options.setdefault("status", 200 if answer else 204)
+        return self._declare("DELETE", path, answer, action, options)
 
+    def _declare(
+        self, method: Method, path: str, answer: Answer, action: Action, options: Options
+    ) -> Callable[[E], E]:
         def declare(endpoint: E) -> E:
-            self.routes.append(
-                Route(
-                    *(method, path, endpoint, answer, status, action, body, query, kernel),
-                    downloads=downloads,
-                    streams=streams,
-                )
-            )
+            self.routes.append(Route(method, path, endpoint, answer, action, **options))
             return endpoint
 
         return declare
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """The route for a request, and what stands for the names in its path."""
+        """Return the route and its path parameters. Raises NotFound or MethodNotAllowed."""
         allowed = []
         for route in self.routes:
             match = route.pattern.fullmatch(path)
@@ -148,4 +160,4 @@ class RouteTable:
 
 
 table = RouteTable()
-"""The table that the endpoints register with."""
+"""The table that all endpoints register with."""

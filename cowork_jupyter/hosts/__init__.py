@@ -1,1 +1,1 @@
-"""The four programs that the service runs in. They parse, call and show; they decide nothing."""
+"""The four programs that host the service. They parse, call the service and show the result."""

@@ -1,8 +1,8 @@
-"""What a user can configure, as traitlets.
+"""Configuration as traitlets, and which of Jupyter's own files are private.
 
-The class is called `Cowork` because its name is the name of the section: `c.Cowork.model`
-in a Jupyter config file, `--Cowork.model=…` on a command line. Every host makes one,
-asks it for `settings()` and hands those plain values to the service.
+The class is called `Cowork` because its name is the section's: `c.Cowork.model` in a Jupyter config
+file, `--Cowork.model=…` on a command line. Every host creates one and passes its `settings()`,
+plain values, to the service.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from jupyter_core.paths import (
     ENV_CONFIG_PATH,
     SYSTEM_CONFIG_PATH,
     jupyter_config_dir,
+    jupyter_config_path,
     jupyter_data_dir,
+    jupyter_runtime_dir,
 )
 from traitlets import (
     Dict,
@@ -36,14 +38,13 @@ from traitlets.config import Config, Configurable
 
 from ..domain.connection import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames
 from ..domain.settings import Price, Settings
-from .jupyter_secrets import private_paths
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
 
 
 def _traits() -> Iterator[tuple[str, TraitType[Any, Any]]]:
-    """A trait for each setting that is declared with a help text."""
+    """Create a trait for each setting that is declared with a help text."""
     kinds = get_type_hints(Settings)
     for declared in fields(Settings):
         if "help" in declared.metadata:
@@ -121,7 +122,7 @@ class Cowork(Configurable):
         return ""
 
     def _connection_fields(self) -> FieldNames:
-        """What the user knows address, key and model by; what is not set goes with the rest."""
+        """What the user calls address, key and model; unset ones follow the address."""
         openai = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
         prefix = "OPENAI" if openai and not _cowork_names_a_server() else "COWORK"
         variables = replace(ENVIRONMENT, address=f"{prefix}_BASE_URL", key=f"{prefix}_API_KEY")
@@ -150,7 +151,7 @@ class Cowork(Configurable):
             **given,
             data_dir=Path(jupyter_data_dir()) / "cowork",
             config_dir=Path(jupyter_config_dir()) / "cowork",
-            # Not `jupyter_config_path()`: a user's variables can add folders to that.
+            # Not `jupyter_config_path()`, which a user's variables can extend.
             administrator_settings=tuple(
                 Path(folder) / "cowork" / "settings.json"
                 for folder in (*ENV_CONFIG_PATH, *SYSTEM_CONFIG_PATH)
@@ -162,7 +163,7 @@ class Cowork(Configurable):
 
 
 def jupyter_config() -> Config:
-    """What Jupyter's config files say, for hosts that are no application of Jupyter's."""
+    """Read Jupyter's config files, for hosts that are not Jupyter applications."""
     from jupyter_core.application import JupyterApp
 
     app = JupyterApp(config_file_name="jupyter_server_config")  # `jupyter_config` is read as well
@@ -171,14 +172,57 @@ def jupyter_config() -> Config:
 
 
 def log_below(parent: logging.Logger | logging.LoggerAdapter[Any]) -> None:
-    """Let whatever we log go where an application of Jupyter's writes its log, and only there.
+    """Send our log where a Jupyter application writes its own, and only there.
 
-    This is how Jupyter itself brings tornado's loggers there.
+    Jupyter redirects tornado's loggers in the same way.
     """
     ours = logging.getLogger("cowork_jupyter")
     ours.parent = parent if isinstance(parent, logging.Logger) else parent.logger
-    ours.setLevel(logging.NOTSET)  # which also makes all our loggers look at their levels anew
+    ours.setLevel(logging.NOTSET)  # also clears the level caches of our loggers
 
 
 def _cowork_names_a_server() -> bool:
     return bool(os.environ.get("COWORK_BASE_URL") or os.environ.get("COWORK_API_KEY"))
+
+
+PrivatePaths = Mapping[Path, frozenset[str]]
+
+_READABLE_DATA = frozenset({"kernels", "lab", "labextensions", "nbconvert", "nbextensions"})
+"""What programs look for in the data folder. Other packages keep keys and chats beside it."""
+_SECRETS = ("notebook_secret", "jupyter_cookie_secret", "notebook_cookie_secret", "nbsignatures.db")
+_CONFIGURED = ("jupyter", "jupyter_server", "jupyter_notebook", "jupyter_lab")
+_FILE_TRAITS = ("config_file", "cookie_secret_file", "info_file", "keyfile", "browser_open_file")
+
+
+def private_paths() -> PrivatePaths:
+    """Files and folders that no command may read: tokens, cookies, signatures, settings.
+
+    Each maps to the names inside it that may be read anyway. Jupyter is asked for its folders,
+    because environment variables and settings move them.
+    """
+    data = Path(jupyter_data_dir())
+    files = [data / name for name in _SECRETS]
+    # Only these files: system and environment folders hold more than settings.
+    files += [
+        Path(folder, f"{name}_config.{kind}")
+        for folder in jupyter_config_path()
+        for name in _CONFIGURED
+        for kind in ("py", "json")
+    ]
+    if token_file := os.environ.get("JUPYTER_TOKEN_FILE"):
+        files.append(Path(token_file))
+    nothing = dict.fromkeys([*files, Path(jupyter_runtime_dir()), Path(jupyter_config_dir())])
+    return {data: _READABLE_DATA, **dict.fromkeys(nothing, frozenset())}
+
+
+def private_paths_of(app: Any) -> PrivatePaths:
+    """The same for a running server, whose settings may name other places."""
+    return {path: frozenset() for path in _named_by(app)}
+
+
+def _named_by(app: Any) -> Iterator[Path]:
+    notary = app.contents_manager.notary if hasattr(app.contents_manager, "notary") else None
+    yield from (Path(app.runtime_dir), Path(app.config_dir))
+    named = [*(getattr(app, name, "") for name in _FILE_TRAITS), *app.loaded_config_files]
+    named += [notary.secret_file, notary.db_file] if notary else []
+    yield from (Path(path).absolute() for path in named if path)

@@ -1,4 +1,4 @@
-"""Problems in what surrounds us under Jupyter: the Lab beside us, the port below us."""
+"""Problems of the Jupyter around us: an old JupyterLab, a port in use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ OLDEST_LAB = (4, 4)
 
 
 def lab_problems() -> Iterator[Problem]:
-    """A JupyterLab that cannot load our panel."""
     found = _installed_lab()
     if found is None:
-        return  # a bare server or kernel is a fine host too
+        return  # fine: a server or kernel works without Lab
     if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < OLDEST_LAB:
         wanted = ".".join(map(str, OLDEST_LAB))
         yield Problem(
@@ -28,7 +27,7 @@ def lab_problems() -> Iterator[Problem]:
 
 @cache
 def _installed_lab() -> str | None:
-    """Looked up once: it takes a millisecond, and a running Lab does not change its version."""
+    """Cached: the lookup takes a millisecond, and a running Lab does not change its version."""
     try:
         return version("jupyterlab")
     except PackageNotFoundError:
@@ -36,7 +35,7 @@ def _installed_lab() -> str | None:
 
 
 def moved_port_problems(wanted: int, actual: int) -> Iterator[Problem]:
-    """The server runs, but not on the port that was asked for (0 asks for any)."""
+    """Port 0 asks for any port."""
     if wanted not in (0, actual):
         yield Problem(
             code="port_taken",
@@ -46,7 +45,7 @@ def moved_port_problems(wanted: int, actual: int) -> Iterator[Problem]:
 
 
 def taken_port_problems(port: int) -> Iterator[Problem]:
-    """Somebody listens on the port that the next Jupyter server would want."""
+    """Report a port that the next Jupyter server would want but cannot bind."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

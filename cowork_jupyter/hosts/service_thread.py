@@ -1,23 +1,22 @@
-"""The thread in which the service works, with an event loop of its own.
+"""The thread that runs the service, with an event loop of its own.
 
-Its loop may wait for a disk; its host's (Jupyter's, a kernel's) may not.
+The service may wait for a disk; the host's loop (Jupyter's, a kernel's) must not.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 T = TypeVar("T")
 _CLOSING_SECONDS = 5.0
 
 
 class ServiceThread:
-    """Runs coroutines for other threads, until it is closed."""
-
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
@@ -33,15 +32,14 @@ class ServiceThread:
         return self._thread.is_alive()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start work over there. To cancel its future cancels the work."""
+        """Cancelling the future cancels the work."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do work over there, and wait here."""
         return await run_in(self.loop, work)
 
     def close(self) -> None:
-        """Cancel what is left, and end the thread. Never to be called in it."""
+        """Cancel what is left and end the thread. Must not be called from that thread."""
         if self.is_alive:
             self.submit(_cancel_others()).result(_CLOSING_SECONDS)
             self.loop.call_soon_threadsafe(self.loop.stop)
@@ -49,9 +47,9 @@ class ServiceThread:
 
 
 async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
-    """Do work in the loop that it belongs to, whichever thread that has, and wait in this one.
+    """Run a coroutine in the loop it belongs to, whichever thread that is, and wait for it.
 
-    As with a plain `await`, whoever is cancelled meanwhile waits until the work has ended, too.
+    As with a plain `await`, a caller that is cancelled still waits until the work has ended.
     """
     if asyncio.get_running_loop() is loop:
         return await work
@@ -62,7 +60,7 @@ async def run_in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) 
         tasks.append(loop.create_task(work))
         tasks[0].add_done_callback(settle)
 
-    # By a callback, because a task that is cancelled before its first step runs none of its code.
+    # A callback, because a task cancelled before its first step runs none of its code.
     def settle(task: asyncio.Task[T]) -> None:
         if task.cancelled():
             ended.cancel()
@@ -91,3 +89,22 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+class HasLoop(Protocol):
+    loop: asyncio.AbstractEventLoop
+
+
+S = TypeVar("S", bound=HasLoop)
+P = ParamSpec("P")
+Method = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
+
+
+def in_own_loop(method: Method[S, P, T]) -> Method[S, P, T]:
+    """Run a method in its object's loop, whichever loop or thread it is called from."""
+
+    @wraps(method)
+    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await run_in(self.loop, method(self, *args, **kwargs))
+
+    return run

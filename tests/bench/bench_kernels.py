@@ -20,7 +20,7 @@ from cowork_jupyter.agents.notebook.context import NotebookContext, render
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.server.kernels import ServerKernels
 from cowork_jupyter.hosts.server.notebooks import ServerNotebooks
-from cowork_jupyter.hosts.server.open_elsewhere import ForeignSessions
+from cowork_jupyter.hosts.server.tabs import ForeignSessions
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.tools.kernel.state import Code, CodeRun
 from cowork_jupyter.tools.notebook.stored import NotebookFiles

@@ -18,7 +18,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.effects.memory import KernelMemory
 from cowork_jupyter.hosts.server.kernels import ServerKernels
 from cowork_jupyter.hosts.server.notebooks import ServerNotebooks
-from cowork_jupyter.hosts.server.open_elsewhere import ForeignSessions
+from cowork_jupyter.hosts.server.tabs import ForeignSessions
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.state import Code, CodeRun
 from cowork_jupyter.workspace import Workspace

@@ -20,7 +20,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.message_data import TextData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.hosts.kernel.dispatcher import KernelHost, dispatch
+from cowork_jupyter.hosts.kernel.own_link import KernelHost, dispatch
 from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench

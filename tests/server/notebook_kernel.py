@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.server import kernel_looking
+from cowork_jupyter.hosts.server import kernel_connection
 from cowork_jupyter.hosts.server.kernels import ServerKernels
 from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
 from cowork_jupyter.workspace import Workspace
@@ -93,8 +93,8 @@ async def until(so: Callable[[], bool]) -> None:
 @pytest.fixture
 def a_patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests say by themselves when they want the kernel to be too busy."""
-    for name in ("BUSY_AFTER", "PATIENCE", "LOOKING", "LEAVING"):
-        monkeypatch.setattr(kernel_looking, name, PATIENCE)
+    for name in ("BUSY_AFTER", "PATIENCE", "EVALUATION_SECONDS", "LEAVE_SECONDS"):
+        monkeypatch.setattr(kernel_connection, name, PATIENCE)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tornado import web
 
 from cowork_jupyter.api import api as endpoints
 from cowork_jupyter.api.routes import table
-from cowork_jupyter.hosts.kernel.problem import ServerGone
+from cowork_jupyter.hosts.kernel.link import ServerGone
 from cowork_jupyter.hosts.kernel.server_link import ServerLink
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER, NotLoggedIn
 from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE, URL_VARIABLE

@@ -130,7 +130,7 @@ async def test_what_a_card_had_no_room_for_is_left_to_be_asked_for_when_it_is_to
     card = f"jobs/{sent['job_id']}/card"
     answer = await api.get(card, whole="true")
     assert len(answer["state"]["messages"]) > len(answer["card"]["snapshot"]["messages"])
-    monkeypatch.setattr("cowork_jupyter.api.api_cards.MAX_LEFT_OUT", 5)
+    monkeypatch.setattr("cowork_jupyter.api.api_record.MAX_LEFT_OUT", 5)
     assert (await api.get(card, whole="true"))["state"]["messages"] is None
 
 
@@ -143,7 +143,7 @@ async def test_a_kernel_is_not_told_what_it_may_not_decide(
     job = await planned(api, scripted)
     kernel = type("K", (), {"owner": "x", "id": "k"})()
     monkeypatch.setattr(KernelTokens, "kernel_of", lambda *_: kernel)
-    monkeypatch.setattr("cowork_jupyter.api.api_cards.check_owner", lambda *_: None)
+    monkeypatch.setattr("cowork_jupyter.api.calls.check_owner", lambda *_: None)
     api._headers[KERNEL_TOKEN_HEADER] = "token"
     state = (await api.get(f"jobs/{job['id']}/card", whole="true"))["state"]
     hidden = ("questions", "permissions", "reproduction")

@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.agents.run import watching
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.hosts.server import kernel_looking
+from cowork_jupyter.hosts.server import kernel_connection
 from tests.scripted import ScriptedServer, call, text
 
 from .api import PATIENCE, Api
@@ -32,7 +32,7 @@ LINE = "orders: 10 → 5 rows (−5), +1 column month, region missing 5 → 0"
 def a_patient_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests say by themselves when the kernel is too busy."""
     monkeypatch.setattr(watching, "PATIENCE", PATIENCE)
-    monkeypatch.setattr(kernel_looking, "FREE_AFTER", PATIENCE)
+    monkeypatch.setattr(kernel_connection, "FREE_AFTER", PATIENCE)
 
 
 async def asked(
@@ -92,7 +92,7 @@ async def test_a_kernel_that_works_for_somebody_else_has_no_effects(
 ) -> None:
     running = asyncio.create_task(place.run("print('in it', flush=True)\nwhile True: pass"))
     await place.until_shown("in it")
-    monkeypatch.setattr(kernel_looking, "FREE_AFTER", 0.1)
+    monkeypatch.setattr(kernel_connection, "FREE_AFTER", 0.1)
     with pytest.raises(CoworkError, match="busy"):
         await place.kernels.tables(place.workspace, NOTEBOOK, (), 0.1)
     running.cancel()

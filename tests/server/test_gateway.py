@@ -15,7 +15,7 @@ from tornado import websocket
 
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.hosts.server import gateway_channels
-from cowork_jupyter.hosts.server.kernel_line import KernelLine
+from cowork_jupyter.hosts.server.kernel_connection import KernelConnection
 from tests.scripted import ScriptedServer, call, text
 
 from .api import Api
@@ -183,7 +183,7 @@ async def test_whoever_is_cancelled_while_connecting_leaves_no_connection(
     monkeypatch.setattr(gateway_channels, "websocket_connect", slowly)
 
     async def open_line() -> None:
-        async with KernelLine.open(place.manager):
+        async with KernelConnection.open(place.manager):
             raise AssertionError("nobody gets here")
 
     opening = asyncio.create_task(open_line())
@@ -202,7 +202,7 @@ async def test_a_gateway_that_refuses_is_said(
 ) -> None:
     monkeypatch.setattr(place.manager, "kernel_id", "no-such-kernel")
     with pytest.raises(CoworkError, match="gateway that runs this kernel does not answer"):
-        async with KernelLine.open(place.manager):
+        async with KernelConnection.open(place.manager):
             raise AssertionError("nobody gets here")
     monkeypatch.undo()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.server import keep_awake
+from cowork_jupyter.hosts.server import housekeeping
 from tests.scripted import ScriptedServer, call, text
 
 from .api import PATIENCE, Api
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("connected")
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keep_awake, "SECONDS", 0.01)
+    monkeypatch.setattr(housekeeping, "CHECK_SECONDS", 0.01)
 
 
 async def test_a_working_job_counts_as_activity(
@@ -28,10 +28,10 @@ async def test_a_working_job_counts_as_activity(
     context = await api.new_context()
     accepted = await api.post(f"context/{context}/messages", {"content": "Go"}, status=202)
     async with asyncio.timeout(PATIENCE):
-        while keep_awake.NAME not in times:
+        while housekeeping.ACTIVITY_NAME not in times:
             await asyncio.sleep(0.01)
-        first = times[keep_awake.NAME]
-        while times[keep_awake.NAME] == first:
+        first = times[housekeeping.ACTIVITY_NAME]
+        while times[housekeeping.ACTIVITY_NAME] == first:
             await asyncio.sleep(0.01)
     assert jp_serverapp.web_app.last_activity() >= first
     await api.post(f"jobs/{accepted['job_id']}/cancel")

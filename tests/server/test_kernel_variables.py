@@ -14,7 +14,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.hosts.server import kernel_looking
+from cowork_jupyter.hosts.server import kernel_connection
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 from cowork_jupyter.tools.kernel.state import Variable
@@ -180,8 +180,8 @@ async def test_a_kernel_that_lets_nobody_in_is_said_to_be_busy(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await place.run("1")
-    monkeypatch.setattr(kernel_looking, "BUSY_AFTER", 0.01)
-    monkeypatch.setattr(kernel_looking, "PATIENCE", 0.01)
+    monkeypatch.setattr(kernel_connection, "BUSY_AFTER", 0.01)
+    monkeypatch.setattr(kernel_connection, "PATIENCE", 0.01)
     process = place.manager.provisioner.pid
 
     os.kill(process, signal.SIGSTOP)
@@ -200,7 +200,7 @@ async def test_only_a_kernel_that_is_known_to_be_busy_gets_no_time(
 ) -> None:
     """The server may have missed all that a quick kernel told, and takes it to be starting."""
     await place.run("kept = 'x'")
-    monkeypatch.setattr(kernel_looking, "BUSY_AFTER", 0)
+    monkeypatch.setattr(kernel_connection, "BUSY_AFTER", 0)
     place.app.kernel_manager.stop_watching_activity(place.kernel_id)
     place.manager.execution_state = "starting"
     assert (await names(place))["kept"].about == "'x'"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.server.person_runs import PersonRuns
+from cowork_jupyter.hosts.server.tabs import PersonRuns
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.server import last_words
 

@@ -12,7 +12,7 @@ import pytest
 from jupyter_server.auth import Authorizer
 from tornado.httpclient import HTTPClientError
 
-from cowork_jupyter.hosts.server import page_socket
+from cowork_jupyter.hosts.server import sockets
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from tests.scripted import Rule, ScriptedServer, text
 
@@ -210,7 +210,7 @@ async def test_who_may_see_only_their_own_conversations_is_refused_the_others(
 async def test_a_page_can_follow_only_so_many(
     api: Api, scripted: ScriptedServer, open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_socket, "MAX_SUBSCRIPTIONS", 2)
+    monkeypatch.setattr(sockets, "MAX_SUBSCRIPTIONS", 2)
     scripted.add(text("one"))
     contexts = [await api.new_context() for _ in range(3)]
     async with open_page() as page:
@@ -230,7 +230,7 @@ async def test_a_message_that_is_too_large_or_makes_no_sense_ends_the_connection
     async with open_page() as page:
         await page.say(type="subscribe", subscription=1, context_id="c", after=-1)
         assert (await page.closed())[0] == 1003
-    monkeypatch.setattr(page_socket, "MAX_MESSAGE_BYTES", 1000)
+    monkeypatch.setattr(sockets, "MAX_MESSAGE_BYTES", 1000)
     async with open_page() as page:
         await page.say(type="answer", question=1, part="x" * 2000, last=True)
         assert (await page.closed())[0] == 1009

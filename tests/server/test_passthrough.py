@@ -15,7 +15,7 @@ from tornado.httpclient import AsyncHTTPClient
 
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
-from cowork_jupyter.hosts.server.passthrough import _hidden
+from cowork_jupyter.hosts.server.passthrough import _mask_stream
 from tests import scripted as replies
 from tests.scripted import Scripted, ScriptedServer
 
@@ -246,7 +246,7 @@ async def test_a_secret_is_hidden_wherever_it_is_cut() -> None:
 
     for size in range(1, len(data) + 1):
         for secret in (b"secret", b"ab", b"", b"nowhere"):
-            found = b"".join([piece async for piece in _hidden(cut(size), secret)])
+            found = b"".join([piece async for piece in _mask_stream(cut(size), secret)])
             assert found == (data.replace(secret, b"*" * len(secret)) if secret else data)
 
 

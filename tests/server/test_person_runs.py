@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.domain.cell_commands import Execute, SwitchRole
-from cowork_jupyter.hosts.server import person_runs
-from cowork_jupyter.hosts.server.person_runs import MAX_CELLS, MAX_SECONDS, PersonRuns
+from cowork_jupyter.hosts.server import tabs
+from cowork_jupyter.hosts.server.tabs import MAX_CELLS, MAX_SECONDS, PersonRuns
 
 EXECUTE = [Execute(None)]
 
@@ -42,7 +42,7 @@ def test_what_has_ended_does_not_count() -> None:
 def test_nothing_counts_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell that is deleted while it waits its turn has no end."""
     clock = [0.0]
-    monkeypatch.setattr(person_runs, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(tabs, "monotonic", lambda: clock[0])
     runs = PersonRuns()
     runs.begin("a.ipynb", "c1", "%%act")
     clock[0] = MAX_SECONDS + 1

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.operations import ModelCalled
-from cowork_jupyter.hosts.server.interpreter import SharedInterpreter
+from cowork_jupyter.hosts.server.housekeeping import SharedInterpreter
 from tests.scripted import ScriptedServer, text
 
 from .api import PATIENCE, Api

@@ -1,1 +1,1 @@
-"""Editors as host: the same service over the Agent Client Protocol, `jupyter cowork acp`."""
+"""Editors as host: the service over the Agent Client Protocol, `jupyter cowork acp`."""

@@ -1,22 +1,28 @@
-"""The agent's side of the protocol: each method of it, on the service."""
+"""The agent side of the Agent Client Protocol, served on the standard streams."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from acp import PROTOCOL_VERSION, Client, RequestError, schema
+from acp.core import AgentSideConnection
 
 from ..._version import __version__
+from ...domain.settings import Settings
 from ...service import CoworkService
-from .dialect import DELETE
+from ...wiring import build_service
 from .options import ROLE
-from .problems import told_to_the_client
 from .prompts import read_prompt
 from .session import AcpSession
+from .session_state import as_request_errors
+from .wire import DELETE, SdkAdapter, Wire, take_streams
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +30,7 @@ MakeService = Callable[[Path], CoworkService]
 McpServers = list[Any] | None
 
 PAGE_SIZE = 50
-"""Sessions of one answer to `session/list`."""
+"""Sessions per answer to `session/list`."""
 _INVALID, _NO_METHOD, _NOT_FOUND = -32602, -32601, -32002
 
 
@@ -32,20 +38,19 @@ class CoworkAgent:
     """Serves one client. Sessions are contexts, folders are workspaces."""
 
     def __init__(self, make_service: MakeService, home: Path) -> None:
-        """`home` is the folder for what is about no folder in particular."""
+        """`home` is the folder for requests that name none."""
         self._make_service = make_service
         self._home = home
         self._services: dict[Path, CoworkService] = {}
         self._sessions: dict[str, AcpSession] = {}
         self._forms = False
-        self._soon: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def on_connect(self, conn: Client) -> None:
-        """Whom to tell and to ask."""
         self._client = conn
 
     async def close(self) -> None:
-        """Stop everything, also what is opened meanwhile; what ran is stored as interrupted."""
+        """Stop everything, including what is opened meanwhile; running jobs become interrupted."""
         while self._sessions:
             await self._sessions.popitem()[1].close()
         while self._services:
@@ -57,10 +62,9 @@ class CoworkAgent:
         client_capabilities: schema.ClientCapabilities | None = None,
         **_: Any,
     ) -> schema.InitializeResponse:
-        """Agree on a version, and say what we can do."""
         elicitation = client_capabilities.elicitation if client_capabilities else None
         self._forms = elicitation is not None and elicitation.form is not None
-        with told_to_the_client():
+        with as_request_errors():
             service = self._any_service()
             sees = service.factory.llm.vision.sees(service.connections.current().name)
         return schema.InitializeResponse(
@@ -86,46 +90,37 @@ class CoworkAgent:
     async def new_session(
         self, cwd: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.NewSessionResponse:
-        """A new conversation in a folder."""
-        with told_to_the_client():
+        with as_request_errors():
             service = self._service(cwd)
             context_id = service.conversations.create().id
             session = await self._open(service, context_id, mcp_servers)
-            modes, choices = session.options.modes(), session.options.all()
-        self._after_answer(session)
-        return schema.NewSessionResponse(
-            session_id=context_id, modes=modes, config_options=[*choices]
-        )
+            return schema.NewSessionResponse(session_id=context_id, **self._choices(session))
 
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.LoadSessionResponse:
-        """A conversation that there is already, told from its beginning."""
-        with told_to_the_client():
+        """Open an existing conversation and replay it from its beginning."""
+        with as_request_errors():
             session = await self._reopen(cwd, session_id, mcp_servers)
             await session.replay()
-            modes, choices = session.options.modes(), session.options.all()
-        self._after_answer(session)
-        return schema.LoadSessionResponse(modes=modes, config_options=[*choices])
+            return schema.LoadSessionResponse(**self._choices(session))
 
     async def resume_session(
         self, cwd: str, session_id: str, mcp_servers: McpServers = None, **_: Any
     ) -> schema.ResumeSessionResponse:
-        """The same for a client that knows what was said."""
-        with told_to_the_client():
+        """Like `load_session`, without the replay."""
+        with as_request_errors():
             session = await self._reopen(cwd, session_id, mcp_servers)
-            modes, choices = session.options.modes(), session.options.all()
-        self._after_answer(session)
-        return schema.ResumeSessionResponse(modes=modes, config_options=[*choices])
+            return schema.ResumeSessionResponse(**self._choices(session))
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
     ) -> schema.ListSessionsResponse:
-        """Conversations, newest first: all whose folder is known, or those of one folder."""
+        """Newest first: all conversations whose folder is known, or those of one folder."""
         if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
             raise RequestError(_INVALID, f"cursor: '{cursor}' is none of ours.")
         folder = str(_absolute(cwd).resolve()) if cwd else None
-        with told_to_the_client():
+        with as_request_errors():
             conversations = self._any_service().conversations
             page = conversations.page(int(cursor) if cursor else None, PAGE_SIZE, workspace=folder)
             places = {context.id: conversations.workspace_of(context.id) for context in page.items}
@@ -143,42 +138,41 @@ class CoworkAgent:
         return schema.ListSessionsResponse(sessions=sessions, next_cursor=after)
 
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
-        """Stop what runs in it, and let go of it. The conversation stays."""
+        """Stop the session's run and release it. The conversation stays."""
         session = self._session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await session.cancel()
         await session.close()
         self._sessions.pop(session_id, None)
         return schema.CloseSessionResponse()
 
     async def delete_session(self, session_id: str, **_: Any) -> schema.DeleteSessionResponse:
-        """Delete the conversation. For some minutes it can be restored in the panel."""
+        """For some minutes the conversation can be restored in the panel."""
         if session_id in self._sessions:
             await self.close_session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await self._any_service().conversations.delete(session_id)
         return schema.DeleteSessionResponse()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What the SDK does not route yet."""
+        """Methods that the SDK does not route yet."""
         if method != DELETE:
             raise RequestError(_NO_METHOD, f"There is no method '_{method}'.")
         request = schema.DeleteSessionRequest.model_validate(params)
         done = await self.delete_session(request.session_id)
         return done.model_dump(by_alias=True, exclude_none=True)
 
-    # What is done in one
+    # Turns and options
 
     async def prompt(
         self, session_id: str, prompt: Sequence[Any], **_: Any
     ) -> schema.PromptResponse:
         session, said = self._session(session_id), read_prompt(prompt)
-        with told_to_the_client():
+        with as_request_errors():
             return schema.PromptResponse(stop_reason=await session.prompt(said))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """Stop the turn that is going on."""
-        with told_to_the_client():
+        with as_request_errors():
             await self._session(session_id).cancel()
 
     async def set_config_option(
@@ -186,7 +180,7 @@ class CoworkAgent:
     ) -> schema.SetSessionConfigOptionResponse:
         """Choose the role or the model."""
         session = self._session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await session.options.choose(config_id, value)
             choices = session.options.all()
         return schema.SetSessionConfigOptionResponse(config_options=[*choices])
@@ -194,9 +188,9 @@ class CoworkAgent:
     async def set_session_mode(
         self, session_id: str, mode_id: str, **_: Any
     ) -> schema.SetSessionModeResponse:
-        """Choose the role, for clients that know no options."""
+        """Choose the role, for clients that do not know options."""
         session = self._session(session_id)
-        with told_to_the_client():
+        with as_request_errors():
             await session.options.choose(ROLE, mode_id)
         return schema.SetSessionModeResponse()
 
@@ -210,7 +204,7 @@ class CoworkAgent:
         return self._services[folder]
 
     def _any_service(self) -> CoworkService:
-        """All have the same store and the same model."""
+        """All services share one store and one model."""
         return next(iter(self._services.values()), None) or self._service(str(self._home))
 
     async def _reopen(self, cwd: str, session_id: str, mcp_servers: McpServers) -> AcpSession:
@@ -224,9 +218,11 @@ class CoworkAgent:
         before = self._sessions.pop(context_id, None)
         if before is not None:
             await before.close()
-        await service.factory.llm.known.look()  # which models there are to choose from
-        unused = [str(server.name) for server in mcp_servers or []]
-        session = AcpSession(service, context_id, self._client, forms=self._forms, unused=unused)
+        await service.factory.llm.known.look()  # load the list of models
+        ignored_servers = [str(server.name) for server in mcp_servers or []]
+        session = AcpSession(
+            service, context_id, self._client, forms=self._forms, ignored_servers=ignored_servers
+        )
         self._sessions[context_id] = session
         session.open()
         return session
@@ -237,11 +233,16 @@ class CoworkAgent:
             raise RequestError(_NOT_FOUND, what)
         return self._sessions[session_id]
 
-    def _after_answer(self, session: AcpSession) -> None:
-        """A client knows a session only once it has the answer; then it is told the rest."""
+    def _choices(self, session: AcpSession) -> dict[str, Any]:
+        """Modes and options for the answer that opens a session.
+
+        The commands follow later: a client knows a session only once it has the answer.
+        """
+        choices = {"modes": session.options.modes(), "config_options": [*session.options.all()]}
         task = asyncio.create_task(session.greet())
-        self._soon.add(task)
-        task.add_done_callback(self._soon.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return choices
 
 
 def _absolute(cwd: str) -> Path:
@@ -249,3 +250,37 @@ def _absolute(cwd: str) -> Path:
     if not folder.is_absolute():
         raise RequestError(_INVALID, f"cwd: '{cwd}' is not the absolute path of a folder.")
     return folder
+
+
+def serve(settings: Settings) -> None:
+    """Serve on the standard streams until the client closes them; nothing else is printed there."""
+    incoming, outgoing = take_streams()
+
+    def make_service(workspace: Path) -> CoworkService:
+        return build_service(replace(settings, workspace=workspace))
+
+    async def speak() -> None:
+        _close_on_signal()
+        agent = CoworkAgent(make_service, settings.workspace)
+        wire = cast("Any", SdkAdapter(Wire(incoming, outgoing)))
+        connection = AgentSideConnection(
+            cast("Any", agent),
+            wire,
+            listening=False,
+            use_unstable_protocol=True,  # these parts are stable in the protocol by now
+        )
+        try:
+            await connection.listen()
+        finally:
+            await asyncio.shield(agent.close())
+            await connection.close()
+
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(speak())
+
+
+def _close_on_signal() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):  # on Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

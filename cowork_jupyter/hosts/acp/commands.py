@@ -1,4 +1,4 @@
-"""What a user can say with a slash: the few things that are no words to the agent."""
+"""Slash commands: what a user can say that is not a message to the agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _ABOUT = {
 
 
 def available() -> list[schema.AvailableCommand]:
-    """The commands, as a client offers them."""
     return [
         schema.AvailableCommand(name=name, description=what, input=_input(hint))
         for name, (what, hint) in _ABOUT.items()
@@ -37,14 +36,14 @@ def _input(hint: str) -> schema.AvailableCommandInput | None:
 
 
 def split(text: str) -> tuple[str, str]:
-    """The command of a prompt and what follows it; no command if it is none of ours."""
+    """The command of a prompt and its argument; an empty command if it is not one of ours."""
     first, _, rest = text.strip().partition(" ")
     name = first.removeprefix("/")
     return (name, rest.strip()) if first.startswith("/") and name in _ABOUT else ("", text)
 
 
 async def report(service: CoworkService, context_id: str, command: str, rest: str) -> str:
-    """Do one of the commands that need no agent; what came of it, as Markdown."""
+    """Run a command that needs no agent; return its result as Markdown."""
     if command == ROLLBACK:
         return await _roll_back(service, context_id, rest)
     if command == AUDIT:
@@ -70,7 +69,7 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
 
 
 async def _before_last_run(service: CoworkService, context_id: str) -> str:
-    """The state before the newest run that has changed anything."""
+    """The checkpoint before the newest run that has changed anything."""
     kept = await service.checkpoints.listing(context_id)
     changed = {point.job_id for point in kept if point.data.get("files")}
     for job in reversed(service.jobs.of(context_id)):

@@ -1,4 +1,4 @@
-"""What a client can choose for a session: the role, also as the older modes, and the model."""
+"""What a client can choose for a session: the role (also as the older modes) and the model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ Options = list[schema.SessionConfigOptionSelect]
 
 
 class SessionOptions:
-    """The choices of one session, with what is chosen now."""
-
     def __init__(self, service: CoworkService, session_id: str) -> None:
         self._service = service
         self._id = session_id
@@ -27,7 +25,7 @@ class SessionOptions:
         return self._service.conversations.get(self._id)
 
     def modes(self) -> schema.SessionModeState:
-        """The roles, for clients that know no options."""
+        """The roles, for clients that do not know options."""
         return schema.SessionModeState(
             current_mode_id=self._context.role.value,
             available_modes=[
@@ -41,8 +39,8 @@ class SessionOptions:
     def all(self) -> Options:
         return [self._roles(), *self._models()]
 
-    def news(self) -> schema.ConfigOptionUpdate | None:
-        """What to tell a client that does not know all of it yet."""
+    def changes(self) -> schema.ConfigOptionUpdate | None:
+        """An update if the options have changed since the client was last told."""
         now, before = self.all(), self._sent_options
         self._sent_options = now
         if now == before:
@@ -52,7 +50,6 @@ class SessionOptions:
         )
 
     async def choose(self, config_id: str, value: str | bool) -> None:
-        """Switch the role or the model."""
         options = self.all()
         _check(options, config_id, value)
         if value in [option.current_value for option in options if option.id == config_id]:
@@ -62,16 +59,16 @@ class SessionOptions:
             await conversations.switch_role(self._id, AgentRole(str(value)))
         else:
             conversations.change(self._id, model=value)
-            self._sent_options = self.all()  # the answer to the choice tells it
+            self._sent_options = self.all()  # the response tells the client
 
-    def check_sight(self) -> None:
-        """Raise unless the model can be shown pictures."""
+    def check_vision(self) -> None:
+        """Raise InvalidInput unless the model can see pictures."""
         if not self._service.factory.llm.vision.sees(self._model):
             raise InvalidInput(f"{self._model} cannot see pictures. Choose another model.")
 
     @property
     def _model(self) -> str:
-        """The one that the next message goes to; empty where only its server knows."""
+        """The model of the next message; empty if only its server knows."""
         names = self._service.factory.llm.known.names()
         only = names[0] if len(names) == 1 else ""
         return self._context.model or self._service.connections.current().name or only
@@ -93,7 +90,7 @@ class SessionOptions:
         )
 
     def _models(self) -> Options:
-        """None where nothing is to be chosen: without a model, and before its server has told."""
+        """Empty without a model, and before its server has listed what it has."""
         connections, current = self._service.connections, self._model
         if connections.current().is_guide or not current:
             return []
@@ -112,7 +109,7 @@ class SessionOptions:
 
 
 def _check(options: Options, config_id: str, value: object) -> None:
-    """Raise unless this can be chosen."""
+    """Raise InvalidInput unless this can be chosen."""
     known = {option.id: [choice.value for choice in option.options] for option in options}
     if config_id not in known:
         raise InvalidInput(f"There is no option '{config_id}'. Choose one of: {', '.join(known)}.")

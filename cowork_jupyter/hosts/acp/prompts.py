@@ -1,4 +1,4 @@
-"""What a client's prompt holds: words, files that it points at, pictures."""
+"""Reads a client's prompt: text, resources, pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from acp import RequestError, schema
 from pydantic import ValidationError
 
-from ...api.pictures import MAX_BYTES, MAX_PICTURES, NewPicture
+from ...api.models import MAX_BYTES, MAX_PICTURES, NewPicture
 from ...domain.errors import InvalidInput
 from ...domain.messages import ImagePart
 
@@ -19,14 +19,12 @@ _NOT_TAKEN = f"A picture must be a PNG, JPEG, WebP or GIF of at most {MAX_BYTES 
 
 @dataclass(frozen=True)
 class ClientPrompt:
-    """What the user said, with what they show."""
-
     text: str
     pictures: Sequence[ImagePart] = ()
 
 
 def read_prompt(blocks: Sequence[Any]) -> ClientPrompt:
-    """The prompt; what it cannot hold is refused in words."""
+    """Raises RequestError for content that is not supported."""
     pictures = [block for block in blocks if isinstance(block, schema.ImageContentBlock)]
     if len(pictures) > MAX_PICTURES:
         raise RequestError(_INVALID, f"A prompt takes at most {MAX_PICTURES} pictures.")

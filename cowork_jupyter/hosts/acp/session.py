@@ -1,7 +1,7 @@
-"""One conversation that a client has open: what happens in it is told, and what it asks is asked.
+"""One conversation that a client has open.
 
-One coroutine follows the stored events and tells them in their order; so whatever a client is
-told before a turn's end has really come before it. What waits for the user is asked beside it.
+One coroutine follows the stored events and reports them in order; so whatever a client is told
+before a turn's end really happened before it. Requests to the user run beside it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from acp import Client, RequestError, schema
-from acp.helpers import (
-    SessionUpdate,
-    update_available_commands,
-    update_current_mode,
-)
+from acp.helpers import SessionUpdate, update_available_commands, update_current_mode
 
 from ...agents.run.limits import GO_ON, STOP
 from ...domain.contexts import JobStatus, RequestOrigin
@@ -45,17 +41,20 @@ from ...domain.replies import Question
 from ...domain.roles import AgentRole
 from ...service import CoworkService
 from ...store import Inquiry
-from . import asking, commands
-from .inquiries import AcpInquiries
-from .message_ids import MessageIds, is_spoken
+from . import commands
+from .inquiries import AcpInquiries, parse_answer, question_text
 from .options import SessionOptions
-from .problems import INTERNAL
 from .prompts import ClientPrompt
-from .running_output import RunningOutput
-from .shown_plan import ShownPlan
-from .turn import Turn
-from .updates import Portrayal, said_by_agent, thought_by_agent
-from .usage import SessionUsage
+from .session_state import (
+    INTERNAL,
+    MessageIds,
+    RunningOutput,
+    SessionUsage,
+    ShownPlan,
+    Turn,
+    is_streamed,
+)
+from .updates import UpdateBuilder, agent_message, agent_thought
 
 logger = logging.getLogger(__name__)
 
@@ -68,8 +67,6 @@ _BUSY = "A turn is in progress in this session. Wait for it, or cancel it."
 
 
 class AcpSession:
-    """A context of the service, as one client sees it."""
-
     def __init__(
         self,
         service: CoworkService,
@@ -77,20 +74,20 @@ class AcpSession:
         client: Client,
         *,
         forms: bool,
-        unused: Sequence[str] = (),
+        ignored_servers: Sequence[str] = (),
     ) -> None:
-        """`forms`: whether the client can show them. `unused` are MCP servers that it named."""
+        """`forms`: whether the client shows forms. `unused`: MCP servers that it named."""
         self._service = service
         self._id = context_id
         self._client = client
         self._forms = forms
-        self._unused = unused
-        self._portrayal = Portrayal(service.settings.workspace, service.factory.tools.registry)
+        self._ignored_servers = ignored_servers
+        self._updates = UpdateBuilder(service.settings.workspace, service.factory.tools.registry)
         self._turn: Turn | None = None
         self._inquiries = AcpInquiries(
-            *(service, context_id, client, self._portrayal),
-            answer=self._give,
-            in_words=self._ask_in_words,
+            *(service, context_id, client, self._updates),
+            answer=self._give_answer,
+            ask_in_words=self._ask_in_words,
             cancel=self.cancel,
         )
         self.options = SessionOptions(service, context_id)
@@ -99,13 +96,13 @@ class AcpSession:
         self._usage = SessionUsage(service, context_id)
         self._ids = MessageIds()
         self._streamed: set[str] = set()
-        """Ids of messages that were told while they were written."""
+        """Ids of messages that were sent while they were written."""
         self._following: asyncio.Task[None] | None = None
 
-    # What the client does
+    # Called by the agent
 
     def open(self) -> None:
-        """Begin to tell what happens from now on."""
+        """Start reporting events from now on."""
         store = self._service.journal.store
         after, running = store.last_seq(self._id), store.active_job(self._id)
         for message in store.job_messages(running.id) if running else ():
@@ -121,18 +118,17 @@ class AcpSession:
             await asyncio.gather(self._following, return_exceptions=True)
 
     async def greet(self) -> None:
-        """Say which commands there are."""
-        await self._tell(update_available_commands(commands.available()))
+        await self._send(update_available_commands(commands.available()))
 
     async def replay(self) -> None:
-        """Tell the whole conversation again, and how its plan stands."""
+        """Report the whole conversation again, and the state of its plan."""
         ids = MessageIds()
         after: int | None = 0
         while after is not None:
             page = self._service.conversations.messages(self._id, after)
             for message in page.items:
-                for update in self._portrayal.of_message(message, ids.take(message)):
-                    await self._tell(update)
+                for update in self._updates.of_message(message, ids.take(message)):
+                    await self._send(update)
             after = page.next
         revision = self._service.plans.find(self._id)
         if revision is not None:
@@ -143,9 +139,9 @@ class AcpSession:
             await self._show_plan()
 
     async def prompt(self, prompt: ClientPrompt) -> schema.StopReason:
-        """One turn: work, or an answer to what was asked, or a command."""
+        """One turn: a message, an answer to an open question, or a command."""
         if prompt.pictures:
-            self.options.check_sight()
+            self.options.check_vision()
         if self._turn is not None:
             raise Conflict(_BUSY, code="job_running")
         turn = self._turn = Turn()
@@ -171,8 +167,8 @@ class AcpSession:
             await self._answer(waiting, text, turn)
             return
         self._plan.is_new = False
-        if self._unused:
-            names, self._unused = ", ".join(self._unused), ()
+        if self._ignored_servers:
+            names, self._ignored_servers = ", ".join(self._ignored_servers), ()
             await self._remark(_UNUSED.format(names=names))
         command, rest = commands.split(text)
         try:
@@ -199,13 +195,13 @@ class AcpSession:
             await self._service.send_words(self._id, rest.text, origin=origin, pictures=pictures)
 
     def _origin(self) -> RequestOrigin:
-        """What is said to a planner is about the plan that the client shows."""
+        """A message to a planner is about the plan that the client shows."""
         plan = self._service.plans.find(self._id)
         is_planner = self._service.conversations.get(self._id).role is AgentRole.PLANNER
         return RequestOrigin(card_id=plan.job_id if plan and is_planner else None)
 
     async def _execute(self) -> None:
-        """The user's approval of the plan, which must be the one that they were shown."""
+        """Approve the plan, which must be the one that the user was shown."""
         newest = self._service.plans.find(self._id)
         if newest is not None and self._plan.take(newest.plan, newest.revision):
             await self._show_plan()
@@ -219,73 +215,73 @@ class AcpSession:
         turn.end("end_turn")
 
     async def _answer(self, waiting: list[Inquiry], text: str, turn: Turn) -> None:
-        """The words answer the oldest question; if another one is open, that is next."""
+        """Answer the oldest question; if another one is open, ask that next."""
         first, *others = waiting
         question = Question.model_validate(first.data)
-        value = asking.answer_in(text, question)
+        value = parse_answer(text, question)
         if value is None:
             await self._say_and_end(
-                f"That is not one of the answers.\n\n{asking.question_text(question)}", turn
+                f"That is not one of the answers.\n\n{question_text(question)}", turn
             )
             return
-        self._give(first.id, question, value)
+        self._give_answer(first.id, question, value)
         if others:
             following = Question.model_validate(others[0].data)
-            await self._say_and_end(asking.question_text(following), turn)
+            await self._say_and_end(question_text(following), turn)
 
-    def _give(self, question_id: str, question: Question, value: str) -> None:
+    def _give_answer(self, question_id: str, question: Question, value: str) -> None:
         self._service.inquiries.answer(question_id, value)
         offered = {option.value for option in question.options}
         if self._turn is not None and value == STOP and GO_ON in offered:
             tokens = "tokens" in question.question
             self._turn.limit = "max_tokens" if tokens else "max_turn_requests"
 
-    # What happens is told
+    # Events to updates
 
     async def _follow(self, after: int) -> None:
         async with aclosing(self._service.journal.bus.subscribe(self._id, after)) as events:
             async for event in events:
                 try:
-                    await self._on(event)
+                    await self._on_event(event)
                 except ConnectionError:
                     logger.debug("The client is gone.")
                     return
-                except Exception as error:  # one thing that cannot be told hides no other
+                except Exception as error:  # a failed update must not stop the others
                     logger.exception("%s could not be told", event.type)
                     if self._turn is not None and event.type is EventType.JOB_COMPLETED:
                         self._turn.fail(error)
 
-    async def _tell(
+    async def _send(
         self, update: SessionUpdate | schema.ConfigOptionUpdate | schema.UsageUpdate
     ) -> None:
         await self._client.session_update(session_id=self._id, update=update)
 
     async def _remark(self, text: str) -> None:
-        """Words of our own, which are not stored."""
-        await self._tell(said_by_agent(text, new_id("remark")))
+        """Say something that is not stored."""
+        await self._send(agent_message(text, new_id("remark")))
 
-    async def _tell_options(self) -> None:
-        if update := self.options.news():
-            await self._tell(update)
+    async def _send_options(self) -> None:
+        if update := self.options.changes():
+            await self._send(update)
 
-    async def _on(self, event: Event) -> None:
+    async def _on_event(self, event: Event) -> None:
         match event.data:
             case TextStreamed(text=text) if event.task_id is None:
-                await self._stream(said_by_agent(text, self._ids.of_next(event.job_id)))
+                await self._stream(agent_message(text, self._ids.next_id(event.job_id)))
             case ReasoningStreamed(text=text) if event.task_id is None:
-                await self._stream(thought_by_agent(text, self._ids.of_next(event.job_id)))
+                await self._stream(agent_thought(text, self._ids.next_id(event.job_id)))
             case Message() as message:
                 await self._on_message(message)
             case PlanUpdated() as plan:
                 self._plan.take(plan, plan.revision)
                 await self._show_plan()
-            case TaskStarted() as task:  # and completed
+            case TaskStarted() as task:  # and its subclass TaskCompleted
                 self._plan.failures[task.step_id] = task.error
             case RoleChangeData(to=role):
-                await self._tell(update_current_mode(role))
-                await self._tell_options()
+                await self._send(update_current_mode(role))
+                await self._send_options()
             case JobStarted():
-                await self._tell_options()  # who asked may have chosen another model
+                await self._send_options()  # the request may have chosen another model
             case UsageCharged() as charged if event.task_id is None:
                 self._usage.take(charged)
             case PermissionRequested() as request:
@@ -293,12 +289,12 @@ class AcpSession:
             case QuestionAsked() as question:
                 await self._on_question(question.id, question)
             case PermissionResolved(id=decided) | QuestionAnswered(id=decided):
-                self._inquiries.let_go(decided)
+                self._inquiries.withdraw(decided)
             case JobCompleted() as job:
                 await self._on_end(job.status, job.error)
             case ToolOutput() as output:
                 if update := self._outputs.add(output.call_id, output.text):
-                    await self._tell(update)
+                    await self._send(update)
             case Data() as notice if event.type is EventType.NOTICE:
                 if said := getattr(notice, "message", None):
                     await self._remark(f"\n\n> {said}\n\n")
@@ -306,35 +302,34 @@ class AcpSession:
     async def _stream(self, chunk: schema.AgentMessageChunk | schema.AgentThoughtChunk) -> None:
         if chunk.message_id:
             self._streamed.add(chunk.message_id)
-        await self._tell(chunk)
+        await self._send(chunk)
 
     async def _on_message(self, message: Message) -> None:
-        """What was not told yet: the client knows its own words, and the main run's came as
-        deltas, if it wrote them. Those of steps come whole, because steps that run side by side
-        would mix theirs.
+        """Report a message unless the client has it: it knows its own, and the main run's text came
+        as deltas. Steps' messages come whole, because parallel steps would mix their deltas.
         """
         message_id = self._ids.take(message)
         is_reported = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
         if message.message_type is MessageType.TEXT:
             is_reported = message.role != "assistant"
-        if is_spoken(message) and isinstance(message.data, TextData) and message.data.problem:
-            is_reported = True  # it could not be used
-        for update in () if is_reported else self._portrayal.of_message(message, message_id):
+        if is_streamed(message) and isinstance(message.data, TextData) and message.data.problem:
+            is_reported = True  # unusable, so already reported
+        for update in () if is_reported else self._updates.of_message(message, message_id):
             if getattr(update, "message_id", None) not in self._streamed:
-                await self._tell(update)
+                await self._send(update)
 
     async def _show_plan(self) -> None:
         if update := self._plan.update():
-            await self._tell(update)
+            await self._send(update)
 
     async def _on_end(self, status: JobStatus, error: str | None) -> None:
         self._outputs.clear()
         if any(self._plan.failures.values()):
-            await self._show_plan()  # once more, with what failed
+            await self._show_plan()  # again, with the failures
         if status is JobStatus.COMPLETED and (said := self._plan.how_to_approve()):
             await self._remark(said)
         if usage := self._usage.update():
-            await self._tell(usage)
+            await self._send(usage)
         if self._turn is None:
             return
         if status is JobStatus.COMPLETED:
@@ -346,7 +341,7 @@ class AcpSession:
         else:
             self._turn.fail(RequestError(INTERNAL, error or "It failed.", {"code": "job_failed"}))
 
-    # What the user is asked
+    # Questions
 
     async def _on_question(self, question_id: str, question: Question) -> None:
         if self._forms:
@@ -356,6 +351,6 @@ class AcpSession:
 
     async def _ask_in_words(self, question: Question) -> None:
         """The turn ends with the question; the next prompt is the answer."""
-        await self._remark(f"\n\n{asking.question_text(question)}")
+        await self._remark(f"\n\n{question_text(question)}")
         if self._turn is not None:
             self._turn.end("end_turn")

@@ -1,4 +1,4 @@
-"""What is stored, as the protocol shows it: the same live and when a conversation is loaded."""
+"""Stored messages and plans as updates of the protocol, the same live and when loaded."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from ...record.markdown import cut, fenced
 from ...tools.base import Tool
 
 MAX_LINES, MAX_CHARACTERS = 400, 20_000
-"""Of a result that are shown; all of it is in the store."""
+"""Limits of a shown result; all of it is in the store."""
 MAX_PLACES = 20
 _MAIN = ("path", "pattern", "query", "sql")
-"""Parameters that say best what a call is about."""
+"""Parameters that best describe a call."""
 _MAX_TITLE = 120
 
 Content = (
@@ -55,52 +55,46 @@ _DONE: dict[StepStatus, schema.PlanEntryStatus] = {
     StepStatus.COMPLETED: "completed",
     StepStatus.SKIPPED: "completed",
 }
-"""The protocol knows three states; the true one is in `_meta`."""
+"""The protocol has three states; the real one is in `_meta`."""
 
 
 @dataclass(frozen=True)
-class Portrayal:
-    """How things of one workspace look in the protocol."""
-
+class UpdateBuilder:
     workspace: Path
     tools: Mapping[str, Tool]
 
     def of_message(self, message: Message, message_id: str) -> Iterator[SessionUpdate]:
-        """What a stored message becomes; nothing, if it is only between us and the model."""
+        """Nothing for messages that are only between us and the model."""
         match message.data:
             case ToolCallData() as call:
                 yield self._call(call)
             case ToolResultData() as result:
                 yield self._result(result, message.text)
             case TextData(answer=Answer(label=label)):
-                yield _said_by_user(text_block(label), message_id)
+                yield _user_message(text_block(label), message_id)
             case TextData() if message.role == "user" and message.task_id is None:
-                yield _said_by_user(text_block(message.text), message_id)
+                yield _user_message(text_block(message.text), message_id)
                 for picture in message.pictures:
-                    yield _said_by_user(image_block(picture.data, picture.media_type), message_id)
+                    yield _user_message(image_block(picture.data, picture.media_type), message_id)
             case TextData(reasoning=thought) if message.role == "assistant":
                 if thought:
-                    yield thought_by_agent(f"{thought}\n\n", message_id)
+                    yield agent_thought(f"{thought}\n\n", message_id)
                 if message.text:
-                    yield said_by_agent(f"{message.text}\n\n", message_id)
+                    yield agent_message(f"{message.text}\n\n", message_id)
             case ReviewData() as review:
-                yield said_by_agent(f"{review.text}\n\n", message_id)
+                yield agent_message(f"{review.text}\n\n", message_id)
             case QuestionData() | ErrorData():
-                yield said_by_agent(f"{message.text}\n\n", message_id)
+                yield agent_message(f"{message.text}\n\n", message_id)
 
     def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
-        """One line about a call."""
         command = parameters.get("command")
-        about = next(
-            (parameters[name] for name in _MAIN if name in parameters),
-            "",
-        )
+        about = next((parameters[name] for name in _MAIN if name in parameters), "")
         words = f"`{command}`" if command else f"{tool} {about}"
         line = " ".join(words.split())
         return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
 
     def kind(self, name: str) -> schema.ToolKind:
-        """What sort of thing a tool does, by what it may do."""
+        """Derived from the tool's permissions."""
         tool = self.tools.get(name)
         if tool is None:
             return "other"
@@ -115,17 +109,15 @@ class Portrayal:
         return "read" if tool.permissions else "other"
 
     def places(self, paths: Iterable[Any], line: object = None) -> list[schema.ToolCallLocation]:
-        """Where in the workspace something happens."""
         found = [path for path in dict.fromkeys(paths) if isinstance(path, str)][:MAX_PLACES]
         number = line if isinstance(line, int) and line > 0 else None
         return [schema.ToolCallLocation(path=self.absolute(path), line=number) for path in found]
 
     def absolute(self, path: str) -> str:
-        """A path as an editor needs it."""
         return os.path.normpath(self.workspace / path)
 
     def changes(self, path: str, unified: str) -> list[Content]:
-        """A unified diff as the protocol wants it: what was there, and what is, hunk by hunk."""
+        """A unified diff as the protocol's old and new texts, one pair per hunk."""
         place = self.absolute(path)
         return [tool_diff_content(place, new, old) for old, new in hunks(unified)]
 
@@ -155,15 +147,14 @@ class Portrayal:
         )
 
 
-def said_by_agent(text: str, message_id: str) -> schema.AgentMessageChunk:
-    """A piece of what the agent says."""
+def agent_message(text: str, message_id: str) -> schema.AgentMessageChunk:
     return schema.AgentMessageChunk(
         session_update="agent_message_chunk", content=text_block(text), message_id=message_id
     )
 
 
-def thought_by_agent(text: str, message_id: str) -> schema.AgentThoughtChunk:
-    """A piece of what it thinks before it says that: to a client, a message of its own."""
+def agent_thought(text: str, message_id: str) -> schema.AgentThoughtChunk:
+    """To a client, reasoning is a message of its own."""
     return schema.AgentThoughtChunk(
         session_update="agent_thought_chunk",
         content=text_block(text),
@@ -171,7 +162,7 @@ def thought_by_agent(text: str, message_id: str) -> schema.AgentThoughtChunk:
     )
 
 
-def _said_by_user(
+def _user_message(
     content: schema.TextContentBlock | schema.ImageContentBlock, message_id: str
 ) -> schema.UserMessageChunk:
     return schema.UserMessageChunk(
@@ -180,17 +171,17 @@ def _said_by_user(
 
 
 def output(text: str) -> Content:
-    """What a tool has given, as a block that nothing in it can leave."""
+    """A tool's result in a fence that its content cannot close."""
     return tool_content(text_block(fenced(cut(text, MAX_LINES, MAX_CHARACTERS))))
 
 
 def hunks(unified: str) -> Iterator[tuple[str | None, str]]:
-    """The old and the new text of each hunk; no old text where a file is new."""
+    """Old and new text of each hunk; None as old text for a new file."""
     for part in re.split(r"^@@.*\n", unified, flags=re.MULTILINE)[1:]:
         texts = {"-": "", "+": ""}
         sides: tuple[str, ...] = ()
         for line in part.split("\n")[:-1]:
-            if line.startswith("\\"):  # the line before it has no end
+            if line.startswith("\\"):  # no newline at the end of the line before
                 texts |= {side: texts[side].removesuffix("\n") for side in sides}
             else:
                 sides = ("-", "+") if line[:1] == " " else (line[:1],)
@@ -201,7 +192,7 @@ def hunks(unified: str) -> Iterator[tuple[str | None, str]]:
 def plan_update(
     plan: Plan, revision: int, failures: Mapping[str, str | None]
 ) -> schema.AgentPlanUpdate:
-    """The whole plan. What the protocol has no words for is in `_meta`."""
+    """The whole plan. What the protocol has no fields for is in `_meta`."""
     entries = [
         schema.PlanEntry(
             content=step.action,

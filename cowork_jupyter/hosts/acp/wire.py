@@ -1,7 +1,7 @@
-"""Frames on the standard streams: one JSON object a line, and an answer to whatever is none.
+"""The transport: JSON objects, one per line, on the standard streams, adapted to the SDK.
 
-The SDK's own reader drops what it cannot parse and ends with what is no object; a client is
-told instead what was wrong, and everything else goes on.
+The SDK's own reader drops what it cannot parse and ends at anything that is not an object. Here the
+client is told what was wrong, and everything else goes on.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any, BinaryIO
 logger = logging.getLogger(__name__)
 
 MAX_FRAME_SIZE = 50 * 1024 * 1024
-"""Bytes of one line. A longer one is read over and refused."""
+"""Bytes of one line. A longer one is skipped and refused."""
 _AHEAD = 64
-"""Frames that are read before the ones ahead of them are taken."""
+"""Lines that are read ahead."""
 
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 _TOO_LONG = b"\0"
-"""Stands for a line that was read over; no JSON begins like that."""
+"""Stands for a skipped line; no JSON begins like that."""
 
 Frame = dict[str, Any]
 
 
 def take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The standard streams for the protocol alone: from now on prints go to the error stream,
-    and nobody else reads the input.
+    """Reserve the standard streams for the protocol: from now on prints go to stderr, and nobody
+    else reads stdin.
     """
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     sys.stdout.flush()
@@ -44,8 +44,8 @@ def take_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class Wire:
-    """The transport of one connection. Threads do the reading and writing, because such
-    streams can be files or terminals too, which no event loop waits for.
+    """Reads and writes in threads, because these streams can be files or terminals too, which no
+    event loop can wait for.
     """
 
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
@@ -53,11 +53,11 @@ class Wire:
         self._outgoing = outgoing
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
-        self._writer = ThreadPoolExecutor(1, "acp-writer")  # one: frames keep their order
+        self._writer = ThreadPoolExecutor(1, "acp-writer")  # a single thread keeps frames in order
         threading.Thread(target=self._read_all, name="acp-reader", daemon=True).start()
 
     async def receive(self) -> Frame | None:
-        """The next frame that makes sense; None at the end."""
+        """The next valid frame; None at the end."""
         while line := await self._lines.get():
             if line.strip():
                 frame = await self._understood(line)
@@ -66,12 +66,10 @@ class Wire:
         return None
 
     async def send(self, message: Frame) -> None:
-        """Write one frame, after those before it."""
         data = json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n"
         await self._loop.run_in_executor(self._writer, self._write, data)
 
     async def close(self) -> None:
-        """No more is written."""
         self._writer.shutdown(wait=False)
 
     async def _understood(self, line: bytes) -> Frame | None:
@@ -86,7 +84,7 @@ class Wire:
             return frame  # type: ignore[no-any-return]
         if isinstance(frame, dict) and "method" not in frame and "id" in frame:
             logger.warning("An answer of the client makes no sense: %s", problem)
-            return None  # an answer is never answered
+            return None  # never respond to a response
         request_id = frame.get("id") if isinstance(frame, dict) else None
         known = request_id if _is_id(request_id) else None
         await self._refuse(known, _INVALID_REQUEST, f"Invalid request: {problem}")
@@ -102,7 +100,7 @@ class Wire:
 
     def _read_all(self) -> None:
         line = b"begin"
-        with suppress(RuntimeError):  # the loop is closed: nobody wants more
+        with suppress(RuntimeError):  # the loop is closed
             while line:
                 line = self._read_line()
                 asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()
@@ -120,7 +118,7 @@ class Wire:
 
 
 def _problem(frame: object) -> str | None:
-    """What keeps this from being a request, a notification or an answer."""
+    """Why this is neither a request, nor a notification, nor a response; None if it is one."""
     if not isinstance(frame, dict):
         return "a frame is one JSON object"
     if frame.get("jsonrpc") != "2.0":
@@ -138,3 +136,85 @@ def _problem(frame: object) -> str | None:
 
 def _is_id(value: object) -> bool:
     return value is None or (isinstance(value, (str, int)) and not isinstance(value, bool))
+
+
+CANCEL_REQUEST, DELETE = "$/cancel_request", "session/delete"
+_PROMPT, _CANCEL = "session/prompt", "session/cancel"
+
+RequestId = str | int | None
+
+
+class SdkAdapter:
+    """Translates what the protocol has and the SDK does not know yet.
+
+    `$/cancel_request` for a prompt becomes `session/cancel`; our own requests are withdrawn with it
+    once nobody waits for their answer. `session/delete` goes to the agent as an extension method.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._prompts: dict[RequestId, str] = {}
+        """Sessions of unanswered prompts."""
+        self._asked: set[RequestId] = set()
+        """Our own unanswered requests."""
+        self._sending: set[asyncio.Task[None]] = set()
+
+    async def receive(self) -> Frame | None:
+        while (frame := await self._wire.receive()) is not None:
+            if (understood := self._understood(frame)) is not None:
+                return understood
+        return None
+
+    async def send(self, message: Frame) -> None:
+        match message:
+            case {"method": _, "id": request_id}:
+                self._withdraw_when_cancelled(request_id)
+            case {"id": request_id}:
+                self._prompts.pop(request_id, None)
+        await self._wire.send(message)
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    def _understood(self, frame: Frame) -> Frame | None:
+        match frame:
+            case {"method": method, "params": {"requestId": str() | int() as request_id}} if (
+                method == CANCEL_REQUEST and "id" not in frame
+            ):
+                return self._cancel_frame(request_id)
+            case {"method": method} if method == CANCEL_REQUEST and "id" not in frame:
+                return None
+            case {"method": method, "id": _} if method == DELETE:
+                return {**frame, "method": f"_{DELETE}"}
+            case {"method": method, "id": request_id, "params": {"sessionId": str() as session}}:
+                if method == _PROMPT:
+                    self._prompts[request_id] = session
+            case {"id": request_id}:
+                self._asked.discard(request_id)
+        return frame
+
+    def _cancel_frame(self, request_id: RequestId) -> Frame | None:
+        """All requests other than prompts are answered at once, so there is nothing to cancel."""
+        session = self._prompts.get(request_id)
+        if session is None:
+            return None
+        return {"jsonrpc": "2.0", "method": _CANCEL, "params": {"sessionId": session}}
+
+    def _withdraw_when_cancelled(self, request_id: RequestId) -> None:
+        """The SDK sends a request in the task that waits for the answer."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._asked.add(request_id)
+        task.add_done_callback(lambda ended: self._withdraw(request_id, ended))
+
+    def _withdraw(self, request_id: RequestId, ended: asyncio.Task[Any]) -> None:
+        if ended.cancelled() and request_id in self._asked:
+            self._asked.discard(request_id)
+            sending = asyncio.create_task(self._send_cancel(request_id))
+            self._sending.add(sending)
+            sending.add_done_callback(self._sending.discard)
+
+    async def _send_cancel(self, request_id: RequestId) -> None:
+        params = {"requestId": request_id}
+        with suppress(OSError, RuntimeError):  # the client is gone
+            await self._wire.send({"jsonrpc": "2.0", "method": CANCEL_REQUEST, "params": params})

@@ -1,8 +1,8 @@
 """`jupyter cowork`: the sub-commands, with Jupyter's own configuration.
 
-Each sub-command is a module with `add_to(commands)`, which adds a parser whose default `run`
-takes the settings and the arguments and gives the exit code. Such modules are all read to
-parse a line, so they import what does the work only when they run.
+Each sub-command adds a parser whose default `run` takes the settings and the arguments and returns
+the exit code. All of them are imported to parse a line, so they import what does the work only when
+they run.
 """
 
 from __future__ import annotations
@@ -21,51 +21,34 @@ from traitlets import TraitError
 from ..._version import __version__
 from ...domain.errors import CoworkError, InvalidInput
 from ..config import Cowork, log_below
-from . import (
-    acp,
-    act,
-    audit,
-    check,
-    connect,
-    doctor,
-    export,
-    init,
-    mcp,
-    memory,
-    model,
-    plan,
-    review,
-    save,
-    skills,
-    storage,
-)
+from . import connect, doctor, guidance, model, record, runs, serve, storage
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
-    plan,
-    act,
-    review,
-    check,
-    audit,
-    export,
-    init,
-    save,
-    memory,
-    model,
-    skills,
-    storage,
-    acp,
-    mcp,
-    connect,
-    doctor,
+    runs.add_plan,
+    runs.add_act,
+    runs.add_review,
+    runs.add_check,
+    record.add_audit,
+    record.add_export,
+    guidance.add_init,
+    record.add_save,
+    guidance.add_memory,
+    model.add_to,
+    guidance.add_skills,
+    storage.add_to,
+    serve.add_acp,
+    serve.add_mcp,
+    connect.add_to,
+    doctor.add_to,
 )
 _LOG_LEVELS = {"--debug": logging.DEBUG, "--verbose": logging.INFO}
-"""Options of every command, before its name or after it; the first that is there counts."""
+"""Accepted before and after the command's name; the first that is there counts."""
 _SETTING = re.compile(r"--[A-Z]\w*\.\w+=.*", re.DOTALL)
 
 
 def command_line() -> ArgumentParser:
-    """The parser of the whole command line, except for the settings."""
+    """The parser of everything except the settings, which traitlets reads."""
     parser = ArgumentParser(
         prog="jupyter cowork",
         description="Cowork for Jupyter: an agent that plans first and acts after you approve.",
@@ -78,8 +61,8 @@ def command_line() -> ArgumentParser:
     for option, what in (("--verbose", "what is done"), ("--debug", "more than that")):
         parser.add_argument(option, action="store_true", help=f"log {what}, on standard error")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for module in COMMANDS:
-        module.add_to(commands)
+    for add_command in COMMANDS:
+        add_command(commands)
     return parser
 
 
@@ -91,7 +74,6 @@ class CoworkApp(JupyterApp):
     classes = [Cowork]
 
     def parse_command_line(self, argv: list[str] | None = None) -> None:
-        """Ours are the command and its options; traitlets reads the settings among them."""
         parser = command_line()
         self._arguments, others = parser.parse_known_args(argv)
         self._log_if_asked(others)
@@ -105,7 +87,6 @@ class CoworkApp(JupyterApp):
         super().parse_command_line(others)
 
     def _log_if_asked(self, others: list[str]) -> None:
-        """Print our log, which is silent otherwise."""
         for option, level in _LOG_LEVELS.items():
             if getattr(self._arguments, option.removeprefix("--")) or option in others:
                 self.log_level = level
@@ -121,7 +102,6 @@ class CoworkApp(JupyterApp):
         self.config_file_name = own_name
 
     def start(self) -> None:
-        """Run the command; without one there is nothing to do but help."""
         super().start()
         self.exit(self._run(self._arguments))
 
@@ -139,13 +119,13 @@ class CoworkApp(JupyterApp):
             return FAILED
         except KeyboardInterrupt:
             return INTERRUPTED
-        except BrokenPipeError:  # whoever read our output has seen enough
+        except BrokenPipeError:  # the reader closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
 
 
 def main(argv: list[str] | None = None, **kwargs: Any) -> None:
-    """Run the command line. A terminal that cannot show a character shows another."""
+    """Characters that the terminal cannot show are replaced."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -1,6 +1,6 @@
-"""Asking the person at the terminal, one thing after the other.
+"""Asks the person at the terminal, one thing after the other.
 
-Nothing that was typed before a question was there counts as its answer.
+What was typed before a question appeared never counts as its answer.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...domain.errors import Conflict, CoworkError
 from ...domain.events import ChosenScope, Event, PermissionRequested, QuestionAsked
+from .narrator import question_text, request_text, scopes_text
 from .screen import Screen
-from .words import question_text, request_text, scopes_text
 
 if TYPE_CHECKING:
     from ...agents.ask.user import Ruling
@@ -22,28 +22,25 @@ if TYPE_CHECKING:
 
 _Asked = PermissionRequested | QuestionAsked
 _ENDED = "\x04"
-"""In the place of a line: the terminal's input is closed."""
+"""Instead of a line: the terminal's input is closed."""
 
 
-def somebody_is_there() -> bool:
-    """Whether questions reach a person: both ends are a terminal that can be read in lines."""
+def is_interactive() -> bool:
+    """Whether questions reach a person: both ends are a terminal that can be read by line."""
     return sys.platform != "win32" and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-class Typing:
-    """The lines that are typed at the terminal."""
-
+class TerminalInput:
     def __init__(self) -> None:
         self._file = sys.stdin.fileno()
         self._rest = b""
         self._lines: asyncio.Queue[str] = asyncio.Queue()
 
     def begin(self) -> None:
-        """Listen, from inside the event loop."""
+        """Must be called inside the event loop."""
         asyncio.get_running_loop().add_reader(self._file, self._read)
 
     def end(self) -> None:
-        """Stop listening."""
         asyncio.get_running_loop().remove_reader(self._file)
 
     def _read(self) -> None:
@@ -63,7 +60,7 @@ class Typing:
         """Drop what was typed so far."""
         import termios
 
-        self.end()  # or a read that is due now would find nothing, and wait with all the rest
+        self.end()  # or a pending read would block on the flushed terminal
         with suppress(termios.error):
             termios.tcflush(self._file, termios.TCIFLUSH)
         self._rest = b""
@@ -74,7 +71,7 @@ class Typing:
             self.begin()
 
     async def line(self) -> str | None:
-        """The next line; None when there will be no more."""
+        """The next line; None at the end of input."""
         line = await self._lines.get()
         if line == _ENDED:
             self._lines.put_nowait(_ENDED)
@@ -82,10 +79,8 @@ class Typing:
         return line
 
 
-class Asking:
-    """Brings requests and questions to the person, and their answers to the service."""
-
-    def __init__(self, service: CoworkService, screen: Screen, typing: Typing) -> None:
+class TerminalPrompter:
+    def __init__(self, service: CoworkService, screen: Screen, typing: TerminalInput) -> None:
         self._service = service
         self._screen = screen
         self._typing = typing
@@ -94,12 +89,10 @@ class Asking:
         """Whether a question is on the screen, which nothing may cover."""
 
     def take(self, event: Event) -> None:
-        """Note what is to be asked."""
         if isinstance(event.data, _Asked):
             self._open.put_nowait((event.job_id, event.data))
 
     async def go_on(self) -> None:
-        """Ask until cancelled."""
         self._typing.begin()
         try:
             while True:
@@ -165,7 +158,7 @@ class Asking:
     async def _scope(
         self, request: PermissionRequested, scopes: list[tuple[ChosenScope, str]]
     ) -> ChosenScope | None:
-        """Where an answer is to last; None after all not."""
+        """None to go back."""
         for rule in request.rules:
             self._screen.line(f"  adds the rule: {rule}")
         for number, (_, words) in enumerate(scopes, start=1):
@@ -175,7 +168,7 @@ class Asking:
         return None if place is None else scopes[place][0]
 
     async def _answer(self, question: QuestionAsked) -> str | None:
-        """What was answered; None when nobody will."""
+        """None at the end of input."""
         options = question.options
         self._screen.line(question_text(question))
         while True:
@@ -196,7 +189,7 @@ class Asking:
 
 
 def _number(said: str | None, most: int) -> int | None:
-    """The place in a list that a number from one on means."""
+    """Translate a one-based number to an index; None if it is not one."""
     if said is None or not said.isdecimal() or not 1 <= int(said) <= most:
         return None
     return int(said) - 1

@@ -1,21 +1,25 @@
 """`doctor --bundle`: what a bug report needs, in one archive, without anything of the user's.
 
-Whatever is in it was chosen, not filtered: numbers, versions, and words of a fixed list. Only
-the doctor's own sentences and log lines are texts, and those lose all that could name something.
+Whatever is in it was chosen, not filtered: numbers, versions, and words of a fixed list. Only the
+doctor's own sentences and log lines are texts, and those lose all that could name something.
 """
 
 from __future__ import annotations
 
+import getpass
 import io
 import json
 import os
 import platform
+import re
+import socket
 import sqlite3
 import sys
 import zipfile
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, fields
-from importlib.metadata import PackageNotFoundError, requires, version
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, fields
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any, Literal, get_origin, get_type_hints
 from urllib.parse import urlsplit
@@ -27,11 +31,10 @@ from ..._version import __version__
 from ...connections import Connections
 from ...domain.errors import InvalidInput
 from ...domain.settings import Settings
+from ...record import Redactor
 from ..config import OPENAI_URL
-from .anonymous import Anonymous
-from .bundled_log import log_tail
 from .bundled_record import checkpoint_facts, database_facts, job_shapes
-from .finding import DoctorFinding, Promise
+from .installation import DoctorFinding, Promise, version_of
 
 CONTENTS = """What is in this archive, for a bug report about Cowork:
 
@@ -63,8 +66,8 @@ def write_bundle(
     findings: Iterable[DoctorFinding],
     promises: Iterable[Promise],
 ) -> None:
-    """Make the archive; only whoever made it can read it."""
-    anonymous = Anonymous.of(settings, Connections(settings).secrets())
+    """Only its owner can read the archive."""
+    anonymous = Anonymizer.of(settings, Connections(settings).secrets())
     parts: dict[str, Callable[[], Any]] = {
         "versions.json": _versions,
         "settings.json": lambda: _settings(settings),
@@ -90,7 +93,7 @@ def write_bundle(
 
 
 def _text(part: Callable[[], Any]) -> str:
-    """What is broken must not hide the rest, which is there to tell why."""
+    """A broken part must not hide the rest, which may tell why."""
     try:
         value = part()
     except Exception as error:
@@ -100,7 +103,7 @@ def _text(part: Callable[[], Any]) -> str:
 
 def _versions() -> dict[str, Any]:
     needed = {Requirement(text).name for text in requires("cowork-jupyter") or ()}
-    found = {name: _version_of(name) for name in sorted({*needed, *_ALSO})}
+    found = {name: version_of(name) for name in sorted({*needed, *_ALSO})}
     return {
         "cowork-jupyter": __version__,
         "python": platform.python_version(),
@@ -116,13 +119,6 @@ def _versions() -> dict[str, Any]:
             name: package_version for name, package_version in found.items() if package_version
         },
     }
-
-
-def _version_of(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
@@ -146,7 +142,6 @@ def _safe_value(declared: Field[Any], kind: Any, settings: Settings) -> Any:
 
 
 def _address(base_url: str) -> str:
-    """What kind of address it is."""
     if not base_url:
         return "not set"
     if base_url.rstrip("/") == OPENAI_URL:
@@ -159,7 +154,7 @@ def _address(base_url: str) -> str:
 
 
 def _health(
-    findings: Iterable[DoctorFinding], promises: Iterable[Promise], anonymous: Anonymous
+    findings: Iterable[DoctorFinding], promises: Iterable[Promise], anonymous: Anonymizer
 ) -> dict[str, Any]:
     checks = [
         {"name": finding.name, "ok": finding.ok}
@@ -174,3 +169,117 @@ def _health(
         {"holds": promise.holds, "text": anonymous.sentence(promise.text)} for promise in promises
     ]
     return {"checks": checks, "promises": held}
+
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_LINES = 1000
+
+_APPLICATIONS = ("ServerApp", "LabApp", "JupyterApp", "Application")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+_OPERATION = re.compile(
+    r"(?:^|[\s:])(?P<operation>(?:job job_\w+ (?:started|ended)|model called|tool call_\w+ ended"
+    r"|decision call_\w+ (?:allow|ask|deny)|checkpoint cp_\w+ taken|rollback cp_\w+ done"
+    r"|mcp server (?:started|ended|failed)|mcp sampling ended))"
+    r"(?P<fields>(?: \w+=(?:\"[^\"]*\"|[^\s\"]+))*)$"
+)
+_FRAME = re.compile(
+    r"^\s*File \".*?(?P<file>cowork_jupyter[/\\][\w/\\]+\.py)\", line (?P<line>\d+)"
+)
+_ERROR = re.compile(r"^(?:[A-Za-z_]\w*\.)*(?P<name>[A-Z]\w*(?:Error|Exception|Interrupt))\b")
+_CHOSEN = re.compile(r" (?:server|model)=(?:\"[^\"]*\"|[^\s\"]+)")
+"""Names that the user gave."""
+
+
+def log_tail(jupyter: Config) -> str:
+    """The newest lines, reduced to operations and places in our code; empty without a log file."""
+    lines = [line for file in _log_files(jupyter) for line in _operations(_end_of(file))]
+    return "".join(f"{line}\n" for line in lines[-MAX_LINES:])
+
+
+def _log_files(jupyter: Config) -> Iterator[Path]:
+    for application in _APPLICATIONS:
+        handlers = dict(jupyter.get(application, {})).get("logging_config", {}).get("handlers", {})
+        for handler in handlers.values():
+            file = Path(str(handler.get("filename") or "")).expanduser()
+            if file.is_file():
+                yield file
+
+
+def _end_of(file: Path) -> list[str]:
+    with file.open("rb") as log:
+        log.seek(max(0, file.stat().st_size - MAX_BYTES))
+        return log.read().decode("utf-8", "replace").splitlines()
+
+
+def _operations(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        if found := _OPERATION.search(line):
+            when = _TIME.search(line[: found.start()])
+            said = found["operation"] + _CHOSEN.sub("", found["fields"])
+            yield f"{when[0]} {said}" if when else said
+        elif found := _FRAME.search(line):
+            yield f"  {found['file']}:{found['line']}"
+        elif found := _ERROR.search(line):
+            yield f"  {found['name']}"
+
+
+HIDDEN = "[hidden]"
+_MIN_NAME_LENGTH = 3
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"]+")
+_QUOTED = re.compile(r"'[^'\n]*'|“[^”\n]*”|`[^`\n]*`|\"[^\"\n]*\"")
+_PATH = re.compile(r"(?<![\w.])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s,;'\"]+")
+
+
+@dataclass(frozen=True)
+class Anonymizer:
+    """Removes whatever could name a person, a place or a file."""
+
+    redactor: Redactor
+    places: Sequence[str]
+    """Folders and files, the longest first."""
+    names: re.Pattern[str]
+
+    @classmethod
+    def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymizer:
+        known = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
+        known += [path for path in (settings.config_dir, _home()) if path]
+        known += [path.parent for path in known] + [path.resolve() for path in known]
+        places = {str(path) for path in known if len(path.parts) > 1}
+        words = {name for name in _names() if len(name) >= _MIN_NAME_LENGTH}
+        ordered = sorted(map(re.escape, words), key=len, reverse=True)
+        names = re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)", re.IGNORECASE)
+        redactor = Redactor.of(settings, [*keys, *settings.keys.values()])
+        return cls(redactor, sorted(places, key=len, reverse=True), names)
+
+    def clean(self, text: str) -> str:
+        """Remove keys, folders of this user, and their name."""
+        for place in self.places:
+            text = text.replace(place, HIDDEN)
+        return self.names.sub(HIDDEN, self.redactor.clean(text))
+
+    def sentence(self, text: str) -> str:
+        """Also remove anything quoted, paths and addresses."""
+        text = self.clean(text)
+        for pattern in (_ADDRESS, _QUOTED, _PATH):
+            text = pattern.sub(HIDDEN, text)
+        return text
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # some users have none
+        return None
+
+
+def _names() -> set[str]:
+    """What the user and the machine are called."""
+    found = {socket.gethostname(), socket.gethostname().partition(".")[0]}
+    found |= {os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")}
+    with suppress(OSError, KeyError, ImportError):
+        found.add(getpass.getuser())
+    if home := _home():
+        found.add(home.name)
+    if user := os.environ.get("JUPYTERHUB_USER"):
+        found.add(user)
+    return found

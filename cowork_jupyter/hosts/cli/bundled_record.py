@@ -1,6 +1,6 @@
 """The record and the checkpoints as numbers, and the newest jobs as shapes.
 
-Read with plain SQL, in files that may be of any version, or broken.
+Read with plain SQL, as the files may be of any version, or broken.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ _CODE_LENGTH = 40
 
 
 def database_facts(settings: Settings) -> dict[str, Any]:
-    """Version, sizes, rows and integrity."""
     path = settings.database
     if not path.exists():
         return {"database": "none yet"}
@@ -41,7 +40,7 @@ def database_facts(settings: Settings) -> dict[str, Any]:
         "known_version": len(MIGRATIONS),
     }
     try:
-        with closing(_read_only(path)) as connection:
+        with closing(read_only(path)) as connection:
             for pragma in ("user_version", "page_size", "page_count", "freelist_count"):
                 facts[pragma] = connection.execute(f"PRAGMA {pragma}").fetchone()[0]
             facts["journal_mode"] = connection.execute("PRAGMA journal_mode").fetchone()[0]
@@ -54,7 +53,6 @@ def database_facts(settings: Settings) -> dict[str, Any]:
 
 
 def checkpoint_facts(settings: Settings) -> dict[str, Any]:
-    """How much there is of them."""
     folder = checkpoint_folder(settings)
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return {"checkpoints": {"files": len(sizes), "bytes": sum(sizes)}}
@@ -64,7 +62,7 @@ def job_shapes(settings: Settings) -> list[dict[str, Any]]:
     """The newest jobs, without anything that was said or done in them."""
     if not settings.database.exists():
         return []
-    with closing(_read_only(settings.database)) as connection:
+    with closing(read_only(settings.database)) as connection:
         connection.row_factory = sqlite3.Row
         newest = "SELECT * FROM jobs ORDER BY created_at DESC LIMIT ?"
         jobs = connection.execute(newest, (MAX_JOBS,)).fetchall()
@@ -120,7 +118,7 @@ def _calls(connection: sqlite3.Connection, place: tuple[str, str]) -> list[dict[
 
 
 def _rows(connection: sqlite3.Connection) -> dict[str, int]:
-    # The rows of an index for searching cannot be counted.
+    # Rows of virtual (full-text) tables cannot be counted.
     sql = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
     names = connection.execute(sql).fetchall()
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for (name,) in names}
@@ -131,18 +129,17 @@ def _rows(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _literals(notice: Any) -> tuple[str, ...]:
-    """The codes that a kind of notice can have."""
     known: tuple[str, ...] = notice.model_fields["code"].annotation.__args__
     return known
 
 
 def _of(known: Iterable[object], value: object) -> str:
-    """A word of a fixed list, and nothing else."""
+    """Only words of a fixed list."""
     return str(value) if str(value) in {str(known_value) for known_value in known} else OTHER
 
 
 def _code(value: Any) -> str:
-    """An error's code, which is a word of ours."""
+    """Only what looks like one of our error codes."""
     text = str(value)
     is_code = text.replace("_", "").replace("-", "").isalnum() and text.islower()
     return text if is_code and len(text) <= _CODE_LENGTH else OTHER
@@ -154,5 +151,5 @@ def _seconds(began: str | None, ended: str | None) -> float | None:
     return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
+def read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)

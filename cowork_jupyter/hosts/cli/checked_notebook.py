@@ -1,4 +1,4 @@
-"""Running a notebook in a kernel of its own, and its expectations behind it."""
+"""Runs a notebook in a kernel of its own, then checks its expectations."""
 
 from __future__ import annotations
 
@@ -33,42 +33,36 @@ _MARKS = {True: "✓", False: "✕", None: "?"}
 
 @dataclass(frozen=True)
 class CheckedNotebook:
-    """What was found."""
-
     trial: Trial
     expectations: list[CheckedExpectation]
 
     @property
     def is_right(self) -> bool:
-        """Whether every cell ran and nothing is broken."""
         return self.trial.state.failed is None and not any(
             result.broken for result in self.expectations
         )
 
 
 def check_notebook(config: Cowork, arguments: Namespace) -> int:
-    """Run it, tell what was found, and give the exit code."""
+    """Return the exit code."""
     file = Path(arguments.notebook).expanduser().resolve()
     if not file.is_file():
         raise InvalidInput(f"There is no notebook {arguments.notebook}.")
-    config.workspace = arguments.workspace or str(_folder_of(file))
+    folder = Path.cwd() if file.is_relative_to(Path.cwd().resolve()) else file.parent
+    config.workspace = arguments.workspace or str(folder)
     settings = config.settings(workspace=Path.cwd())
     if not file.is_relative_to(settings.workspace.resolve()):
         raise InvalidInput(f"{arguments.notebook} is not in {settings.workspace}.")
     screen = Screen()
-    found = asyncio.run(_checked(settings, file, screen))
+    found = asyncio.run(_check(settings, file, screen))
     if arguments.json:
         screen.record(json.dumps(_as_json(found), ensure_ascii=False))
     else:
-        _tell(found, screen)
+        _print(found, screen)
     return SUCCESS if found.is_right else FAILED
 
 
-def _folder_of(file: Path) -> Path:
-    return Path.cwd() if file.is_relative_to(Path.cwd().resolve()) else file.parent
-
-
-async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:
+async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:
     root = settings.workspace.resolve()
     workspace, path = Workspace(root), file.relative_to(root).as_posix()
     notebooks = NotebookFiles()
@@ -96,38 +90,38 @@ async def _checked(settings: Settings, file: Path, screen: Screen) -> CheckedNot
 
 
 def _ids(expected: list[Any]) -> set[str]:
-    """At the notebook's end every table must be there."""
+    """At the notebook's end every table must exist."""
     return {expectation.id for expectation in expected}
 
 
 def _kernels(root: Path) -> Any:
-    """Kernels as a server has them, without one."""
+    """Kernels as a server has them, without a server."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
     from ..server.kernels import ServerKernels
 
     manager = AsyncMappingKernelManager(root_dir=str(root), kernel_spec_manager=KernelSpecManager())
-    nobody: Any = None  # no tab has it open, and no session
+    nobody: Any = None  # there are no tabs and no sessions
     return ServerKernels(SimpleNamespace(kernel_manager=manager), nobody, nobody, str(root))
 
 
-def _tell(found: CheckedNotebook, screen: Screen) -> None:
+def _print(found: CheckedNotebook, screen: Screen) -> None:
     state = found.trial.state
     if state.failed:
         line = f", line {state.failed.line}" if state.failed.line else ""
         screen.result(f"✕ cell {state.failed.cell}{line}: {state.failed.error}")
     else:
-        screen.result(f"✓ {_counted(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
+        screen.result(f"✓ {_count_text(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
     if state.left_out:
-        screen.result(f"- skipped {_counted(state.left_out, 'cell')} for the agent")
+        screen.result(f"- skipped {_count_text(state.left_out, 'cell')} for the agent")
     for result in found.expectations:
         screen.result(_line(result))
     if not state.failed and not found.expectations:
         screen.result("- nothing is pinned in this notebook")
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

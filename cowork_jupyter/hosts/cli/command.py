@@ -1,12 +1,23 @@
-"""What the sub-commands share: how they are declared, and what their exit codes mean."""
+"""What the sub-commands share: exit codes, common options, settings and the service."""
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, _SubParsersAction
+from argparse import ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...domain.errors import InvalidInput
 from ...policy.visible import visible
+
+if TYPE_CHECKING:
+    from ...domain.settings import Settings
+    from ...service import CoworkService
+    from ..config import Cowork
+
+    Commands = _SubParsersAction[ArgumentParser]
 
 SUCCESS = 0
 FAILED = 1
@@ -15,11 +26,44 @@ DENIED = 3
 """Something was not run because nobody could be asked; a policy file can allow it."""
 INTERRUPTED = 130
 
-if TYPE_CHECKING:
-    Commands = _SubParsersAction[ArgumentParser]
-    """Where `add_to` adds its parser."""
-
 
 def print_problem(words: str) -> None:
-    """One line on the standard error, as every command says it."""
     sys.stderr.write(f"cowork: {visible(words)}\n")
+
+
+def add_conversation_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        *("-c", "--context"),
+        metavar="NAME",
+        default="",
+        help="name or id of the conversation to continue; default: this folder's own",
+    )
+    add_workspace_option(parser)
+
+
+def add_workspace_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--workspace", metavar="DIR", help="folder to work in; default: the current one"
+    )
+
+
+def settings_for(config: Cowork, arguments: Namespace) -> Settings:
+    if arguments.workspace:
+        config.workspace = arguments.workspace
+    settings = config.settings(workspace=Path.cwd())
+    if not settings.workspace.is_dir():
+        raise InvalidInput(f"{settings.workspace} is not a folder.")
+    return settings
+
+
+@asynccontextmanager
+async def open_service(
+    settings: Settings, *, interactive: bool = False
+) -> AsyncIterator[CoworkService]:
+    from ...wiring import build_service
+
+    service = build_service(settings, interactive=interactive)
+    try:
+        yield service
+    finally:
+        await service.close()

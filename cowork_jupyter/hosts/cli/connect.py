@@ -1,4 +1,4 @@
-"""`jupyter cowork connect`: lets Claude Code, Codex and others use the tools of a running Lab."""
+"""`jupyter cowork connect`: let Claude Code, Codex and others use the tools of a running Lab."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ _FOUND = "the one that was found"
 
 
 def add_to(commands: Commands) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "connect",
         help="let Claude Code, Codex and others use the tools of your Jupyter server",
@@ -55,14 +54,13 @@ def add_to(commands: Commands) -> None:
 
 
 def run(config: Cowork, arguments: Namespace) -> int:
-    """Find the server, then print or write."""
     client = CLIENTS[arguments.client]
     access = _access(config, arguments)
     if not arguments.write:
         sys.stdout.write(client.merged("", access))
         _remark(f"Add this to {client.path}, or run this again with --write.")
     else:
-        before = _text(client)
+        before = _read_config(client)
         after = client.merged(before, access)
         write(client.path, after, secret=bool(access.token))
         sys.stdout.write(f"{'Unchanged' if after == before else 'Wrote'}: {client.path}\n")
@@ -73,19 +71,19 @@ def run(config: Cowork, arguments: Namespace) -> int:
     return SUCCESS
 
 
-def _text(client: McpClient) -> str:
+def _read_config(client: McpClient) -> str:
     try:
         return client.path.read_text(encoding="utf-8") if client.path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise client.left_alone(f"it cannot be read ({error})") from None
+        raise client.refusal(f"it cannot be read ({error})") from None
 
 
 def _access(config: Cowork, arguments: Namespace) -> Access:
-    """The way to a server, or to a process of its own where none runs."""
+    """Address of a running server, or a command that starts a process of ours if there is none."""
     from ...mcp.server.tool_host import check_installed
 
-    server = _named(arguments.url) if arguments.url else _running_here()
-    if not arguments.url:  # what is elsewhere has other packages and roles
+    server = _server_at(arguments.url) if arguments.url else _running_here()
+    if not arguments.url:  # a remote server has other packages and roles
         check_installed()
         folder = server.root if server else Path.cwd()
         _check_role(config.settings(workspace=folder), arguments.role)
@@ -98,7 +96,7 @@ def _access(config: Cowork, arguments: Namespace) -> Access:
 
 
 def _check_role(settings: Settings, role: str) -> None:
-    """Without a service, because the server may have one that works in the same folder."""
+    """Without building a service, because the server may have one for the same folder."""
     from ...policy.trust import Trust
     from ...roles import RoleCatalog
     from ...roles.catalog import plugin_roles
@@ -111,13 +109,13 @@ def _check_role(settings: Settings, role: str) -> None:
 @dataclass(frozen=True)
 class _Server:
     url: str
-    """With a slash at its end."""
+    """With a trailing slash."""
     root: Path = Path()
     token: str = ""
 
 
-def _named(url: str) -> _Server:
-    """The one at this address, which may have been copied from a browser."""
+def _server_at(url: str) -> _Server:
+    """From an address that may have been copied from a browser."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise InvalidInput(f"--url: '{url}' is not an address such as http://localhost:8888/")
@@ -128,13 +126,13 @@ def _named(url: str) -> _Server:
 
 
 def _running_here() -> _Server | None:
-    """Of the running servers the one for this folder: the only one, or the nearest above it."""
+    """The only server, or the one whose folder is the nearest above this one."""
     from jupyter_server.serverapp import list_running_servers
 
     servers = [
         _Server(server["url"], Path(server["root_dir"]), server["token"])
         for server in list_running_servers()
-        if not server.get("sock")  # what listens on a socket has no address for clients
+        if not server.get("sock")  # Unix sockets have no address for clients
     ]
     here = Path.cwd()
     above = [server for server in servers if here.is_relative_to(server.root)]
@@ -147,7 +145,6 @@ def _running_here() -> _Server | None:
 
 
 def _remarks(client: McpClient, access: Access, role: str) -> list[str]:
-    """What the user has to know or do."""
     if access.command:
         return [
             f"No Jupyter server is running, so {client.label} will start one of our own processes. "
@@ -169,5 +166,5 @@ def _remarks(client: McpClient, access: Access, role: str) -> list[str]:
 
 
 def _remark(words: str) -> None:
-    """For people: standard output holds the configuration."""
+    """On stderr, as standard output holds the configuration."""
     sys.stderr.write(f"{words}\n")

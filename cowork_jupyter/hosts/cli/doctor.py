@@ -1,4 +1,4 @@
-"""`jupyter cowork doctor`: is everything as it should be?"""
+"""`jupyter cowork doctor`: check the installation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: Commands) -> None:
-    """Declare the command."""
     what = "check this installation and say how to fix what is wrong"
     parser = commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
     parser.add_argument(
@@ -31,17 +30,15 @@ def add_to(commands: Commands) -> None:
 
 
 def run(config: Cowork, arguments: Namespace) -> int:
-    """Examine, print, and tell by the exit code whether all is well.
-
-    A promise that does not hold is no fault of the installation: what it would keep out asks.
+    """A promise that does not hold is no fault of the installation: what it would prevent asks
+    instead.
     """
     from .doctor_checks import examine
-    from .finding import print_findings
-    from .promises import promises_here
+    from .installation import print_findings, security_promises
 
     findings = examine(config, config.config)
     settings = config.settings(workspace=Path.cwd())
-    promises = promises_here(settings)
+    promises = security_promises(settings)
     if arguments.bundle:
         from .bundle import write_bundle
 

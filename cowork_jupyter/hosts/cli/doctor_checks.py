@@ -1,4 +1,4 @@
-"""What the doctor looks at: the installation, and all that the agent needs to work."""
+"""What the doctor checks: the installation, and all that the agent needs to work."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from ...policy.trust import Trust
 from ...tools.registry import rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork
-from .finding import DoctorFinding, judged
-from .installation import examine_installation
+from .bundled_record import read_only
+from .installation import DoctorFinding, examine_installation, finding_of
 
 
 def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
-    """Look at everything; what is wrong in one place hides nothing in another."""
+    """A problem in one place hides none in another."""
     settings = config.settings(workspace=Path.cwd())
     return [
         *examine_installation(jupyter),
         _model(settings),
         _sandbox(settings),
-        judged("folders", folder_problems(settings), _folders(settings)),
+        finding_of("folders", folder_problems(settings), _folders(settings)),
         _rules(settings),
         _database(settings),
         _checkpoints(settings),
@@ -49,16 +49,15 @@ def _folders(settings: Settings) -> str:
 
 
 def _rules(settings: Settings) -> DoctorFinding:
-    """Whether the rules of this folder, the user and the administrator can be read."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     administrator = Administrator(settings.administrator_settings)
     book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names, administrator)
     problems = [*book.problems(), *administrator.problems(Connections(settings).current().model)]
-    return judged("rules", problems, f"{len(book.all())}, all readable")
+    return finding_of("rules", problems, f"{len(book.all())}, all readable")
 
 
 def _database(settings: Settings) -> DoctorFinding:
-    """Reads all of it and checks it; a file that is not there yet is not made."""
+    """Read and check all of it; do not create a missing file."""
     from ...store.errors import explained
     from ...store.migrations import refuse_newer
 
@@ -66,7 +65,7 @@ def _database(settings: Settings) -> DoctorFinding:
     if not path.exists():
         return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
     try:
-        with explained(path), closing(_read_only(path)) as connection:
+        with explained(path), closing(read_only(path)) as connection:
             refuse_newer(connection, path)
             problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             if problem != "ok":
@@ -77,12 +76,8 @@ def _database(settings: Settings) -> DoctorFinding:
     return DoctorFinding("database", True, f"{count} conversations, all intact, in {path}")
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-
-
 def _checkpoints(settings: Settings) -> DoctorFinding:
-    """Reads all that is kept and checks it; a store that is not there yet is not made."""
+    """Read and check all of it; do not create a missing store."""
     from ...checkpoints import checkpoint_folder, verified
 
     folder = checkpoint_folder(settings)
@@ -106,7 +101,6 @@ def _checkpoints(settings: Settings) -> DoctorFinding:
 
 
 def _sandbox(settings: Settings) -> DoctorFinding:
-    """What confines commands."""
     sandbox = Sandbox(settings)
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
     asked_for = "" if wanted else f"{settings.sandbox} is configured but not available here. "
@@ -141,7 +135,6 @@ NAME = "mcp servers"
 
 
 def examine_servers(settings: Settings) -> DoctorFinding:
-    """Which there are, which are not used, and what keeps one from starting."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     trust.look_at(lambda: settings_offers(settings.workspace))
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()

@@ -1,4 +1,4 @@
-"""A download, as somebody at a terminal or in a log sees it."""
+"""Downloads a model, with progress for a terminal or a log."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from ...local.model_dir import Recommended
 from .screen import Screen
 
 _LINES = 10
-"""How many there are in all, where there is no terminal."""
+"""Progress lines in all, without a terminal."""
 _FRAME = 0.1
-"""Seconds between two pictures on a terminal."""
+"""Seconds between two redraws on a terminal."""
 _TIMEOUT = httpx.Timeout(60.0, connect=15.0)
 
 
 def get(wanted: Recommended, place: Path, hub: str) -> None:
-    """Download a model to its place."""
     screen = Screen(sys.stdout, sys.stderr)
-    story = Story(screen)
+    story = DownloadProgress(screen)
     agent = {"User-Agent": f"cowork-jupyter/{__version__}"}
     with httpx.Client(headers=agent, timeout=_TIMEOUT, follow_redirects=True) as client:
         described = describe(wanted, client, hub)
@@ -37,9 +36,7 @@ def get(wanted: Recommended, place: Path, hub: str) -> None:
             screen.hide_status()
 
 
-class Story:
-    """Turns progress into what is shown: a line that moves, or one now and then."""
-
+class DownloadProgress:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._began: tuple[float, int] | None = None
@@ -48,7 +45,6 @@ class Story:
         self.share = 0.0
 
     def tell(self, progress: Progress) -> None:
-        """It is this far."""
         now = time.monotonic()
         if progress.checking:
             words = f"checking: {progress.done / progress.total:.0%}"

@@ -1,11 +1,14 @@
-"""Is everything installed, in versions that fit, and where Jupyter looks for it?"""
+"""What is installed here: packages, extensions, ports, and which security promises hold."""
 
 from __future__ import annotations
 
 import json
 import platform
 import re
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
@@ -14,21 +17,74 @@ from packaging.requirements import Requirement
 from traitlets.config import Config
 
 from ..._version import __version__
+from ...domain.health import Problem
+from ...domain.settings import Settings
+from ...llm.keys import has_keyring
+from ...policy.visible import visible
+from ...workspace.sandbox.sandbox import Sandbox
 from ..jupyter_problems import lab_problems, taken_port_problems
-from .finding import DoctorFinding, judged
+
+_PROMISES = "Security promises, and whether they hold on this machine:"
+
+
+@dataclass(frozen=True)
+class DoctorFinding:
+    """One check: what is right, or what to do."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A security promise. If it does not hold, the text says what is so instead and what helps."""
+
+    text: str
+    holds: bool
+
+
+def finding_of(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
+    found = [problem.message for problem in problems]
+    return DoctorFinding(name, not found, " ".join(found) or when_fine)
+
+
+def print_findings(
+    findings: Sequence[DoctorFinding], promises: Sequence[Promise], *, as_json: bool
+) -> None:
+    if as_json:
+        found = {
+            "ok": all(finding.ok for finding in findings),
+            "checks": [asdict(finding) for finding in findings],
+            "promises": [asdict(promise) for promise in promises],
+        }
+        text = json.dumps(found, indent=2)
+    else:
+        width = max(len(finding.name) for finding in findings)
+        checks = [
+            f"{_mark(finding.ok)} {finding.name:<{width}}  {visible(finding.message)}"
+            for finding in findings
+        ]
+        kept = [f"{_mark(promise.holds)} {visible(promise.text)}" for promise in promises]
+        text = "\n".join([*checks, "", _PROMISES, *kept])
+    sys.stdout.write(text + "\n")
+
+
+def _mark(good: bool) -> str:
+    return "✓" if good else "✗"
+
 
 _DISTRIBUTION = "cowork-jupyter"
 _REINSTALL = f"Run: pip install --force-reinstall {_DISTRIBUTION}"
 
 
 def examine_installation(jupyter: Config) -> list[DoctorFinding]:
-    """What pip and Jupyter know about us."""
     return [
         DoctorFinding(
             "version", True, f"{_DISTRIBUTION} {__version__}, Python {platform.python_version()}"
         ),
         _packages(),
-        judged("jupyterlab", lab_problems(), f"JupyterLab {_version_of('jupyterlab')}"),
+        finding_of("jupyterlab", lab_problems(), f"JupyterLab {version_of('jupyterlab')}"),
         _lab_extension(),
         _server_extension(),
         _port(jupyter),
@@ -36,14 +92,13 @@ def examine_installation(jupyter: Config) -> list[DoctorFinding]:
 
 
 def _packages() -> DoctorFinding:
-    """Whether all that we need is there; then also which extras are."""
     wanted = [Requirement(text) for text in requires(_DISTRIBUTION) or ()]
     unmet = [
         need for requirement in wanted if _is_needed(requirement) and (need := _unmet(requirement))
     ]
     if unmet:
         return DoctorFinding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
-    extras = sorted(_extras_there(wanted))
+    extras = sorted(_installed_extras(wanted))
     return DoctorFinding("packages", True, f"all installed; extras: {', '.join(extras) or 'none'}")
 
 
@@ -52,7 +107,7 @@ def _is_needed(requirement: Requirement, extra: str = "") -> bool:
 
 
 def _unmet(requirement: Requirement) -> str | None:
-    found = _version_of(requirement.name)
+    found = version_of(requirement.name)
     if found is None:
         return f"{requirement.name} is missing"
     if not requirement.specifier.contains(found, prereleases=True):
@@ -60,7 +115,7 @@ def _unmet(requirement: Requirement) -> str | None:
     return None
 
 
-def _extras_there(wanted: list[Requirement]) -> Iterator[str]:
+def _installed_extras(wanted: list[Requirement]) -> Iterator[str]:
     """Extras of which everything is installed."""
     names = {
         name
@@ -77,7 +132,7 @@ def _extras_there(wanted: list[Requirement]) -> Iterator[str]:
             yield name
 
 
-def _version_of(name: str) -> str | None:
+def version_of(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
@@ -85,7 +140,7 @@ def _version_of(name: str) -> str | None:
 
 
 def _lab_extension() -> DoctorFinding:
-    """The first that Jupyter finds is the one it loads, so that one must be ours of today."""
+    """Jupyter loads the first one that it finds, so that must be ours, of this version."""
     for folder in jupyter_path("labextensions", _DISTRIBUTION):
         try:
             found = json.loads((Path(folder) / "package.json").read_text(encoding="utf-8"))
@@ -124,4 +179,47 @@ def _port(jupyter: Config) -> DoctorFinding:
     for server in list_running_servers():
         if server["port"] == port:
             return DoctorFinding("port", True, f"a Jupyter server is running on port {port}")
-    return judged("port", taken_port_problems(port), f"port {port} is free")
+    return finding_of("port", taken_port_problems(port), f"port {port} is free")
+
+
+def security_promises(settings: Settings) -> list[Promise]:
+    """All that depend on the machine or its settings, those of the sandbox first."""
+    sandbox = Sandbox(settings)
+    return [
+        *(Promise(text, True) for text in sandbox.promises()),
+        *(Promise(text, False) for text in sandbox.missing()),
+        *_network_promises(sandbox, settings),
+        _promise(
+            "Commands are checked by the shell that runs them.",
+            shutil.which("bash") is not None,
+            "Commands cannot be checked without bash, so every command asks. Install bash.",
+        ),
+        _promise(
+            "Kernels that this Jupyter starts do not get Cowork's key.",
+            is_server_extension_enabled(),
+            "Kernels get COWORK_API_KEY, because the server extension is not enabled. "
+            "Run: jupyter server extension enable cowork_jupyter",
+        ),
+        Promise(f"Keys typed into the panel are in no file of ours; {_key_storage()}.", True),
+    ]
+
+
+def _network_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
+    """If the network cannot be taken away, the sandbox itself reports that as missing."""
+    if sandbox.powers.kind != "none" and sandbox.powers.no_network:
+        yield _promise(
+            "No command has network access unless you gave it to that call.",
+            settings.sandbox_network != "allow",
+            "Every command of the actor has network access, because c.Cowork.sandbox_network is "
+            "'allow'. Set it to 'ask'.",
+        )
+
+
+def _key_storage() -> str:
+    if has_keyring():
+        return "the system's keyring stores them"
+    return "they are kept until the server stops, because no keyring works here"
+
+
+def _promise(text: str, holds: bool, otherwise: str) -> Promise:
+    return Promise(text if holds else otherwise, holds)

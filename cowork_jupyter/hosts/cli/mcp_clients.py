@@ -1,4 +1,4 @@
-"""How agents of others are told of an MCP server: the form of each, and its configuration file."""
+"""MCP clients: the form of a server's entry in each, and its configuration file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from ...domain.errors import InvalidInput
 
-if TYPE_CHECKING:  # pydantic takes a while, and every command line is parsed with this
+if TYPE_CHECKING:  # pydantic is slow to import, and every command imports this
     from pydantic import JsonValue
 
     Entry = dict[str, JsonValue]
 
 SERVER = "cowork"
-"""What clients call us."""
+"""Our name in clients."""
 TOKEN_VARIABLE = "JUPYTER_TOKEN"  # noqa: S105 (the name of a variable)
 """Jupyter reads its own token from it, too."""
 _PATIENCE = 24 * 3600
@@ -29,11 +29,11 @@ _PATIENCE = 24 * 3600
 
 @dataclass(frozen=True)
 class Access:
-    """The way to our tools: an address, or a command where no server runs."""
+    """An address, or a command where no server runs."""
 
     url: str = ""
     token: str = ""
-    """To be written down; without it the configuration says where to find it."""
+    """Written into the configuration; if empty, the configuration says where to find it."""
     command: tuple[str, ...] = ()
 
 
@@ -43,13 +43,13 @@ class McpClient:
 
     label: str
     file: str
-    """Where it looks for servers, from the project's folder or from home (`~`)."""
+    """Relative to the project's folder, or from home (`~`)."""
     section: str = "mcpServers"
     address: str = "url"
     token: str = f"${{{TOKEN_VARIABLE}}}"
-    """What stands for the token."""
+    """Placeholder for the token."""
     remote: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What else it wants to know of a server that has an address."""
+    """Further fields of a server that has an address."""
     question: Entry | None = None
     """How it asks the user for the token, if it does."""
 
@@ -58,7 +58,6 @@ class McpClient:
         return Path(self.file).expanduser().absolute()
 
     def entry(self, access: Access) -> Entry:
-        """The server as this client has it described."""
         if access.command:
             kind: Entry = {"type": "stdio"} if "type" in self.remote else {}
             return {**kind, **_command(access)}
@@ -69,12 +68,12 @@ class McpClient:
         }
 
     def merged(self, text: str, access: Access) -> str:
-        """The text of its file with our entry; whatever else is in it stays."""
+        """Add our entry to the text of its file, leaving everything else."""
         before = self._read(text)
         servers = before.get(self.section, {})
         asked = before.get("inputs", [])
         if not isinstance(servers, dict) or not isinstance(asked, list):
-            raise self.left_alone("its servers are not where they should be")
+            raise self.refusal("its servers are not where they should be")
         after = {**before, self.section: {**servers, SERVER: self.entry(access)}}
         if self.question and access.url and not access.token and self.question not in asked:
             after["inputs"] = [*asked, self.question]
@@ -84,13 +83,13 @@ class McpClient:
         try:
             content = json.loads(text) if text.strip() else {}
         except ValueError as error:
-            raise self.left_alone(f"it is not plain JSON ({error})") from None
+            raise self.refusal(f"it is not plain JSON ({error})") from None
         if not isinstance(content, dict):
-            raise self.left_alone("it is not a JSON object")
+            raise self.refusal("it is not a JSON object")
         return content
 
-    def left_alone(self, why: str) -> InvalidInput:
-        """What to say of a file that is the user's to change."""
+    def refusal(self, why: str) -> InvalidInput:
+        """The error for a file that only the user can change."""
         return InvalidInput(
             f"{self.path} was not changed: {why}. Correct it, or run this without --write and "
             "add by hand what is printed."
@@ -98,7 +97,7 @@ class McpClient:
 
 
 class CodexClient(McpClient):
-    """Its configuration is TOML, which is changed as text, so that comments stay."""
+    """Its configuration is TOML, which is edited as text to keep comments."""
 
     @property
     def path(self) -> Path:
@@ -106,7 +105,6 @@ class CodexClient(McpClient):
         return Path(home, "config.toml").absolute() if home else super().path
 
     def entry(self, access: Access) -> Entry:
-        """With its own name for everything."""
         if access.command:
             return _command(access)
         login: Entry = (
@@ -117,11 +115,11 @@ class CodexClient(McpClient):
         return {"url": access.url, **login, "tool_timeout_sec": _PATIENCE}
 
     def merged(self, text: str, access: Access) -> str:
-        """The table of ours is replaced, or comes last."""
+        """Replace our table, or append it."""
         before, entry = self._read(text), self.entry(access)
         servers = before.get(self.section, {})
         if not isinstance(servers, dict):
-            raise self.left_alone("its servers are not where they should be")
+            raise self.refusal("its servers are not where they should be")
         if servers.get(SERVER) == entry:
             return text
         lines = [f"{key} = {_toml(value)}" for key, value in entry.items()]
@@ -133,20 +131,20 @@ class CodexClient(McpClient):
         except InvalidInput:
             same = False
         if not same:
-            raise self.left_alone(f"it has an entry '{SERVER}' in a form of its own")
+            raise self.refusal(f"it has an entry '{SERVER}' in a form of its own")
         return made
 
     def _read(self, text: str) -> Entry:
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise self.left_alone(f"it is not TOML ({error})") from None
+            raise self.refusal(f"it is not TOML ({error})") from None
 
 
 _OUR_TABLE = re.compile(
     rf"^\[mcp_servers\.{SERVER}(?:\.[^\]\n]*)?\][^\n]*\n?(?:[^\s\[#][^\n]*\n?)*", re.MULTILINE
 )
-"""Up to an empty line, a comment or another table: what is left of it is noticed afterwards."""
+"""Up to an empty line, a comment or another table; leftovers are noticed afterwards."""
 
 
 def _command(access: Access) -> Entry:
@@ -157,7 +155,7 @@ def _command(access: Access) -> Entry:
 def _toml(value: JsonValue) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
-    return json.dumps(value)  # texts, numbers and lists look the same
+    return json.dumps(value)  # strings, numbers and lists are the same in TOML
 
 
 _MILLISECONDS = _PATIENCE * 1000
@@ -167,10 +165,7 @@ CLIENTS: Mapping[str, McpClient] = {
     ),
     "codex": CodexClient("Codex", "~/.codex/config.toml", section="mcp_servers"),
     "gemini": McpClient(
-        "Gemini CLI",
-        ".gemini/settings.json",
-        address="httpUrl",
-        remote={"timeout": _MILLISECONDS},
+        "Gemini CLI", ".gemini/settings.json", address="httpUrl", remote={"timeout": _MILLISECONDS}
     ),
     "cursor": McpClient("Cursor", ".cursor/mcp.json", token=f"${{env:{TOKEN_VARIABLE}}}"),
     "vscode": McpClient(
@@ -190,9 +185,9 @@ CLIENTS: Mapping[str, McpClient] = {
 
 
 def write(path: Path, text: str, *, secret: bool) -> None:
-    """As a whole or not at all. What holds a secret is for its owner only, and so is a new file."""
+    """Write atomically. A new file, or one with a secret, is readable by its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path = path.resolve()  # some keep such files elsewhere, and a link here
+    path = path.resolve()  # follow a link to where the file really is
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
         file.write(text)
     if path.exists() and not secret:

@@ -1,4 +1,4 @@
-"""`jupyter cowork model`: a language model on this machine. Get one, use it, remove it."""
+"""`jupyter cowork model`: get, use and remove a language model on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ _NAME = "a name that `list` shows"
 
 
 def add_to(commands: Commands) -> None:
-    """Declare the command and its own commands."""
     what = "manage language models on this machine"
     parser = commands.add_parser("model", help=what, description=f"{what.capitalize()}.")
     under = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -55,8 +54,7 @@ def add_to(commands: Commands) -> None:
 
 
 def list_models(config: Cowork, _arguments: Namespace) -> int:
-    """One line for each."""
-    from ...local.model_dir import CATALOGUE
+    from ...local.catalogue import CATALOGUE
 
     model_dir, choice = _model_dir(config), _Choice(config)
     used = choice.file()
@@ -78,9 +76,9 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
 
 
 def get_model(config: Cowork, arguments: Namespace) -> int:
-    """Download it, with progress; what has arrived is kept if it is interrupted."""
-    from ...local.download import DEFAULT_HUB
-    from ...local.model_dir import recommended
+    """An interrupted download is resumed the next time."""
+    from ...local.catalogue import recommended
+    from ...local.hub import DEFAULT_HUB
     from .downloading import get
 
     model_dir = _model_dir(config)
@@ -97,7 +95,7 @@ def get_model(config: Cowork, arguments: Namespace) -> int:
 
 
 def use_model(config: Cowork, arguments: Namespace) -> int:
-    """Remember the choice. The process that serves it starts with the first question."""
+    """The process that serves it starts with the first question."""
     from importlib.util import find_spec
 
     choice = _Choice(config)
@@ -116,7 +114,7 @@ def use_model(config: Cowork, arguments: Namespace) -> int:
 
 
 def use_small_model(config: Cowork, arguments: Namespace) -> int:
-    """Remember it with the server that was chosen, if that has it."""
+    """Stored with the connected server, if that has the model."""
     from ...connections import Connections, check_small_model
 
     connections = Connections(config.settings(workspace=Path.cwd()))
@@ -131,7 +129,7 @@ def use_small_model(config: Cowork, arguments: Namespace) -> int:
 
 
 def remove_model(config: Cowork, arguments: Namespace) -> int:
-    """Delete the file and its parts; a choice that leads nowhere is forgotten too."""
+    """Delete the file and its parts; forget a choice that would lead nowhere."""
     model_dir, choice = _model_dir(config), _Choice(config)
     freed = model_dir.remove(arguments.name)
     _say(f"Removed {arguments.name} and freed {freed / 1e9:.1f} GB.")
@@ -154,18 +152,16 @@ class _Choice:
         self._file, self._section = SettingsFile(settings.user_settings), SECTION
 
     def file(self) -> Path | None:
-        """The chosen file, if there is one."""
         chosen = self._file.content().get(self._section)
         local = chosen.get("local") if isinstance(chosen, dict) else None
         return Path(local).expanduser() if isinstance(local, str) and local else None
 
     def remember(self, file: Path) -> None:
-        """Use this one from now on."""
         self._administrator.check_model(file.stem)
         self._file.set(self._section, {"local": str(file)})
 
     def forget(self) -> None:
-        """Use none. What else was chosen stays."""
+        """Leaves a choice of a server alone."""
         if self.file():
             self._file.set(self._section, None)
 
@@ -177,7 +173,6 @@ def _model_dir(config: Cowork) -> ModelDir:
 
 
 def _state(used: bool, here: bool, partly: bool) -> str:
-    """What `list` says about a file."""
     if used:
         return "in use" if here else "in use, but missing"
     return "downloaded" if here else "partly downloaded" if partly else ""

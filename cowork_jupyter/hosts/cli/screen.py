@@ -1,7 +1,7 @@
-"""The terminal: results on the standard output, how they come about on the standard error.
+"""The terminal: results on standard output, progress on standard error.
 
-What comes from the model, from files and from commands is shown as it really is: characters
-that would move the cursor, colour or hide anything are spelled out.
+Text from the model, from files and from commands is made harmless: characters that would move the
+cursor, colour or hide anything are spelled out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 class Screen:
-    """Lines, and on a terminal one line at the bottom that says what goes on."""
+    """Lines, and on a terminal a status line at the bottom."""
 
     def __init__(self, results: TextIO | None = None, progress: TextIO | None = None) -> None:
         self._results = results or sys.stdout
@@ -32,35 +32,33 @@ class Screen:
         self._colours = self._live and not os.environ.get("NO_COLOR")
 
     def result(self, text: str) -> None:
-        """Something that was asked for."""
         self.hide_status()
         self._results.write(f"{visible(text)}\n")
         self._results.flush()
 
     def record(self, line: str) -> None:
-        """A line for programs, as it stands."""
+        """A line for programs, unchanged."""
         self.hide_status()
         self._results.write(f"{line}\n")
         self._results.flush()
 
     def line(self, text: str, style: str = "") -> None:
-        """Something that happened on the way."""
         self.hide_status()
         self._progress.write(f"{self._styled(visible(text), style)}\n")
         self._progress.flush()
 
     def prompt(self, text: str) -> None:
-        """A question; the answer is typed behind it."""
+        """The answer is typed behind it."""
         self.hide_status()
         self._progress.write(self._styled(visible(text), "ask"))
         self._progress.flush()
 
     def status(self, text: str) -> None:
-        """What goes on now; drawn with the next tick."""
+        """Drawn with the next tick."""
         self._status = one_line(text)
 
     def tick(self) -> None:
-        """Draw the status with the next frame of the wheel."""
+        """Draw the status with the next frame of the spinner."""
         if not self._live or not self._status:
             return
         self._frame = (self._frame + 1) % len(_FRAMES)
@@ -84,13 +82,12 @@ class Screen:
 
 
 def one_line(text: str, most: int = 400) -> str:
-    """The text without its line ends, and not too much of it."""
     flat = " ".join(text[: 4 * most].split())
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
 
 
 def _cut(text: str, columns: int) -> str:
-    """As much as fits into one line; wide characters take two columns."""
+    """Wide characters take two columns."""
     used = 0
     for place, char in enumerate(text):
         used += 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,16 +1,19 @@
-"""One run from the terminal: begun, told, asked about, and ended by Ctrl-C if need be."""
+"""One run from the terminal: start it, narrate it, ask, and stop it on Ctrl-C."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import shlex
 import signal
+import tempfile
 import time
 from collections.abc import Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...domain.contexts import Context, Job, JobStatus
@@ -19,9 +22,8 @@ from ...domain.events import Event, EventType
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...domain.team import rights_of
-from .asking import Asking, Typing, somebody_is_there
-from .command import DENIED, FAILED, INTERRUPTED, SUCCESS
-from .conversations import FolderConversations
+from .asking import TerminalInput, TerminalPrompter, is_interactive
+from .command import DENIED, FAILED, INTERRUPTED, SUCCESS, open_service
 from .narrator import CliOutcome, Narrator
 from .screen import Screen
 
@@ -29,16 +31,72 @@ if TYPE_CHECKING:
     from ...service import CoworkService
     from ...store import PlanRevision
 
+
+class FolderConversations:
+    """The terminal's conversations in a folder: a default one, and named ones.
+
+    A notebook's conversations belong to the notebook, a terminal's to its folder. The store knows
+    no folders, so a small file for each name holds the conversation's id.
+    """
+
+    def __init__(self, service: CoworkService) -> None:
+        self._service = service
+
+    def find(self, name: str) -> Context | None:
+        """By name or id; without a name, the folder's default conversation."""
+        for known in (name, self._remembered(name)):
+            try:
+                if known:
+                    return self._service.conversations.get(known)
+            except NotFound:  # a name, not an id; or it was deleted in the panel
+                continue
+        return None
+
+    def get(self, name: str) -> Context:
+        """Raises NotFound with what to do."""
+        found = self.find(name)
+        if found is None:
+            which = f"called '{name}' " if name else ""
+            raise NotFound(
+                f"There is no conversation {which}in {self._service.settings.workspace} yet. "
+                "Start one with: jupyter cowork plan",
+                code="no_conversation",
+            )
+        return found
+
+    def open(self, name: str, role: AgentRole) -> Context:
+        return self.find(name) or self.start(name, role)
+
+    def start(self, name: str, role: AgentRole) -> Context:
+        """Create a conversation, which has that name from now on."""
+        made = self._service.conversations.create(title=name, role=role)
+        path = self._path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+            file.write(made.id)
+        Path(file.name).replace(path)
+        return made
+
+    def _remembered(self, name: str) -> str:
+        try:
+            return self._path(name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+
+    def _path(self, name: str) -> Path:
+        settings = self._service.settings
+        key = f"{settings.workspace.resolve()}\n{name}".encode("utf-8", "surrogateescape")
+        return settings.data_dir / "terminal" / hashlib.sha256(key).hexdigest()[:32]
+
+
 _TICK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class CliRequest:
-    """What is wanted, and how."""
-
     role: AgentRole
     text: str
-    """With none, the current plan is to be executed."""
+    """Empty to execute the current plan."""
     conversation: str = ""
     new: bool = False
     model: str | None = None
@@ -48,60 +106,50 @@ class CliRequest:
     as_json: bool = False
 
 
-def carry_out(settings: Settings, order: CliRequest) -> int:
-    """Do it; gives the exit code."""
-    return asyncio.run(_carry_out(settings, order))
-
-
-async def _carry_out(settings: Settings, order: CliRequest) -> int:
-    from ...wiring import build_service
-
-    service = build_service(settings, interactive=somebody_is_there())
-    try:
-        return await CliSession(service, order, Screen()).run()
-    finally:
-        await service.close()
+async def run_request(settings: Settings, request: CliRequest) -> int:
+    async with open_service(settings, interactive=is_interactive()) as service:
+        return await CliSession(service, request, Screen()).run()
 
 
 class CliSession:
-    """One run."""
-
-    def __init__(self, service: CoworkService, order: CliRequest, screen: Screen) -> None:
+    def __init__(self, service: CoworkService, request: CliRequest, screen: Screen) -> None:
         self._service = service
-        self._order = order
+        self._request = request
         self._screen = screen
-        self._asking = Asking(service, screen, Typing()) if service.interactive else None
+        self._asking = (
+            TerminalPrompter(service, screen, TerminalInput()) if service.interactive else None
+        )
         self._held: list[Event] = []
         self._outcome = CliOutcome()
         self._stopping: asyncio.Task[Job] | None = None
 
     async def run(self) -> int:
-        """Begin, follow to the end, and say how it ended."""
         model = await self._model()
         context, plan = self._context()
-        if self._order.prompt:
-            context = self._service.conversations.choose_prompt(context.id, self._order.prompt)
+        if self._request.prompt:
+            context = self._service.conversations.choose_prompt(context.id, self._request.prompt)
         self._narrator = Narrator(self._screen, plan.plan if plan else None)
         after = self._service.journal.store.last_seq(context.id)
         began = time.monotonic()
         job_id = await self._begin(context, plan)
         self._listen_for_signals(job_id)
-        await _first_of(self._follow(context.id, after, job_id), *self._helpers())
+        asking = [self._asking.go_on()] if self._asking else []
+        await _first_of(self._follow(context.id, after, job_id), self._tick(), *asking)
         job = self._service.jobs.get(job_id)
-        self._conclude(job, time.monotonic() - began, self._order.model or context.model or model)
+        self._conclude(job, time.monotonic() - began, self._request.model or context.model or model)
         return self._exit_code(job)
 
     async def _model(self) -> str:
-        """The name of what answers; an error if nothing does."""
+        """The model's name. Raises Unavailable if none answers."""
         state = (await self._service.health()).model
-        if not state.ready and not self._order.model:
+        if not state.ready and not self._request.model:
             raise Unavailable(state.why_not or "No model answers.", code="no_model")
         return state.name or ""
 
     def _context(self) -> tuple[Context, PlanRevision | None]:
-        order, conversations = self._order, FolderConversations(self._service)
-        if not order.text:
-            context = conversations.get(order.conversation)
+        request, conversations = self._request, FolderConversations(self._service)
+        if not request.text:
+            context = conversations.get(request.conversation)
             plan = self._service.plans.find(context.id)
             if plan is None:
                 raise NotFound(
@@ -109,14 +157,14 @@ class CliSession:
                     code="no_plan",
                 )
             return context, plan
-        begin = conversations.start if order.new else conversations.open
-        return begin(order.conversation, order.role), None
+        begin = conversations.start if request.new else conversations.open
+        return begin(request.conversation, request.role), None
 
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
-        order, service = self._order, self._service
+        request, service = self._request, self._service
         if plan is None:
             sent = await service.send_words(
-                context.id, order.text, order.role, policy=order.policy, model=order.model
+                context.id, request.text, request.role, policy=request.policy, model=request.model
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):
@@ -126,14 +174,14 @@ class CliSession:
         job = await service.execute_plan(
             context.id,
             plan.revision,
-            policy=order.policy,
-            model=order.model,
+            policy=request.policy,
+            model=request.model,
             plan_id=plan.plan_id,
         )
         return job.id
 
     def _listen_for_signals(self, job_id: str) -> None:
-        """The first stops the job in good order; the second ends the program."""
+        """The first signal cancels the job, the second ends the program."""
 
         def stop() -> None:
             if self._stopping is not None:
@@ -146,10 +194,6 @@ class CliSession:
         with suppress(NotImplementedError):  # on Windows, where Ctrl-C ends the program
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop)
-
-    def _helpers(self) -> list[Coroutine[Any, Any, None]]:
-        asking = [self._asking.go_on()] if self._asking else []
-        return [self._tick(), *asking]
 
     async def _tick(self) -> None:
         while True:
@@ -174,11 +218,11 @@ class CliSession:
 
     def _take(self, event: Event) -> None:
         self._outcome.take(event)
-        if self._order.as_json:
+        if self._request.as_json:
             self._screen.record(json.dumps(event.model_dump(mode="json")))
         else:
             self._held.append(event)
-        if not self._asked_now:  # what happens meanwhile must not cover a question
+        if not self._asked_now:  # do not print over an open question
             self._tell_held()
         if self._asking:
             self._asking.take(event)
@@ -192,7 +236,7 @@ class CliSession:
         from ...record.export import duration
 
         self._screen.hide_status()
-        if self._order.as_json:
+        if self._request.as_json:
             return
         self._narrator.finish()
         if job.error:
@@ -200,8 +244,8 @@ class CliSession:
         used = f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else ""
         facts = (job.status.value, duration(seconds), used, model, job.context_id)
         self._say(" · ".join(fact for fact in facts if fact), "dim")
-        if self._outcome.made_plan and self._order.role is AgentRole.PLANNER:
-            name = self._order.conversation
+        if self._outcome.made_plan and self._request.role is AgentRole.PLANNER:
+            name = self._request.conversation
             which = f" -c {shlex.quote(name)}" if name else ""
             self._say(f"To approve and execute it: jupyter cowork act{which}", "dim")
 
@@ -210,17 +254,17 @@ class CliSession:
             return INTERRUPTED
         if self._outcome.was_denied:
             return DENIED
-        wanted = self._order.role is not AgentRole.PLANNER or self._outcome.made_plan
+        wanted = self._request.role is not AgentRole.PLANNER or self._outcome.made_plan
         good = wanted and not self._outcome.asks_for_changes
         return SUCCESS if job.status is JobStatus.COMPLETED and good else FAILED
 
     def _say(self, text: str, style: str) -> None:
-        if not self._order.as_json:
+        if not self._request.as_json:
             self._screen.line(text, style)
 
 
 async def _first_of(*work: Coroutine[Any, Any, None]) -> None:
-    """Do all of it until one has ended, well or badly; that ends the rest."""
+    """Run all until the first has ended, well or badly, and cancel the rest."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

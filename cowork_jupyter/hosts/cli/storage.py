@@ -1,4 +1,4 @@
-"""`jupyter cowork storage`: what takes room, and freeing it."""
+"""`jupyter cowork storage`: show what takes room, and free it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...domain.errors import Conflict, InvalidInput
-from .command import SUCCESS
-from .ordering import settings_for
+from .command import SUCCESS, open_service, settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _PATIENCE = 1.0
-"""Seconds after which something is said of work that goes on."""
+"""Seconds before progress is shown."""
 _FRAME = 0.1
 
 
 def add_to(commands: Commands) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "storage",
         help="show what conversations and checkpoints take, and free it",
@@ -64,7 +62,6 @@ def add_to(commands: Commands) -> None:
 
 
 def run(config: Cowork, arguments: Namespace) -> int:
-    """Free what is named, then show what is there."""
     from .screen import Screen
 
     by_name = arguments.context or arguments.checkpoints or arguments.copies
@@ -77,7 +74,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
     settings, screen = settings_for(config, arguments), Screen()
     if arguments.free:
         asyncio.run(_free(settings, arguments, screen))
-    found = asyncio.run(_with_progress(screen, "Measuring", _measured(settings)))
+    found = asyncio.run(_with_progress(screen, "Measuring", _measure(settings)))
     if arguments.json:
         screen.record(json.dumps(found, ensure_ascii=False))
     else:
@@ -85,19 +82,15 @@ def run(config: Cowork, arguments: Namespace) -> int:
     return SUCCESS
 
 
-async def _measured(settings: Settings) -> dict[str, Any]:
+async def _measure(settings: Settings) -> dict[str, Any]:
     from ...store.migrations import copies_of
-    from ...wiring import build_service
 
-    service = build_service(settings, interactive=False)
-    try:
+    async with open_service(settings) as service:
         kept = await service.checkpoints.lazy_store.by_context()
         use = await service.checkpoints.lazy_store.use()
         store = service.journal.store
         room = await asyncio.to_thread(store.room)
         free = store.free_bytes()
-    finally:
-        await service.close()
     return {
         "database": {
             "path": str(settings.database),
@@ -143,24 +136,20 @@ def _size(count: float) -> str:
 
 async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> None:
     from ...store.migrations import copies_of
-    from ...store.retention import rewrite
-    from ...wiring import build_service
+    from ...store.room import rewrite
 
-    service = build_service(settings, interactive=False)
-    try:
-        chosen = _chosen(service, arguments)
+    async with open_service(settings) as service:
+        chosen = _select(service, arguments)
         if chosen:
-            _confirm(screen, _words_for(len(chosen), arguments), arguments)
-            # What was used while you thought about it stays.
+            _confirm(screen, _describe(len(chosen), arguments), arguments)
+            # Select again: keep what was used while waiting for the confirmation.
             chosen = [
-                context_id for context_id in _chosen(service, arguments) if context_id in chosen
+                context_id for context_id in _select(service, arguments) if context_id in chosen
             ]
             removing = _remove(service, chosen, only_checkpoints=arguments.checkpoints)
             await _with_progress(screen, "Deleting", removing)
         elif arguments.older_than is not None:
             screen.line(f"Nothing was unused for {arguments.older_than:g} days.")
-    finally:
-        await service.close()
     if arguments.copies and (copies := copies_of(settings.database)):
         _confirm(screen, "the copies of older versions", arguments)
         for copy in copies:
@@ -168,8 +157,7 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
     await _with_progress(screen, "Shrinking", asyncio.to_thread(rewrite, settings.database))
 
 
-def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
-    """The conversations that are meant."""
+def _select(service: CoworkService, arguments: Namespace) -> list[str]:
     store = service.journal.store
     if arguments.context:
         found = store.context(arguments.context)
@@ -182,7 +170,7 @@ def _chosen(service: CoworkService, arguments: Namespace) -> list[str]:
     return [conversation.id for conversation in store.room()] if arguments.checkpoints else []
 
 
-def _words_for(count: int, arguments: Namespace) -> str:
+def _describe(count: int, arguments: Namespace) -> str:
     what = f"{count} conversation{'s' if count > 1 else ''}"
     if arguments.checkpoints:
         return f"the checkpoints of {what}, so that nothing they did can be taken back"
@@ -190,11 +178,11 @@ def _words_for(count: int, arguments: Namespace) -> str:
 
 
 def _confirm(screen: Screen, what: str, arguments: Namespace) -> None:
-    from .asking import somebody_is_there
+    from .asking import is_interactive
 
     if arguments.yes:
         return
-    if not somebody_is_there():
+    if not is_interactive():
         raise InvalidInput(f"Add --yes to delete {what}.")
     screen.prompt(f"Delete {what}, for good? [y/N] ")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -213,7 +201,6 @@ async def _remove(service: CoworkService, chosen: list[str], *, only_checkpoints
 
 
 async def _with_progress(screen: Screen, words: str, work: Coroutine[Any, Any, T]) -> T:
-    """Wait for it; what takes long says so."""
     task = asyncio.ensure_future(work)
     try:
         done, _ = await asyncio.wait([task], timeout=_PATIENCE)

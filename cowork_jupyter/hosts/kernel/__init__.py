@@ -1,1 +1,1 @@
-"""The kernel as host: magics, cards and the Python way in."""
+"""The kernel as host: magics, cards and the Python API."""

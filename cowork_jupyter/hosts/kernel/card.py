@@ -1,4 +1,4 @@
-"""The one widget that carries every inline card, and what a cell's output is made of."""
+"""The widget that carries every inline card."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATIC = Path(__file__).parents[2] / "static"
 class Card(anywidget.AnyWidget):
     """One inline card. The script draws whatever `card` describes.
 
-    Its requests are answered beside the kernel's own thread, which may be busy with a cell.
+    Requests are answered in threads, because the kernel's own may be busy with a cell.
     """
 
     _esm = STATIC / "card.js"
@@ -35,7 +35,7 @@ class Card(anywidget.AnyWidget):
     def __init__(
         self, card: dict[str, Any], link: Link, on_job: Callable[[str], None] = lambda _: None
     ) -> None:
-        """`on_job` is told of every run that a button has started."""
+        """`on_job` is called with every run that a button has started."""
         super().__init__(card=card)
         self._link = link
         self._on_job = on_job
@@ -43,19 +43,18 @@ class Card(anywidget.AnyWidget):
         self.on_msg(self._on_request)
 
     def close(self) -> None:
-        """Nobody looks at it any more."""
         for stop in self._subscriptions.values():
             stop()
         super().close()
 
     def _on_request(self, _widget: Any, request: Any, _buffers: Any) -> None:
-        self._link.hear_of_card()
+        self._link.note_card()
         threading.Thread(
             target=self._answer, args=(request,), name="cowork-card", daemon=True
         ).start()
 
     def _answer(self, request: dict[str, Any]) -> None:
-        """A card must not wait for an answer that never comes, whatever happens here."""
+        """Always send an answer: a card must not wait for one that never comes."""
         try:
             status, body = 200, self._respond(request)
         except CoworkError as error:
@@ -81,7 +80,7 @@ class Card(anywidget.AnyWidget):
 
     def _subscribe(self, number: int, path: str, body: dict[str, Any]) -> None:
         context_id = path.removeprefix("context/").removesuffix("/events")
-        self._link.request("GET", f"context/{context_id}")  # one that is not there has no events
+        self._link.request("GET", f"context/{context_id}")  # raises if there is none
         self._subscriptions[number] = self._link.subscribe(
             context_id,
             int(body.get("after", 0)),
@@ -90,5 +89,5 @@ class Card(anywidget.AnyWidget):
 
 
 def _status(error: CoworkError) -> int:
-    """The server's own status where it has answered; else that of our error."""
+    """The server's own status if it has answered; else that of our error."""
     return int(error.details.get("status") or status_of(error))

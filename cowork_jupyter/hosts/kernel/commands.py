@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.errors import CoworkError
-from .addressee import role_in, role_look, role_named
 from .completion import COMMANDS
-from .output import Note, shareable
-from .problem import CellProblem
-from .proposed_cells import proposed_cells
-from .requests import CellRequest, fulfil, plain_words, show
+from .conversations import proposed_cells, role_in, role_look, role_named
+from .link import CellProblem
+from .output import Note, shareable, show_status, usage_error, write_new_file
+from .requests import CellRequest, readable_errors, send_request, show
 from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session
-from .status import show_status
 
 _NO_CONVERSATION = "This notebook has no conversation yet. Start one with %%plan or %%act."
 _CONFIRM = "--confirm"
@@ -27,44 +25,32 @@ _FORMATS = (".jsonl", ".md", ".ipynb")
 
 
 def command(text: str) -> Note | None:
-    """Do what the line says."""
-    words = _words(text)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise CellProblem(f"Cannot read this line: {error}.") from None
     name = None
     if words[:1] == ["-c"] and len(words) > 1:
         name, words = words[1], words[2:]
     verb, arguments = (words[0], words[1:]) if words else ("status", [])
     verb = "help" if verb in ("-h", "--help") else verb
-    do = _DO.get(verb)
+    do = _HANDLERS.get(verb)
     if do is None:
         raise CellProblem(f"There is no '%cowork {verb}'. See: %cowork help")
     if len(arguments) not in COMMANDS[verb].words:
-        raise _misused(verb)
-    with plain_words():
+        raise usage_error(verb)
+    with readable_errors():
         return do(Command(session(), name, arguments))
-
-
-def _misused(verb: str) -> CellProblem:
-    return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise CellProblem(f"Cannot read this line: {error}.") from None
 
 
 @dataclass(frozen=True)
 class Command:
-    """What a sub-command gets to know."""
-
     session: KernelSession
     name: str | None
     arguments: list[str]
 
     @property
     def context(self) -> Context:
-        """The conversation that it is about."""
         found = self.session.find(self.name)
         if found is None and self.name:
             raise CellProblem(f"This notebook has no conversation '{self.name}' yet.")
@@ -72,37 +58,35 @@ class Command:
             raise CellProblem(_NO_CONVERSATION)
         return found
 
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        return self.session.link.request(method, path, body)
+
     def get(self, what: str) -> Any:
-        """Something of that conversation."""
-        return self.session.link.request("GET", f"context/{self.context['id']}/{what}")
+        return self.request("GET", f"context/{self.context['id']}/{what}")
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Its jobs, newest first."""
+        """Newest first."""
         return list(reversed(self.get("jobs")["items"]))
 
 
-def _listed(view: str, found: Any) -> Note:
-    from . import views  # brings much along that other commands need not wait for
+def _render(view: str, found: Any) -> Note:
+    from . import views  # slow to import
 
     return Note(getattr(views, view)(found))
 
 
-def _status(invocation: Command) -> None:
-    show_status(invocation.session, context=invocation.session.find(invocation.name))
-
-
-def _role(invocation: Command) -> Note:
-    link = invocation.session.link
-    role = role_named(link, invocation.arguments[0])
-    confirmed = invocation.arguments[1:] == [_CONFIRM]
-    if invocation.arguments[1:] and not confirmed:
-        raise _misused("role")
+def _role(call: Command) -> Note:
+    link = call.session.link
+    role = role_named(link, call.arguments[0])
+    confirmed = call.arguments[1:] == [_CONFIRM]
+    if call.arguments[1:] and not confirmed:
+        raise usage_error("role")
     label = role_look(link, role).label
-    context = invocation.session.open(invocation.name, role)
+    context = call.session.open(call.name, role)
     if context["role"] == role == role_in(link, context):
         return Note(f"The role is **{label}**.")
     try:
-        body = {"role": role, "confirm": confirmed, "cell_id": invocation.session.place.cell_id}
+        body = {"role": role, "confirm": confirmed, "cell_id": call.session.place.cell_id}
         link.request("POST", f"context/{context['id']}/role", body)
     except CoworkError as error:
         if error.code != "confirmation_required":
@@ -114,194 +98,162 @@ def _role(invocation: Command) -> Note:
     return Note(f"The role is now **{label}**.")
 
 
-def _prompt(invocation: Command) -> Note:
-    link = invocation.session.link
+def _prompt(call: Command) -> Note:
+    link = call.session.link
     listed = link.request("GET", "v1/system-prompts")["items"]
-    if not invocation.arguments:
-        context = invocation.session.find(invocation.name)
-        return _listed("prompts", [listed, context["system_prompt_id"] if context else "default"])
-    context = invocation.session.open(invocation.name, "actor")
-    body = {
-        "system_prompt_id": invocation.arguments[0],
-        "cell_id": invocation.session.place.cell_id,
-    }
+    if not call.arguments:
+        context = call.session.find(call.name)
+        return _render("prompts", [listed, context["system_prompt_id"] if context else "default"])
+    context = call.session.open(call.name, "actor")
+    body = {"system_prompt_id": call.arguments[0], "cell_id": call.session.place.cell_id}
     chosen = link.request("POST", f"context/{context['id']}/system-prompt", body)
     title = next(item["title"] for item in listed if item["id"] == chosen["system_prompt_id"])
-    return _listed("prompt_chosen", title)
+    return _render("prompt_chosen", title)
 
 
-def _plan(invocation: Command) -> Note | None:
-    if invocation.arguments:
-        from .saved import plan_history
+def _plan(call: Command) -> Note | None:
+    if call.arguments:
+        from .subcommands import plan_history
 
-        return plan_history(invocation.session, invocation.context, invocation.arguments)
-    for job in invocation.jobs():
-        found = invocation.session.link.request("GET", f"jobs/{job['id']}/card")
+        return plan_history(call.session, call.context, call.arguments)
+    for job in call.jobs():
+        found = call.request("GET", f"jobs/{job['id']}/card")
         if found["card"]["snapshot"]["plan"]:
-            show(invocation.session, job["id"])
+            show(call.session, job["id"])
             return None
     raise CellProblem("This conversation has no plan yet. Make one with %%plan.")
 
 
-def _execute(invocation: Command) -> None:
-    fulfil(invocation.session, CellRequest(role="actor", context=invocation.name))
+def _execute(call: Command) -> None:
+    send_request(call.session, CellRequest(role="actor", context=call.name))
 
 
-def _cancel(invocation: Command) -> Note:
-    for job in invocation.jobs():
+def _cancel(call: Command) -> Note:
+    for job in call.jobs():
         if job["status"] in ACTIVE:
-            invocation.session.link.request("POST", f"jobs/{job['id']}/cancel")
+            call.request("POST", f"jobs/{job['id']}/cancel")
             return Note("Stopped.")
     return Note("Nothing is running in this conversation.")
 
 
-def _insert(invocation: Command) -> Note:
+def _insert(call: Command) -> Note:
     """One at a time: a reply can ask the front end for one cell only."""
     proposed = proposed_cells(
-        messages_of(invocation.session.link, invocation.context["id"]),
-        invocation.session.notebook(),
+        messages_of(call.session.link, call.context["id"]), call.session.notebook()
     )
-    waiting = [cell for cell in proposed if cell.call_id not in invocation.session.inserted]
+    waiting = [cell for cell in proposed if cell.call_id not in call.session.inserted]
     if not waiting:
         raise CellProblem("This conversation has no cell waiting to be inserted.")
-    invocation.session.insert_below(waiting[0].source)
-    invocation.session.inserted.add(waiting[0].call_id)
+    call.session.insert_below(waiting[0].source)
+    call.session.inserted.add(waiting[0].call_id)
     more = f" {len(waiting) - 1} more: run this again." if waiting[1:] else ""
     return Note(f"The cell is below.{more}")
 
 
-def _rollback(invocation: Command) -> Note:
-    chosen = invocation.arguments[0] if invocation.arguments else _before_last_run(invocation)
-    found = invocation.session.link.request("POST", f"checkpoints/{chosen}/rollback", {})
-    return _listed("rolled_back", found)
+def _rollback(call: Command) -> Note:
+    chosen = call.arguments[0] if call.arguments else _before_last_run(call)
+    found = call.request("POST", f"checkpoints/{chosen}/rollback", {})
+    return _render("rolled_back", found)
 
 
-def _before_last_run(invocation: Command) -> str:
-    """The state before the newest run that has changed anything."""
-    kept = invocation.get("checkpoints")["items"]
+def _before_last_run(call: Command) -> str:
+    """The checkpoint before the newest run that has changed anything."""
+    kept = call.get("checkpoints")["items"]
     changed = {point["job_id"] for point in kept if point["files"]}
-    for job in invocation.jobs():
+    for job in call.jobs():
         for point in kept:
             if point["job_id"] == job["id"] and job["id"] in changed:
                 return str(point["id"])
     raise CellProblem("This conversation has changed nothing, so there is nothing to roll back.")
 
 
-def _history(invocation: Command) -> Note:
-    return _listed("history", messages_of(invocation.session.link, invocation.context["id"]))
-
-
-def _audit(invocation: Command) -> Note:
-    return _listed("audit", invocation.get("audit"))
-
-
-def _effects(invocation: Command) -> Note:
-    """Of the newest run that did anything to data: talking about it does nothing."""
-    for job in invocation.jobs():
-        found = invocation.session.link.request("GET", f"jobs/{job['id']}/effects")["items"]
+def _effects(call: Command) -> Note:
+    """Of the newest run that had effects; many runs only talk."""
+    for job in call.jobs():
+        found = call.request("GET", f"jobs/{job['id']}/effects")["items"]
         if found:
-            return _listed("effects", found)
-    return _listed("effects", [])
+            return _render("effects", found)
+    return _render("effects", [])
 
 
-def _checkpoints(invocation: Command) -> Note:
-    return _listed("checkpoints", invocation.get("checkpoints")["items"])
-
-
-def _expectations(invocation: Command) -> Note:
-    if invocation.arguments:
-        if invocation.arguments[0] not in ("--asserts", "--pandera"):
-            raise _misused("expectations")
-        code = invocation.get(f"expectations/export?format={invocation.arguments[0][2:]}").decode()
-        invocation.session.insert_below(code)
+def _expectations(call: Command) -> Note:
+    if call.arguments:
+        if call.arguments[0] not in ("--asserts", "--pandera"):
+            raise usage_error("expectations")
+        code = call.get(f"expectations/export?format={call.arguments[0][2:]}").decode()
+        call.session.insert_below(code)
         return Note(f"```python\n{code}```")
-    from .expectations import standing
+    from .subcommands import expectations_text
 
-    return Note(f"```text\n{standing(invocation.get)}\n```")
+    return Note(f"```text\n{expectations_text(call.get)}\n```")
 
 
-def _memory(invocation: Command) -> Note:
-    from .memory import change_memory
+def _memory(call: Command) -> Note:
+    from .subcommands import change_memory
 
-    text = change_memory(invocation.session, invocation.arguments)
+    text = change_memory(call.session, call.arguments)
     if text is None:
-        raise _misused("memory")
+        raise usage_error("memory")
     return Note(text)
 
 
-def _rules(invocation: Command) -> Note:
-    return _listed("rules", invocation.session.link.request("GET", "rules")["items"])
+def _models(call: Command) -> Note:
+    ask = call.session.link.request
+    return _render("models", [ask("GET", "models"), ask("GET", "models/offers")["items"]])
 
 
-def _models(invocation: Command) -> Note:
-    ask = invocation.session.link.request
-    return _listed("models", [ask("GET", "models"), ask("GET", "models/offers")["items"]])
+def _workflows(call: Command) -> Note:
+    if call.arguments:
+        from .subcommands import manage_workflow
+
+        return manage_workflow(call.session, call.arguments)
+    return _render("workflows", call.request("GET", "workflows")["items"])
 
 
-def _workflows(invocation: Command) -> Note:
-    if invocation.arguments:
-        from .saved import manage
+def _save(call: Command) -> Note:
+    from .subcommands import save_workflow
 
-        return manage(invocation.session, invocation.arguments)
-    return _listed("workflows", invocation.session.link.request("GET", "workflows")["items"])
+    return save_workflow(call.session, call.context, call.arguments)
 
 
-def _skills(invocation: Command) -> Note:
-    return _listed("skills", invocation.session.link.request("GET", "skills"))
-
-
-def _save(invocation: Command) -> Note:
-    from .saved import save
-
-    return save(invocation.session, invocation.context, invocation.arguments)
-
-
-def _run(invocation: Command) -> None:
+def _run(call: Command) -> None:
     from ...workflows.fields import assigned
 
-    name, *given = invocation.arguments
-    link = invocation.session.link
+    name, *given = call.arguments
+    link = call.session.link
     known = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
     if name not in known:
         raise CellProblem(f"There is no workflow '{name}'. See: %cowork workflows")
     body: dict[str, Any] = {"parameters": assigned(known[name]["parameters"], given)}
     workflow = known[name]
-    context = invocation.session.open(invocation.name or workflow["title"], workflow["role"])
+    context = call.session.open(call.name or workflow["title"], workflow["role"])
     body["context_id"] = context["id"]
     job = link.request("POST", f"workflows/{name}/run", body)["job_id"]
-    run = show(invocation.session, job)
+    run = show(call.session, job)
     if link.kind == "kernel":
         run.wait()
 
 
-def _export(invocation: Command) -> Note:
-    path = Path(invocation.arguments[0]).expanduser()
+def _export(call: Command) -> Note:
+    path = Path(call.arguments[0]).expanduser()
     if path.suffix not in _FORMATS:
         raise CellProblem(f"The file name must end in {', '.join(_FORMATS)}.")
-    body = invocation.get(f"export?format={path.suffix[1:]}")
-    try:
-        with path.open("xb") as file:
-            file.write(body)
-    except FileExistsError:
-        raise CellProblem(f"{path} already exists. Choose another name.") from None
-    except OSError as error:
-        raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
+    body = call.get(f"export?format={path.suffix[1:]}")
+    write_new_file(path, body)
     return Note(f"Written to `{path.name}`.")
 
 
-def _init(invocation: Command) -> Note:
-    if invocation.arguments not in ([], ["--show"]):
-        raise _misused("init")
-    body = {"show": bool(invocation.arguments), "cell_id": invocation.session.place.cell_id}
-    made = invocation.session.link.request("POST", "instructions/init", body)
-    what = (
-        "would be written" if invocation.arguments else "is written, and agents follow it. It says"
-    )
+def _init(call: Command) -> Note:
+    if call.arguments not in ([], ["--show"]):
+        raise usage_error("init")
+    body = {"show": bool(call.arguments), "cell_id": call.session.place.cell_id}
+    made = call.request("POST", "instructions/init", body)
+    what = "would be written" if call.arguments else "is written, and agents follow it. It says"
     return Note(f"`{made['path']}` {what}:\n\n````markdown\n{made['text']}\n````")
 
 
 def _doctor(_: Command) -> Note:
-    """The command line's own, in a process of its own: one doctor, one opinion."""
+    """Runs the CLI's doctor in a process of its own, so that both say the same."""
     program = "import sys; from cowork_jupyter.hosts.cli.app import main; main(['doctor'])"
     done = subprocess.run(  # noqa: S603 (our own program)
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -312,7 +264,9 @@ def _doctor(_: Command) -> Note:
 
 def _help(_: Command) -> Note:
     rows = [
-        _usage(f"%cowork {name if name != 'status' else ''} {usage.arguments}".strip(), usage.help)
+        _usage_line(
+            f"%cowork {name if name != 'status' else ''} {usage.arguments}".strip(), usage.help
+        )
         for name, usage in COMMANDS.items()
     ]
     rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
@@ -327,13 +281,12 @@ def _help(_: Command) -> Note:
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 
 
-def _usage(command: str, says: str) -> str:
-    """In one line, if the command leaves room for it."""
+def _usage_line(command: str, says: str) -> str:
     return command.ljust(28) + says if len(command) < 28 else f"{command}\n{'':28}{says}"
 
 
-_DO: dict[str, Callable[[Command], Note | None]] = {
-    "status": _status,
+_HANDLERS: dict[str, Callable[[Command], Note | None]] = {
+    "status": lambda call: show_status(call.session, context=call.session.find(call.name)),
     "role": _role,
     "prompt": _prompt,
     "plan": _plan,
@@ -341,16 +294,16 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "cancel": _cancel,
     "insert": _insert,
     "rollback": _rollback,
-    "history": _history,
-    "audit": _audit,
+    "history": lambda call: _render("history", messages_of(call.session.link, call.context["id"])),
+    "audit": lambda call: _render("audit", call.get("audit")),
     "effects": _effects,
-    "checkpoints": _checkpoints,
+    "checkpoints": lambda call: _render("checkpoints", call.get("checkpoints")["items"]),
     "expectations": _expectations,
     "memory": _memory,
-    "rules": _rules,
+    "rules": lambda call: _render("rules", call.request("GET", "rules")["items"]),
     "models": _models,
     "workflows": _workflows,
-    "skills": _skills,
+    "skills": lambda call: _render("skills", call.request("GET", "skills")),
     "run": _run,
     "save": _save,
     "export": _export,

@@ -1,4 +1,4 @@
-"""Tab completion behind `%cowork`, `%%plan`, `%%act` and `%%ask`."""
+"""Tab completion for `%cowork`, `%%plan`, `%%act` and `%%ask`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from IPython.core.completer import (
 
 
 class CommandUsage(NamedTuple):
-    """What follows a sub-command, and what it does."""
-
     arguments: str
     help: str
     words: range = range(1)
-    """How many may follow."""
+    """How many arguments are allowed."""
 
 
 COMMANDS = {
@@ -78,7 +76,6 @@ _NOT_OURS: SimpleMatcherResult = {"completions": []}
 
 
 def install(shell: Any) -> None:
-    """Let IPython ask us, once."""
     matchers = shell.Completer.custom_matchers
     if complete not in matchers:
         matchers.append(complete)
@@ -86,11 +83,11 @@ def install(shell: Any) -> None:
 
 @context_matcher(identifier="cowork_jupyter")  # type: ignore[untyped-decorator]
 def complete(context: CompletionContext) -> SimpleMatcherResult:
-    """What can stand where the cursor is; names of Python can not."""
+    """Suppresses Python names where only our own can stand."""
     line = context.text_until_cursor.rpartition("\n")[2]
     done, _, typed = line.rpartition(" ")
     magic, *before = done.split() or [""]
-    if typed[:1] in _SIGNS and context.cursor_line and _is_said(context, typed):
+    if typed[:1] in _SIGNS and context.cursor_line and _is_in_message(context, typed):
         return _completions(context, typed, lambda: _mentions(typed))
     if magic != "%cowork" and (magic not in _OPTIONS or context.cursor_line > 0):
         return _NOT_OURS
@@ -103,13 +100,13 @@ def _completions(
     cut = len(typed) - len(context.token)
     try:
         offers = [offer for offer in offered() if offer.startswith(typed)]
-    except Exception:  # whatever it is, it must not disturb typing
+    except Exception:  # must never disturb typing
         offers = []
     return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
 
 
-def _is_said(context: CompletionContext, typed: str) -> bool:
-    """Whether it stands in words to the agent; a command is the first of them."""
+def _is_in_message(context: CompletionContext, typed: str) -> bool:
+    """Whether the cursor is in the message text; a `/` command must be its first word."""
     first, *above = context.full_text.split("\n")[: context.cursor_line]
     if first.split()[:1] not in [[magic] for magic in _OPTIONS]:
         return False
@@ -118,8 +115,8 @@ def _is_said(context: CompletionContext, typed: str) -> bool:
 
 
 def _mentions(typed: str) -> Iterable[str]:
-    """What the service offers. The kernel itself knows its variables, and must not wait here for
-    somebody who asks it for them.
+    """The kernel completes its variables itself: the service would have to ask this kernel, which
+    is busy completing.
     """
     from urllib.parse import quote
 
@@ -141,9 +138,7 @@ def _mentions(typed: str) -> Iterable[str]:
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
     query = f"q={quote(typed, safe='')}&variables=false{about}"
-    yield from (
-        item["text"] for item in session().link.request("GET", f"mentions?{query}")["items"]
-    )
+    yield from (item["text"] for item in _items(f"mentions?{query}"))
 
 
 def _offers(magic: str, before: list[str]) -> Iterable[str]:
@@ -185,30 +180,29 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
     return []
 
 
-def _names(what: str) -> Iterable[str]:
+def _items(path: str) -> list[dict[str, Any]]:
     from .session import session
 
-    return [item["name"] for item in session().link.request("GET", what)["items"]]
+    items: list[dict[str, Any]] = session().link.request("GET", path)["items"]
+    return items
+
+
+def _names(what: str) -> Iterable[str]:
+    return [item["name"] for item in _items(what)]
 
 
 def _prompts() -> Iterable[str]:
-    """Those that can be chosen."""
-    from .session import session
-
-    items = session().link.request("GET", "v1/system-prompts")["items"]
-    return [item["id"] for item in items if item["trusted"]]
+    """Only trusted prompts can be chosen."""
+    return [item["id"] for item in _items("v1/system-prompts") if item["trusted"]]
 
 
 def _parameters(workflow: str) -> Iterable[str]:
-    from .session import session
-
-    items = session().link.request("GET", "workflows")["items"]
-    schema = next(item["parameters"] for item in items if item["name"] == workflow)
+    schema = next(item["parameters"] for item in _items("workflows") if item["name"] == workflow)
     return [f"{name}=" for name in schema.get("properties", {})]
 
 
 def _contexts() -> Iterable[str]:
-    """Names that a line can hold as one word."""
+    """Only names that are one word on a line."""
     from .session import session
 
     titles = [context["title"] for context in session().contexts()]
@@ -219,7 +213,6 @@ def _checkpoints(name: str | None) -> Iterable[str]:
     from .session import session
 
     context = session().find(name)
-    if context is None:
-        return []
-    found = session().link.request("GET", f"context/{context['id']}/checkpoints")
-    return [item["id"] for item in found["items"]]
+    return (
+        [item["id"] for item in _items(f"context/{context['id']}/checkpoints")] if context else []
+    )

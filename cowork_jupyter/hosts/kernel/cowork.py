@@ -6,16 +6,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ...policy.settings_file import read_policy
-from .link import Policy
-from .problem import CellProblem
-from .requests import CellRequest, fulfil, plain_words, role_to_ask
+from ...policy.policy_file import read_policy
+from .link import CellProblem, Policy
+from .requests import CellRequest, readable_errors, role_to_ask, send_request
 from .run import Run, messages_of, text_of
 from .session import Context, session
 
 
 class Messages(list[dict[str, Any]]):
-    """The messages, oldest first, as plain values."""
+    """Messages as plain values, oldest first."""
 
     def _repr_markdown_(self) -> str:
         from .views import history
@@ -70,18 +69,18 @@ class Cowork:
         self._policy = _rules(policy)
 
     def plan(self, goal: str) -> Run:
-        """Have the planner, which can only read, make a plan."""
+        """Let the planner, which can only read, make a plan."""
         return self._ask(_text(goal), "planner")
 
     def ask(self, text: str, *, role: str | None = None) -> Run:
-        """Say something to the agent in its present role, or in the one named.
+        """Send a message to the current role, or to the role you name.
 
-        Said to a planner, it is about the current plan, unless that was executed already.
+        A planner revises the current plan, unless that plan was already executed.
         """
         words = _text(text)
-        with plain_words():
+        with readable_errors():
             asked = role_to_ask(session(), self._name, role)
-        return self._ask(words, asked, goes_on=True)
+        return self._ask(words, asked, about_plan=True)
 
     def execute(self) -> Run:
         """Approve and execute the current plan."""
@@ -90,31 +89,28 @@ class Cowork:
     @property
     def messages(self) -> Messages:
         """All messages so far."""
-        with plain_words():
+        with readable_errors():
             context = session().find(self._name)
             return Messages(messages_of(session().link, context["id"]) if context else [])
 
     def audit(self) -> AuditView:
-        """Compare the plan that was executed last with what happened."""
-        with plain_words():
+        """Compare the last executed plan with what happened."""
+        with readable_errors():
             return AuditView(
                 session().link.request("GET", f"context/{self._context()['id']}/audit")
             )
 
     def rollback(
-        self,
-        checkpoint_id: str,
-        paths: Sequence[str] | None = None,
-        overwrite: Sequence[str] = (),
+        self, checkpoint_id: str, paths: Sequence[str] | None = None, overwrite: Sequence[str] = ()
     ) -> Rollback:
         """Restore files to their state at a checkpoint. You can undo this.
 
-        What you have changed since stays, unless `overwrite` names it.
+        Your own changes since then stay, unless `overwrite` names the file.
         """
         body = {} if paths is None else {"paths": list(paths)}
         if overwrite:
             body["overwrite"] = list(overwrite)
-        with plain_words():
+        with readable_errors():
             address = f"checkpoints/{checkpoint_id}/rollback"
             return Rollback(session().link.request("POST", address, body))
 
@@ -124,7 +120,7 @@ class Cowork:
             raise CellProblem("This conversation has no messages yet.")
         return found
 
-    def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
+    def _ask(self, text: str, role: str, *, about_plan: bool = False) -> Run:
         here = session()
         request = CellRequest(
             role=role,
@@ -132,13 +128,13 @@ class Cowork:
             context=self._name,
             model=self._model,
             policy=self._policy,
-            goes_on=goes_on,
+            about_plan=about_plan,
             wait=True,
             offer=False,
             display=here.has_shell,
         )
-        with plain_words():
-            run = fulfil(here, request)
+        with readable_errors():
+            run = send_request(here, request)
         if run is None:
             raise CellProblem("No model is connected. The card says how to connect one.")
         return run
@@ -149,7 +145,7 @@ class Cowork:
 
 def _rules(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
     if isinstance(policy, str | os.PathLike):
-        with plain_words():
+        with readable_errors():
             return read_policy(os.fspath(policy))
     return policy
 

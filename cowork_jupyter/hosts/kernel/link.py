@@ -1,4 +1,4 @@
-"""How magics and cards reach the service, wherever it runs."""
+"""How magics and cards reach the service, wherever it runs, and what they raise."""
 
 from __future__ import annotations
 
@@ -6,39 +6,58 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
+from ...domain.errors import CoworkError
+
 Deliver = Callable[[Any], None]
-"""Takes one event, as plain values."""
 Policy = Mapping[str, Any]
 """Rules for one run: `{"permissions": {"allow": [], "ask": [], "deny": []}}`."""
 
 
 class Link(Protocol):
-    """A way to the service. All of it may be called from any thread."""
+    """A connection to the service. All methods may be called from any thread."""
 
     @property
-    def kind(self) -> Literal["server", "kernel"]:
-        """Who answers."""
+    def kind(self) -> Literal["server", "kernel"]: ...
 
     @property
     def is_attended(self) -> bool:
-        """Whether a card of ours has answered, so that somebody can be asked on cards."""
+        """Whether a card has answered, so that somebody can be asked on cards."""
 
-    def hear_of_card(self) -> None:
-        """A card has answered: a front end shows them, and a person can use it."""
+    def note_card(self) -> None:
+        """A card has answered: a front end shows cards, and a person can use it."""
 
-    def held_up(self) -> AbstractContextManager[None]:
-        """While a cell waits here, which keeps what cards say from being heard."""
+    def cell_waiting(self) -> AbstractContextManager[None]:
+        """While a cell waits here, cards cannot be heard."""
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask as one would over HTTP; raises a `CoworkError`. A file comes as bytes."""
+        """Like an HTTP request. Raises CoworkError; returns files as bytes."""
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
-        """Say something to the agent; gives the job that works on it."""
+        """Send a message; return the id of its job."""
 
     def execute(
         self, context_id: str, approval: dict[str, Any], policy: Policy | None
     ) -> str | None:
-        """Approve a plan; gives the job that carries it out, or None if a person has to say so."""
+        """Approve a plan; return its job's id, or None if a person has to approve it."""
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
-        """Bring every event after a place, from some thread, until the answer is called."""
+        """Deliver every event after a position, from any thread, until the result is called."""
+
+
+class CellProblem(Exception):
+    """Something the user can fix; IPython shows the message without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython's hook for custom tracebacks."""
+        return [f"Cowork: {self}"]
+
+
+class Cancelled(CellProblem):
+    """The user interrupted the cell, and its run was stopped."""
+
+
+class ServerGone(CoworkError):
+    """The Jupyter server that this kernel belongs to does not answer."""
+
+    code = "server_gone"
+    retryable = True

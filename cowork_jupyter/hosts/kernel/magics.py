@@ -5,6 +5,7 @@ Loading this must stay cheap, so all that does the work is imported when a magic
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _unquoted(text: str) -> str:
-    """IPython leaves the quotes around words that belong together."""
+    """IPython leaves the quotes around an argument."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
 
@@ -34,8 +35,6 @@ _wait_option = argument(
 
 @magics_class
 class CoworkMagics(Magics):
-    """The way in from a notebook."""
-
     @magic_arguments()
     @_context_option
     @_model_option
@@ -43,7 +42,7 @@ class CoworkMagics(Magics):
     @cell_magic
     def plan(self, line: str, cell: str) -> None:
         """Make a plan for the goal in the cell, with read-only permissions, and show it."""
-        from .problem import CellProblem
+        from .link import CellProblem
 
         arguments = _options(self.plan, line)
         if not cell.strip():
@@ -76,17 +75,17 @@ class CoworkMagics(Magics):
 
         A planner revises the current plan, unless that plan was already executed.
         """
-        from .problem import CellProblem
-        from .requests import plain_words, role_to_ask
+        from .link import CellProblem
+        from .requests import readable_errors, role_to_ask
         from .session import session
 
         arguments = _options(self.ask, line)
         if not cell.strip():
             raise CellProblem("Write your message below %%ask.")
-        with plain_words():
+        with readable_errors():
             role = role_to_ask(session(), arguments.context, arguments.role)
         del arguments.role
-        _ask(role, cell, arguments, goes_on=True)
+        _ask(role, cell, arguments, about_plan=True)
 
     @line_magic
     def cowork(self, line: str) -> Note | None:
@@ -97,7 +96,7 @@ class CoworkMagics(Magics):
 
 
 def _options(magic: Any, line: str) -> Namespace:
-    from .problem import CellProblem
+    from .link import CellProblem
 
     try:
         options: Namespace = parse_argstring(magic, line)
@@ -106,16 +105,35 @@ def _options(magic: Any, line: str) -> Namespace:
     return options
 
 
-def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
-    from ...policy.settings_file import read_policy
-    from .requests import CellRequest, fulfil, plain_words
+def _ask(role: str, text: str, arguments: Namespace, *, about_plan: bool = False) -> None:
+    from ...policy.policy_file import read_policy
+    from .requests import CellRequest, readable_errors, send_request
     from .session import session
 
     options: dict[str, Any] = vars(arguments)
     file = options.pop("policy", None)
-    with plain_words():
+    with readable_errors():
         policy = read_policy(file) if file else None
         request = CellRequest(
-            role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options
+            role=role, text=text.strip(), policy=policy, about_plan=about_plan, **options
         )
-        fulfil(session(), request)
+        send_request(session(), request)
+
+
+_OURS = re.compile(r"%%(act|ask|plan)(\s|$)")
+
+
+def allow_empty_cells(shell: Any) -> None:
+    transforms = shell.input_transformers_cleanup
+    if give_body not in transforms:
+        transforms.append(give_body)
+
+
+def give_body(lines: list[str]) -> list[str]:
+    """Add an empty line to a cell that is only a magic: `%%act` alone executes the plan.
+
+    IPython refuses a cell magic without a body before the magic is even called.
+    """
+    if len(lines) == 1 and _OURS.match(lines[0]):
+        return [lines[0].rstrip("\n") + "\n", "\n"]
+    return lines

@@ -1,4 +1,4 @@
-"""What a cell shows: one output for every kind of reader, replaced as things go on."""
+"""What a cell shows: one output for every kind of reader, replaced as the run goes on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .link import Link
+from ...record.markdown import line
+from .completion import COMMANDS
+from .conversations import role_in, role_look
+from .link import CellProblem, Link
+from .session import Context, KernelSession
 
 if TYPE_CHECKING:
     from .card import Card
+
 
 CARD, RECORD = "application/vnd.cowork.card+json", "application/vnd.cowork.record+json"
 """A card that our Lab extension keeps alive, and one that lives only as long as its kernel."""
@@ -23,20 +28,19 @@ Bundle = dict[str, Any]
 class CellOutput:
     """One card in the output of a cell.
 
-    The widget is for front ends without our extension, and only where somebody looks: programs
-    that run notebooks would store its whole script in the file.
+    The widget is for front ends without our extension, and only where somebody looks: programs that
+    run notebooks would store its whole script in the file.
     """
 
     link: Link
     attended: bool
     on_job: Callable[[str], None] = lambda _: None
-    """Told of every run that a button of the card has started."""
+    """Called with every run that a button of the card has started."""
     _id: str = field(default_factory=lambda: secrets.token_hex(8))
     _widget: Card | None = None
     _is_displayed: bool = False
 
     def show(self, card: dict[str, Any], markdown: str, text: str | None = None) -> None:
-        """Show this, in the place of what was there."""
         from IPython.display import display
 
         bundle = self._bundle(card, markdown, text or markdown)
@@ -64,7 +68,7 @@ class CellOutput:
 
 
 def shareable(text: str, workspace: str = "") -> str:
-    """The text without what tells where its author lives."""
+    """Remove the home folder and the workspace's location from a text."""
     home = str(Path.home())
     for folder, name in ((workspace, Path(workspace).name), (home, "~")):
         if len(Path(folder).parts) > 1:
@@ -72,9 +76,29 @@ def shareable(text: str, workspace: str = "") -> str:
     return text
 
 
+def short(text: str, limit: int = 120) -> str:
+    """One line of Markdown, cut to `limit` characters."""
+    words = " ".join(text.split())
+    return line(words if len(words) <= limit else f"{words[: limit - 1]}…")
+
+
+def usage_error(verb: str) -> CellProblem:
+    return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
+
+
+def write_new_file(path: Path, data: bytes) -> None:
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise CellProblem(f"{path} already exists. Choose another name.") from None
+    except OSError as error:
+        raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
+
+
 @dataclass(frozen=True)
 class Note:
-    """Markdown to look at, also where there is only plain text."""
+    """Markdown, also shown where there is only plain text."""
 
     markdown: str
 
@@ -83,3 +107,63 @@ class Note:
 
     def __repr__(self) -> str:
         return self.markdown
+
+
+_MAX_TITLE = 200
+"""The title is saved with the notebook."""
+NOT_SENT = "Nothing was sent to a model, nothing was changed."
+
+
+def show_status(
+    session: KernelSession,
+    *,
+    health: dict[str, Any] | None = None,
+    context: Context | None = None,
+    role: str | None = None,
+    goal: str = "",
+    note: str | None = None,
+) -> None:
+    """Show the status card; with a goal, why it cannot be worked on."""
+    link = session.link
+    health = health or link.request("GET", "health?fresh=true")
+    if context and context["model"]:  # `-m` has chosen one for this conversation
+        health = {**health, "model": {**health["model"], "name": context["model"]}}
+    acting = role or (role_in(link, context) if context else None)
+    look = role_look(link, acting) if acting else None
+    title = _title(goal)
+    card = {
+        "kind": "status",
+        "host": link.kind,
+        "context_id": context["id"] if context else None,
+        "role": acting,
+        "roles": [look.model_dump()] if look else [],
+        "title": title,
+        "note": note,
+        "health": health,
+    }
+    output = CellOutput(link, session.place.attended)
+    output.show(card, status_markdown(title, look.label if look else None, health, note))
+
+
+def _title(goal: str) -> str:
+    line = goal.strip().partition("\n")[0] or "Cowork"
+    return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
+
+
+def status_markdown(
+    title: str, role: str | None, health: dict[str, Any], note: str | None = None
+) -> str:
+    """For readers without a kernel or our extension."""
+    model, folder = health["model"], Path(health["workspace"]).name
+    who = f"**{role}** · " if role else ""
+    ready = f"`{model['name']}`" + (f" at {model['base_url']}" if model["base_url"] else "")
+    lines = [
+        f"{who}{title}",
+        "",
+        f"- Model: {ready if model['ready'] else 'not ready. ' + str(model['why_not'])}",
+        # Only the folder's name: a shared notebook should not tell where its author lives.
+        f"- Workspace: `{folder}` · sandbox: {health['sandbox']}",
+        *(f"- ⚠ {problem['message']}" for problem in health["problems"]),
+    ]
+    text = "\n".join([*lines, *(["", f"*{note}*"] if note else [])])
+    return shareable(text, health["workspace"])

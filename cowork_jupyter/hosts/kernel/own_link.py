@@ -1,40 +1,105 @@
 """The service inside this kernel, for where there is no Jupyter server to run it.
 
-It has a thread and an event loop of its own, because the kernel's loop stands still while a
-cell waits. Nobody can press a button then, so nobody is asked: rules decide, or it is denied.
-The same holds until a card has answered, which only a front end with a person before it makes it
-do. From then on cells do not wait, and cards ask.
+It has a thread and an event loop of its own, because the kernel's loop stands still while a cell
+waits. Nobody can press a button then, so nobody is asked: rules decide, or the call is denied. The
+same holds until a card has answered, which takes a front end with a person before it. From then on
+cells do not wait, and cards ask.
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import getpass
+import json
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from functools import cache
+from typing import Any, Literal, TypeVar
+from urllib.parse import parse_qs
 
+from ...api import api
+from ...api.calls import Call, Caller
+from ...api.routes import Download, Stream, table
+from ...domain.cell_commands import CellCommand
 from ...domain.contexts import Initiator, RequestOrigin
+from ...domain.health import Problem
 from ...domain.settings import Settings
+from ...service import CoworkService
+from ..jupyter_problems import lab_problems
 from ..service_thread import ServiceThread
 from .link import Deliver, Policy
-from .main_thread import MainThread
-
-if TYPE_CHECKING:
-    from .own_kernels import OwnKernels
+from .own_kernels import MainThread, OwnKernels
 
 T = TypeVar("T")
+assert api  # importing it fills the table
+
+
+class KernelHost:
+    kind: Literal["kernel"] = "kernel"
+
+    def problems(self) -> Iterable[Problem]:
+        return lab_problems()
+
+    def is_elsewhere(self, notebook: str, path: str) -> bool:  # noqa: ARG002
+        """No page reports where it shows a notebook."""
+        return False
+
+    async def notebook_of(self, kernel_id: str) -> str | None:  # noqa: ARG002
+        """Only the kernel itself knows."""
+        return None
+
+    async def take_command(
+        self,
+        kernel_id: str,  # noqa: ARG002
+        notebook: str,  # noqa: ARG002
+        cell_id: str,  # noqa: ARG002
+        wanted: Collection[CellCommand],  # noqa: ARG002
+    ) -> bool:
+        """No other kernel calls this one."""
+        return False
+
+
+async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:
+    """Answer a request as the server's handler would, with plain values, or bytes for a file.
+
+    Raises CoworkError.
+    """
+    address, _, query = path.partition("?")
+    route, names = table.find(method, address)
+    call = Call(service=service, caller=Caller(_user()), host=KernelHost())
+    call = route.read(call, names, _arguments(query), json.dumps(body or {}).encode())
+    answer = await route.endpoint(call)
+    if isinstance(answer, Download):
+        return answer.body
+    if isinstance(answer, Stream):  # a comm cannot stream: collect it all
+        return [line.model_dump(mode="json") async for line in answer.lines]
+    # Through JSON, so that a card gets exactly what it would get over HTTP.
+    return json.loads(json.dumps(answer.model_dump(mode="python"))) if answer else None
+
+
+def _arguments(query: str) -> dict[str, list[bytes]]:
+    found = parse_qs(query, keep_blank_values=True)
+    return {name: [value.encode() for value in values] for name, values in found.items()}
+
+
+@cache
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
 _CLOSING_SECONDS = 5.0
 
 
 class OwnLink:
-    """Runs the service, and asks it."""
-
     kind: Literal["kernel"] = "kernel"
 
     def __init__(self, settings: Settings, shell: Any = None) -> None:
-        """`shell` is where the cells run, and the agent's code; to be made in that thread."""
+        """Must be called in the thread that runs the cells. `shell` runs the agent's code."""
         from ...wiring import build_service
 
         self.settings = settings
@@ -45,7 +110,8 @@ class OwnLink:
         self._service = build_service(
             settings,
             interactive=lambda: self.is_attended,
-            kernels=_own_kernels(shell, self._main, settings),
+            # A script has no shell to run code in.
+            kernels=OwnKernels(shell, self._main, settings.stall_seconds) if shell else None,
         )
         atexit.register(self.close)
 
@@ -53,11 +119,11 @@ class OwnLink:
     def is_attended(self) -> bool:
         return self._has_cards and not self._held_up
 
-    def hear_of_card(self) -> None:
+    def note_card(self) -> None:
         self._has_cards = True
 
     @contextmanager
-    def held_up(self) -> Iterator[None]:
+    def cell_waiting(self) -> Iterator[None]:
         is_cell = threading.current_thread() is threading.main_thread()
         self._held_up += is_cell
         try:
@@ -66,21 +132,16 @@ class OwnLink:
             self._held_up -= is_cell
 
     def close(self) -> None:
-        """Store what runs as interrupted, and end the thread."""
+        """Store running jobs as interrupted, and end the thread."""
         atexit.unregister(self.close)
         if self._thread.is_alive:
-            self._do(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
+            self._run(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
             self._thread.close()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask the service as the server's handler would."""
-        from .dispatcher import dispatch
-
-        return self._do(dispatch(self._service, method, path, body))
+        return self._run(dispatch(self._service, method, path, body))
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
-        """Start a job under these rules."""
-
         async def start() -> str:
             sent = await self._service.send_words(
                 context_id,
@@ -92,11 +153,9 @@ class OwnLink:
             )
             return str(sent.job_id)
 
-        return self._do(start())
+        return self._run(start())
 
     def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
-        """Carry the plan out under these rules."""
-
         async def start() -> str:
             job = await self._service.execute_plan(
                 context_id,
@@ -108,11 +167,9 @@ class OwnLink:
             )
             return job.id
 
-        return self._do(start())
+        return self._run(start())
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
-        """Follow the bus, in the service's own loop."""
-
         async def follow() -> None:
             async with aclosing(self._service.journal.bus.subscribe(context_id, after)) as events:
                 async for event in events:
@@ -121,8 +178,8 @@ class OwnLink:
         following = self._thread.submit(follow())
         return lambda: (following.cancel(), None)[1]
 
-    def _do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it over there and wait here; on the thread of cells, run meanwhile what must be."""
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run work in the service's thread; on the main thread, run queued work meanwhile."""
         future = self._thread.submit(work)
         try:
             if threading.current_thread() is threading.main_thread():
@@ -134,15 +191,6 @@ class OwnLink:
 
 
 def _origin(fields: dict[str, Any], policy: Policy | None) -> RequestOrigin:
-    """Nobody can press a button here: what runs was let run by a policy, or by the code itself."""
+    """Nobody can approve here: a policy allowed the run, or the code itself started it."""
     by: Initiator = "policy" if policy else "kernel"
     return RequestOrigin(by=by, cell_id=fields.get("cell_id"), card_id=fields.get("card_id"))
-
-
-def _own_kernels(shell: Any, main: MainThread, settings: Settings) -> OwnKernels | None:
-    """A script has no shell, and so no cells that could be run."""
-    if shell is None:
-        return None
-    from .own_kernels import OwnKernels
-
-    return OwnKernels(shell, main, settings.stall_seconds)

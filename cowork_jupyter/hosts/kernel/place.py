@@ -1,4 +1,4 @@
-"""Where a cell runs: which notebook, which cell, and whether somebody sits in front of it."""
+"""Where a cell runs: its notebook, its id, and whether a person is present."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ _VSCODE_NAME = "__vsc_ipynb_file__"
 
 @dataclass(frozen=True)
 class KernelPlace:
-    """What is known of the cell that runs now."""
-
     notebook: Path | None = None
     cell_id: str | None = None
     attended: bool = False
-    """Whether the front end can ask a person. Programs that run notebooks say they cannot."""
+    """Whether the front end can ask a person; programs that run notebooks say they cannot."""
     is_named_by_editor: bool = False
-    """Whether an editor says which notebook it is; else the server said so at the start."""
+    """Whether an editor named the notebook; else the server did, at the start."""
 
     def notebook_in(self, workspace: str) -> str | None:
-        """The notebook as the workspace knows it; outside of it, only its name."""
+        """Relative to the workspace; outside of it, only the name."""
         if self.notebook is None:
             return None
         try:
@@ -33,7 +31,7 @@ class KernelPlace:
 
 
 def place_of(shell: Any) -> KernelPlace:
-    """Look around. A shell without a kernel (a terminal) has neither notebook nor cell."""
+    """A shell without a kernel (a terminal) has neither notebook nor cell."""
     request = _request(shell)
     by_editor = getattr(shell, "user_ns", {}).get(_VSCODE_NAME)
     return KernelPlace(

@@ -1,26 +1,27 @@
-"""What the magics and `Cowork` ask of the agent, and what they do before they ask."""
+"""Requests of the magics and `Cowork` to the agent, and the checks before them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 from IPython.display import display
 from traitlets import TraitError
 
 from ...domain.errors import CoworkError
 from ...domain.roles import AgentRole
-from .addressee import card_of_open_plan, jobs_of, role_in, role_named
-from .busy import note_of_run, wait_until_free
-from .link import Policy
-from .output import CellOutput, Note
-from .problem import CellProblem
-from .run import Run
+from .conversations import card_of_open_plan, jobs_of, role_in, role_named
+from .link import CellProblem, Policy
+from .output import NOT_SENT, CellOutput, Note, short, show_status
+from .run import ACTIVE, Run
 from .session import Context, KernelSession
-from .status import NOT_SENT, show_status
 
 _WORDS = {
     "job_running": "A run is still in progress in this conversation. "
@@ -37,51 +38,47 @@ _APPROVE = (
 
 
 @contextmanager
-def plain_words() -> Iterator[None]:
-    """Errors of ours become one line in the cell."""
+def readable_errors() -> Iterator[None]:
+    """Turn our errors into one line in the cell."""
     try:
         yield
     except CoworkError as error:
         raise CellProblem(_WORDS.get(error.code, error.message)) from None
-    except TraitError as error:  # a setting that cannot be
+    except TraitError as error:  # an invalid setting
         raise CellProblem(str(error)) from None
 
 
 @dataclass(frozen=True)
 class CellRequest:
-    """What is wanted, and how."""
-
     role: str
     text: str = ""
-    """With none, the current plan is to be executed."""
+    """Empty to execute the current plan."""
     context: str | None = None
     model: str | None = None
     wait: bool = False
     policy: Policy | None = None
-    goes_on: bool = False
-    """Whether it goes on with what there is: said to a planner, it is about the current plan."""
+    about_plan: bool = False
+    """Whether a message to a planner is about the current plan."""
     offer: bool = True
     """Whether to ask before the same text is sent a second time."""
     display: bool = True
 
 
-def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
-    """Send it; None if it cannot be sent now, which the cell's output then says."""
+def send_request(session: KernelSession, request: CellRequest) -> Run | None:
+    """Return None if it cannot be sent now; the cell's output says why."""
     if not _is_ready(session, request):
         return None
     if request.text.strip():
-        return _say(session, request)
+        return _send_message(session, request)
     return _execute(session, request)
 
 
 def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> str:
-    """The role that is named, or else the one that the conversation has."""
     return role_named(session.link, role) if role else role_in(session.link, session.find(name))
 
 
 def show(session: KernelSession, job_id: str) -> Run:
-    """The card of a run."""
-    return _watched(session, job_id, display=True).show()
+    return _make_run(session, job_id, display=True).show()
 
 
 def _is_ready(session: KernelSession, request: CellRequest) -> bool:
@@ -91,7 +88,7 @@ def _is_ready(session: KernelSession, request: CellRequest) -> bool:
     model = health["model"]
     if request.model:
         health["model"] = {**model, "name": request.model}
-    if model["ready"] or (request.model and _serves(session)):
+    if model["ready"] or (request.model and _server_answers(session)):
         return True
     if not request.display:
         raise CellProblem(model["why_not"])
@@ -99,28 +96,25 @@ def _is_ready(session: KernelSession, request: CellRequest) -> bool:
     return False
 
 
-def _serves(session: KernelSession) -> bool:
-    """Whether the model's server answers, although it does not have the configured model."""
+def _server_answers(session: KernelSession) -> bool:
+    """Whether the model server answers at all, although it lacks the configured model."""
     try:
         return bool(session.link.request("GET", "models")["items"])
     except CoworkError as error:
-        return error.code == "forbidden"  # a kernel may not look, but the run will tell
+        return error.code == "forbidden"  # a kernel may not list models, but the run will tell
 
 
-def _say(session: KernelSession, request: CellRequest) -> Run | None:
+def _send_message(session: KernelSession, request: CellRequest) -> Run | None:
     context = session.open(request.context, request.role, request.model)
-    if request.offer and (earlier := _said_before(session, context, request)):
+    if request.offer and (earlier := _find_same_message(session, context, request)):
         again = {"content": request.text, "role": request.role, "notebook": session.notebook()}
-        return _watched(session, earlier, display=request.display, again=again).show()
+        return _make_run(session, earlier, display=request.display, again=again).show()
     message = {"content": request.text, "role": request.role, "model": request.model}
     message["cell_id"] = session.place.cell_id
-    if request.goes_on and request.role == AgentRole.PLANNER:
+    if request.about_plan and request.role == AgentRole.PLANNER:
         message["card_id"] = card_of_open_plan(session.link, context)
-
-    def send() -> str:
-        return session.link.send(context["id"], message, request.policy)
-
-    return _begin(session, request, context, send)
+    start = partial(session.link.send, context["id"], message, request.policy)
+    return _begin(session, request, context, start)
 
 
 def _execute(session: KernelSession, request: CellRequest) -> Run | None:
@@ -129,55 +123,50 @@ def _execute(session: KernelSession, request: CellRequest) -> Run | None:
     if context is None or found["plan"] is None:
         raise CellProblem(_WORDS["no_plan"])
     plan = {"plan_id": found["plan"]["id"], "revision": found["revision"]}
-    if request.offer and (earlier := _executed_before(session, context, plan)):
-        return _watched(session, earlier, display=request.display, again=plan).show()
+    if request.offer and (earlier := _find_execution(session, context, plan)):
+        return _make_run(session, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": session.place.cell_id}
-
-    def approve() -> str | None:
-        return session.link.execute(context["id"], approval, request.policy)
-
-    return _begin(session, request, context, approve)
+    start = partial(session.link.execute, context["id"], approval, request.policy)
+    return _begin(session, request, context, start)
 
 
 def _begin(
     session: KernelSession, request: CellRequest, context: Context, start: Callable[[], str | None]
 ) -> Run | None:
-    """Start it once the conversation is free; a cell that does not wait says why it cannot."""
+    """Start once the conversation is idle; a cell that does not wait says why it cannot."""
     while True:
         try:
-            job_id = start()
-            return (
-                _begun(session, request, job_id)
-                if job_id
-                else _unapproved(session, request, context)
-            )
+            if job_id := start():
+                return _show_started(session, request, job_id)
+            return _show_awaiting_approval(session, request, context)
         except CoworkError as error:
             if error.code != "job_running" or session.link.kind == "kernel":
                 raise
         if not request.wait:
-            display(note_of_run(session, context))
+            display(busy_note(session, context))
             return None
         wait_until_free(session, context)
 
 
-def _begun(session: KernelSession, request: CellRequest, job_id: str) -> Run:
-    run, is_here = _watched(session, job_id, display=request.display), session.link.kind == "kernel"
+def _show_started(session: KernelSession, request: CellRequest, job_id: str) -> Run:
+    run = _make_run(session, job_id, display=request.display)
+    is_here = session.link.kind == "kernel"
     # A card that is not shown could not be answered either.
     is_asked_about = session.link.is_attended and request.display
     if request.wait or (is_here and not is_asked_about):
         return run.wait()
     run.show()
-    if is_here:  # nothing else would keep the output up to date
-        Thread(target=_keep_up, args=(run,), name="cowork-run", daemon=True).start()
+    if is_here:  # without a server nothing else updates the output
+        Thread(target=_follow_run, args=(run,), name="cowork-run", daemon=True).start()
     return run
 
 
-def _unapproved(session: KernelSession, request: CellRequest, context: Context) -> Run:
-    """The plan waits for a person: its card has the button. The cell does not wait for them."""
+def _show_awaiting_approval(session: KernelSession, request: CellRequest, context: Context) -> Run:
+    """Show the plan's card, which has the button, and do not wait for a person to press it."""
     made_by = card_of_open_plan(session.link, context)
     if made_by is None:  # made by hand, or executed before
         raise CellProblem(_APPROVE.replace("**", ""))
-    run = _watched(session, made_by, display=request.display)
+    run = _make_run(session, made_by, display=request.display)
     run.awaits_approval = True
     run.show()
     if request.display:
@@ -185,27 +174,29 @@ def _unapproved(session: KernelSession, request: CellRequest, context: Context) 
     return run
 
 
-def _watched(
+def _make_run(
     session: KernelSession, job_id: str, *, display: bool, again: dict[str, Any] | None = None
 ) -> Run:
     if not display:
         return Run(session.link, job_id)
     link, output = session.link, CellOutput(session.link, session.place.attended)
-    if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
-        output.on_job = lambda started: _keep_up(Run(link, started, output))
+    if link.kind == "kernel":  # with a server, the page updates the output
+        output.on_job = lambda started: _follow_run(Run(link, started, output))
     return Run(link, job_id, output, again)
 
 
-def _keep_up(run: Run) -> None:
-    """Show a run that a button has started, in the place of the one before."""
+def _follow_run(run: Run) -> None:
+    """Show a run that a button has started, in place of the previous one."""
     with suppress(CoworkError):
         run.wait()
 
 
-def _said_before(session: KernelSession, context: Context, request: CellRequest) -> str | None:
-    """The newest job that this cell has started with the same text, in the same role.
+def _find_same_message(
+    session: KernelSession, context: Context, request: CellRequest
+) -> str | None:
+    """The newest job that this cell started with the same text and role.
 
-    Where nobody can be asked what to do, a cell that is run again simply runs again.
+    Without a server nobody can be asked what to do, so the cell simply runs again.
     """
     if session.link.kind == "kernel":
         return None
@@ -216,8 +207,8 @@ def _said_before(session: KernelSession, context: Context, request: CellRequest)
     return None
 
 
-def _executed_before(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
-    """The newest job that executes, or has executed, this very revision."""
+def _find_execution(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
+    """The newest job that executes, or has executed, this revision."""
     if session.link.kind == "kernel":
         return None
     wanted = ("plan", plan["plan_id"], plan["revision"])
@@ -228,10 +219,60 @@ def _executed_before(session: KernelSession, context: Context, plan: dict[str, A
 
 
 def _is_this_cell(session: KernelSession, job: dict[str, Any]) -> bool:
-    """Another cell may well say the same, also in an earlier notebook that had this name.
+    """Another cell may have the same text, even in an earlier notebook of this name.
 
-    What a button has sent is nobody's. Where cells have no ids, as in a console, there is no card
-    to choose on either: it is sent.
+    Jobs of buttons have no cell and match. Where cells have no ids, as in a console, there is no
+    card to choose on either, so nothing matches.
     """
     here = session.place.cell_id
     return here is not None and job["cell_id"] in (None, here)
+
+
+def wait_until_free(session: KernelSession, context: Context) -> None:
+    for job in jobs_of(session.link, context):
+        if job["status"] in ACTIVE:
+            Run(session.link, job["id"]).wait()
+
+
+def busy_note(session: KernelSession, context: Context) -> Note:
+    running = next((job for job in jobs_of(session.link, context) if job["status"] in ACTIVE), None)
+    if running is None:  # it has just ended
+        return Note("**Nothing was sent**: a run was still in progress. Run this cell again.")
+    card = session.link.request("GET", f"jobs/{running['id']}/card")["card"]
+    return Note(
+        f"**Nothing was sent.** {_cell_link(session, running)} {_activity_text(card)}\n\n"
+        "Then run this cell again. With `--wait`, a cell waits its turn; "
+        "`%cowork cancel` stops what runs."
+    )
+
+
+def _activity_text(card: dict[str, Any]) -> str:
+    questions, permissions = card["snapshot"]["questions"], card["snapshot"]["permissions"]
+    if questions:
+        return f"waits for your answer: {short(questions[0]['question'], 200)}"
+    if permissions:
+        preview, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
+        return (
+            f"waits for your permission: {short(str(preview.get('text') or resource or ''), 200)}"
+        )
+    return f"is still working on: {short(card['title'], 200)}"
+
+
+def _cell_link(session: KernelSession, job: dict[str, Any]) -> str:
+    """A link to the cell that started the run, which may also have been a button."""
+    notebook, cell_id = session.present_place.notebook, job["cell_id"]
+    if notebook is None or cell_id is None:
+        return "Another run of this conversation"
+    number = _cell_number(notebook, cell_id)
+    name = f"Cell {number}" if number else "Another cell"
+    return f"[{name}]({quote(notebook.name)}#cell-id={quote(cell_id)})"
+
+
+def _cell_number(notebook: Path, cell_id: str) -> int | None:
+    """Counted from one; None if the notebook was not saved with the cell."""
+    try:
+        cells = json.loads(notebook.read_bytes())["cells"]
+        ids = [cell.get("id") for cell in cells]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return ids.index(cell_id) + 1 if cell_id in ids else None

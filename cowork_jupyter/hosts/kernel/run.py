@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .link import Link
+from .link import Cancelled, CellProblem, Link
 from .output import CellOutput
-from .problem import Cancelled, CellProblem
 
 ACTIVE = ("running", "waiting")
 _POLL_SECONDS = {"server": 10, "kernel": 1}
 _BETWEEN_SECONDS = 0.25
-"""Between two looks at a run that writes a lot."""
+"""Between two updates of a run that writes a lot."""
 _STILL_RUNNING = (
     "This cell no longer waits; the run continues. Stop it on its card or with %cowork cancel."
 )
@@ -30,7 +29,7 @@ _STOPPED = "Stopped because the cell was interrupted."
 
 
 class Run:
-    """A job: how it stands, what came of it, and its card."""
+    """A job: its status, its results and its card."""
 
     def __init__(
         self,
@@ -39,7 +38,7 @@ class Run:
         output: CellOutput | None = None,
         again: dict[str, Any] | None = None,
     ) -> None:
-        """`again` is what the card offers to send once more, when it has ended."""
+        """`again` is what the card offers to send once more, when the run has ended."""
         self._link = link
         self._output = output
         self._again = again
@@ -47,10 +46,10 @@ class Run:
         self.id = job_id
         self.markdown = ""
         self.awaits_approval = False
-        """Whether it was to execute its plan, and a person has to say so first."""
+        """Whether a person has to approve the plan before it is executed."""
 
     def show(self) -> Run:
-        """Look at it, and show what was found."""
+        """Fetch the current state and show it."""
         found = self._link.request("GET", f"jobs/{self.id}/card")
         self._card, self.markdown = found["card"], found["markdown"]
         text: str = found["text"]
@@ -63,9 +62,9 @@ class Run:
         return self
 
     def wait(self) -> Run:
-        """Stay until it has ended. An interrupt stops a run that lives in this very kernel."""
+        """Wait until it has ended. An interrupt stops a run whose service is in this kernel."""
         try:
-            with self._link.held_up():
+            with self._link.cell_waiting():
                 self.show()
                 self._follow()
         except KeyboardInterrupt:
@@ -82,7 +81,7 @@ class Run:
     def _follow(self) -> None:
         seq, timeout = self.snapshot["seq"], _POLL_SECONDS[self._link.kind]
         while self.status in ACTIVE:
-            self._leave_if_in_the_way()
+            self._stop_waiting_if_blocking()
             address = f"context/{self.context_id}/events?after={seq}&timeout={timeout}"
             events = self._link.request("GET", address)["events"]
             if events:
@@ -90,8 +89,8 @@ class Run:
                 self.show()
                 time.sleep(_BETWEEN_SECONDS if self.status in ACTIVE else 0)
 
-    def _leave_if_in_the_way(self) -> None:
-        """Twice seen, because between a call and the question about it there is a moment."""
+    def _stop_waiting_if_blocking(self) -> None:
+        """Check twice: between a call and its permission request there is a moment."""
         if self._link.kind == "server" and self._needs_this_kernel():
             time.sleep(_BETWEEN_SECONDS)
             if self.show().status in ACTIVE and self._needs_this_kernel():
@@ -99,20 +98,22 @@ class Run:
 
     def _needs_this_kernel(self) -> bool:
         """Whether the agent waits for a kernel that is busy waiting for the agent."""
-        answered = {message["data"].get("call_id") for message in self._said("tool_result")}
+        answered = {
+            message["data"].get("call_id") for message in self._messages_of_type("tool_result")
+        }
         undecided = {permission.get("call_id") for permission in self.snapshot["permissions"]}
         return any(
             message["data"]["tool"] in _KERNEL_TOOLS
-            and self._is_here(message["data"]["parameters"])
-            for message in self._said("tool_call")
+            and self._targets_this_kernel(message["data"]["parameters"])
+            for message in self._messages_of_type("tool_call")
             if message["data"]["call_id"] not in answered | undecided
         )
 
-    def _said(self, kind: str) -> list[dict[str, Any]]:
+    def _messages_of_type(self, kind: str) -> list[dict[str, Any]]:
         return [message for message in self.snapshot["messages"] if message["message_type"] == kind]
 
-    def _is_here(self, parameters: dict[str, Any]) -> bool:
-        """Whether a call means the notebook of this conversation, and so this kernel."""
+    def _targets_this_kernel(self, parameters: dict[str, Any]) -> bool:
+        """Whether a call targets the notebook of this conversation, and so this kernel."""
         path = parameters.get("path")
         if parameters.get("where") == _SCRATCH:
             return False
@@ -128,7 +129,6 @@ class Run:
 
     @property
     def context_id(self) -> str:
-        """The conversation that it belongs to."""
         return str(self._card["context_id"])
 
     @property
@@ -145,7 +145,7 @@ class Run:
 
     @property
     def ok(self) -> bool:
-        """Whether it has come to a good end."""
+        """Whether it completed."""
         return self.status == "completed"
 
     @property
@@ -154,7 +154,7 @@ class Run:
 
     @property
     def plan(self) -> dict[str, Any] | None:
-        """The plan that it made or carried out, whole."""
+        """The plan that it made or executed, in full."""
         if self.snapshot["plan"] is None:
             return None
         address = f"context/{self.context_id}/plan?plan_id={self.snapshot['plan_id']}"
@@ -163,7 +163,7 @@ class Run:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """All that was said in it, whole."""
+        """Its messages, in full."""
         return [
             message
             for message in messages_of(self._link, self.context_id)
@@ -172,7 +172,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The last words of the agent."""
+        """The agent's last message."""
         said = [text_of(message) for message in self.messages if message["role"] == "assistant"]
         return next((text for text in reversed(said) if text), "")
 
@@ -180,13 +180,13 @@ class Run:
         return f"<Run {self.status}: {self._card['title']}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """In a notebook its card stands in the output already, so a line is enough."""
+        """In a notebook the card is already in the output, so one line is enough."""
         text = repr(self) if self._output else self.markdown
         return {"text/plain": text, **({} if self._output else {"text/markdown": text})}
 
 
 def messages_of(link: Link, context_id: str) -> list[dict[str, Any]]:
-    """All messages of a conversation, oldest first."""
+    """Oldest first."""
     items: list[dict[str, Any]] = []
     after: int | None = 0
     while after is not None:
@@ -197,5 +197,4 @@ def messages_of(link: Link, context_id: str) -> list[dict[str, Any]]:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """The words of a message."""
     return "".join(part.get("text", "") for part in message["content"]).strip()

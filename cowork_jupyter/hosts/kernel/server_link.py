@@ -1,4 +1,4 @@
-"""The way to the service in the Jupyter server, with the token that this kernel was given."""
+"""The connection to the service in the Jupyter server, with this kernel's own token."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from ...domain.errors import CoworkError
-from .link import Deliver, Policy
-from .problem import ServerGone
+from .link import Deliver, Policy, ServerGone
 
 TOKEN_VARIABLE = "COWORK_KERNEL_TOKEN"  # noqa: S105 (the name of a variable)
 URL_VARIABLE = "COWORK_SERVER_URL"
 _TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)
 _NOT_LOGGED_IN = "unauthenticated"
-"""The error's code for a kernel whose token does not count any more."""
+"""The error code for a kernel whose token is no longer valid."""
 _SECONDS = 60.0
 _POLL_SECONDS = 20
 _GONE = (
@@ -35,7 +34,7 @@ _UNKNOWN = "The Jupyter server does not know this kernel. Restart the kernel, th
 
 
 def server_link() -> ServerLink | None:
-    """The link to the server that started this kernel, if it has our extension."""
+    """None unless a server with our extension started this kernel."""
     url, token = os.environ.get(URL_VARIABLE), os.environ.get(TOKEN_VARIABLE)
     return _link(url, token) if url and token else None
 
@@ -46,25 +45,21 @@ def _link(url: str, token: str) -> ServerLink:
 
 
 class ServerLink:
-    """Speaks HTTP."""
-
     kind: Literal["server"] = "server"
     is_attended = True
 
     def __init__(self, url: str, token: str) -> None:
         self._root = f"{url.rstrip('/')}/cowork/"
         self._token = token
-        # Never over a proxy: the server is near, and the token is for nobody else.
+        # Never over a proxy: the server is local, and a proxy must not see the token.
         handlers: list[Any] = [urllib.request.ProxyHandler({})]
         if urlsplit(url).scheme == "https":
             handlers.append(urllib.request.HTTPSHandler(context=_tls(url)))
         self._opener = urllib.request.build_opener(*handlers)
 
-    def hear_of_card(self) -> None:
-        """The server knows who is there."""
+    def note_card(self) -> None: ...
 
-    def held_up(self) -> AbstractContextManager[None]:
-        """The server hears cards, whatever waits here."""
+    def cell_waiting(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
@@ -104,12 +99,12 @@ class ServerLink:
         approval: dict[str, Any],
         policy: Policy | None,  # noqa: ARG002 (here somebody can be asked)
     ) -> str | None:
-        """Post the approval, which counts only if a person has run this cell."""
+        """The approval counts only if a person has run this cell."""
         answer = self.request("POST", f"context/{context_id}/plan/execute", approval)
         return answer.get("job_id")  # type: ignore[no-any-return]
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
-        """Poll, in a thread of its own."""
+        """Polls in a thread."""
         stopped = threading.Event()
 
         def poll() -> None:
@@ -131,7 +126,7 @@ class ServerLink:
 
 
 def _tls(url: str) -> ssl.SSLContext:
-    """On this very machine, certificates are often made at home."""
+    """Local servers often have self-signed certificates."""
     context = ssl.create_default_context()
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.startswith("127.") or host == "::1":
@@ -141,7 +136,7 @@ def _tls(url: str) -> ssl.SSLContext:
 
 
 def _error_of(answer: HTTPError) -> CoworkError:
-    """The contract's error object, or what to make of an answer that is not ours."""
+    """Parse the API's error object; anything else means that the server is gone."""
     with answer:
         try:
             error = json.loads(answer.read())["error"]

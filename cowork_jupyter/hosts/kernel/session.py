@@ -1,4 +1,4 @@
-"""What this kernel keeps between cells: the way to the service, and which conversation is whose."""
+"""What this kernel keeps between cells: the link to the service, and its conversations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _PAGE = 200
 _MAX_TITLE = 80
-"""Characters of a first request that name a conversation, as the service names it."""
+"""The service cuts the titles it derives from a first message to this length."""
 
 Context = dict[str, Any]
 
 
 class KernelSession:
-    """One for each kernel: magics, cards and `Cowork` objects share it."""
+    """One per kernel, shared by magics, cards and `Cowork` objects."""
 
     def __init__(self, shell: Any = None) -> None:
         self._shell = shell
@@ -32,46 +32,44 @@ class KernelSession:
         self._workspace: str | None = None
         self._files: dict[str, Any] | None = None
         self.inserted: set[str] = set()
-        """Calls whose cells were given to the front end already."""
+        """Calls whose cells the front end was given already."""
 
     @property
     def link(self) -> Link:
-        """The server's service if there is one, else one of our own, under the present settings."""
+        """The server's service if there is one, else our own, with the current settings."""
         return server_link() or self._own_link()
 
     @property
     def has_shell(self) -> bool:
-        """Whether there is a place to show cards in."""
         return self._shell is not None
 
     @property
     def place(self) -> KernelPlace:
-        """Where the cell that runs now stood when its kernel was started."""
+        """As known when the kernel started."""
         return place_of(self._shell)
 
     @property
     def present_place(self) -> KernelPlace:
-        """Where it stands now: the server knows whether the notebook was renamed meanwhile."""
+        """As known now: the server knows if the notebook was renamed meanwhile."""
         place = self.place
         if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
             return place
-        answer = self._found("kernel")
-        named = answer["notebook"] if answer else None  # an older server cannot say
+        answer = self._get_or_none("kernel")
+        named = answer["notebook"] if answer else None  # older servers do not know this route
         return replace(place, notebook=Path(named)) if named else place
 
     def insert_below(self, source: str) -> None:
-        """Have the front end put a cell below the one that runs now."""
+        """Ask the front end to insert a cell below the running one."""
         if self._shell is not None:
             self._shell.set_next_input(source)
 
     def close(self) -> None:
-        """End the service of our own, if there is one."""
         if self._own is not None:
             self._own.close()
         self._own = self._workspace = None
 
     def notebook(self) -> str | None:
-        """The notebook of this kernel, as the workspace knows it."""
+        """Relative to the workspace."""
         return self._notebook_at(self.present_place)
 
     def _notebook_at(self, place: KernelPlace) -> str | None:
@@ -82,26 +80,25 @@ class KernelSession:
         return place.notebook_in(self._workspace)
 
     def find(self, name: str | None) -> Context | None:
-        """The conversation of that name in this notebook; without a name, the notebook's own."""
+        """The conversation of that name in this notebook; without a name, its default one."""
         place = self.present_place
         notebook = self._notebook_at(place)
         known = self._contexts.get((notebook, name or ""))
-        found = self._still_there(known) if known else None
+        found = self._get_or_none(f"context/{known}") if known else None  # perhaps deleted
         is_here = place.notebook is not None and place.notebook.exists()
-        # It may have gone along with a file that another tab has renamed, while this tab has saved
-        # its notebook under the old name again. Without that, only our name for it is old.
+        # The conversation follows a file that another tab renamed. If this tab then saved its
+        # notebook under the old name again, it needs another one; else only our name is stale.
         if found is None or (is_here and found["notebook"] != notebook):
-            found = self._stored(notebook, name)
+            found = self._find_stored(notebook, name)
         if found:
             self._contexts[notebook, name or ""] = found["id"]
         return found
 
     def open(self, name: str | None, role: str, model: str | None = None) -> Context:
-        """The same, made if it is not there yet."""
         return self.find(name) or self.start(name, role, model)
 
     def start(self, name: str | None, role: str, model: str | None = None) -> Context:
-        """A new conversation, which is the one of that name from now on."""
+        """Create a conversation, which has that name from now on."""
         notebook = self.notebook()
         fields = {"notebook": notebook, "title": name or "", "role": role, "model": model}
         made: Context = self.link.request("POST", "context", fields)
@@ -109,14 +106,15 @@ class KernelSession:
         return made
 
     def contexts(self) -> list[Context]:
-        """The conversations of this notebook, newest first; without one, those of this kernel."""
+        """The conversations of this notebook, newest first; without one, of this kernel."""
         notebook = self.notebook()
         if notebook is None:
-            kept = [self._still_there(context) for context in reversed(self._contexts.values())]
+            ids = reversed(self._contexts.values())
+            kept = [self._get_or_none(f"context/{context_id}") for context_id in ids]
             return [context for context in kept if context]
-        return self._of(notebook)
+        return self._contexts_of(notebook)
 
-    def _of(self, notebook: str) -> list[Context]:
+    def _contexts_of(self, notebook: str) -> list[Context]:
         items: list[Context] = []
         after: int | None = None
         while True:
@@ -128,29 +126,25 @@ class KernelSession:
             if after is None:
                 return items
 
-    def _stored(self, notebook: str | None, name: str | None) -> Context | None:
-        """Begun by an earlier kernel of this notebook."""
+    def _find_stored(self, notebook: str | None, name: str | None) -> Context | None:
+        """Started by an earlier kernel of this notebook."""
         if notebook is None:
             return None
-        for context in self._of(notebook):
+        for context in self._contexts_of(notebook):
             if context["title"] == name or (name is None and self._is_unnamed(context)):
                 return context
         return None
 
     def _is_unnamed(self, context: Context) -> bool:
-        """Whether nobody has given it a name: it is called after what was asked first."""
+        """Whether its title is only derived from the first message."""
         if not context["title"]:
             return True
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
         words = _text(first[0]).strip().partition("\n")[0] if first else ""
         return bool(context["title"] == words[:_MAX_TITLE])
 
-    def _still_there(self, context_id: str) -> Context | None:
-        """It may have been deleted in the panel."""
-        return self._found(f"context/{context_id}")
-
-    def _found(self, address: str) -> dict[str, Any] | None:
-        """What is at an address; None if nothing is."""
+    def _get_or_none(self, address: str) -> dict[str, Any] | None:
+        """Return None if nothing is there."""
         from ...domain.errors import CoworkError
 
         try:
@@ -172,7 +166,7 @@ class KernelSession:
         return self._own
 
     def _settings(self) -> Settings:
-        """Jupyter's config files, and above them IPython's own and `%config`."""
+        """Jupyter's config files, overridden by IPython's own and `%config`."""
         from traitlets.config import Config
 
         from ..config import Cowork, jupyter_config
@@ -192,7 +186,6 @@ _session: KernelSession | None = None
 
 
 def session() -> KernelSession:
-    """The session of this kernel."""
     global _session
     shell = _shell()
     if _session is None or _session._shell is not shell:

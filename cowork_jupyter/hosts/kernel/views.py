@@ -9,15 +9,14 @@ from typing import Any
 from ...domain.figures import Assumption
 from ...domain.roles import DEFAULT_ROLE
 from ...record.markdown import assumption, code, line, table
+from .output import short
 from .run import text_of
 
 Item = dict[str, Any]
-_MAX_WORDS = 120
 _MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
 
 
 def history(messages: Iterable[Item]) -> str:
-    """Who said what, a line each."""
     rows = [
         [
             _time(message["created_at"]),
@@ -31,15 +30,14 @@ def history(messages: Iterable[Item]) -> str:
 
 
 def audit(found: Item) -> str:
-    """Each step as planned and as it went, and what the words of the run rest on."""
+    """Planned and actual steps, unproven figures, and assumptions."""
     rows = [
         [
             f"{_MARKS.get(step['status'], '·')} {step['number']}",
-            _short(step["action"]),
+            short(step["action"]),
             _planned(step["planned"]),
             _happened(step["actual"]),
-            "; ".join(_short(deviation["what"]) for deviation in step["deviations"])
-            or "as planned",
+            "; ".join(short(deviation["what"]) for deviation in step["deviations"]) or "as planned",
         ]
         for step in found["steps"]
     ]
@@ -65,7 +63,6 @@ def _happened(actual: Item) -> str:
 
 
 def effects(items: Iterable[Item]) -> str:
-    """What code did to tables, and what may be wrong about it."""
     lines: list[str] = []
     for item in items:
         said = line(item.get("line") or "")
@@ -82,14 +79,8 @@ def _warning(item: Item) -> str:
 
 
 def checkpoints(items: Iterable[Item]) -> str:
-    """States that one can go back to."""
     rows = [
-        [
-            code(item["id"]),
-            _time(item["created_at"]),
-            _short(item["label"]),
-            _codes(item["files"]),
-        ]
+        [code(item["id"]), _time(item["created_at"]), short(item["label"]), _codes(item["files"])]
         for item in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
@@ -100,7 +91,6 @@ OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[P
 
 
 def rolled_back(found: Item) -> str:
-    """What a rollback did."""
     parts = [
         f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
@@ -115,13 +105,12 @@ def rolled_back(found: Item) -> str:
 
 
 def prompts(found: tuple[Iterable[Item], str]) -> str:
-    """The base prompts, and which of them the conversation has."""
     items, chosen = found
     rows = [
         [
             "✓" if item["id"] == chosen else "",
             code(item["id"]),
-            _short(item["title"]),
+            short(item["title"]),
             item["source"] if item["trusted"] else f"{item['source']}, not trusted yet",
         ]
         for item in items
@@ -130,12 +119,10 @@ def prompts(found: tuple[Iterable[Item], str]) -> str:
 
 
 def prompt_chosen(title: str) -> str:
-    """That a conversation has another base prompt."""
-    return f"From the next message on, the base prompt is **{_short(title)}**."
+    return f"From the next message on, the base prompt is **{short(title)}**."
 
 
 def rules(items: Iterable[Item]) -> str:
-    """What is allowed, asked about, and denied."""
     rows = [[item["effect"], code(item["rule"]), item["scope"], _caveat(item)] for item in items]
     return _listed(
         ["", "Rule", "Where", ""],
@@ -151,7 +138,6 @@ def _caveat(rule: Item) -> str:
 
 
 def models(found: tuple[Item, list[Item]]) -> str:
-    """The models of the connected server, and of others that run here."""
     connected, offers = found
     currency = str(connected["currency"])
     rows = [
@@ -180,7 +166,7 @@ def _use(model: Item) -> str:
 
 
 def _price(price: Item | None, currency: str) -> str:
-    """Of a million tokens, with its date: prices change."""
+    """With its date, as prices change."""
     if price is None:
         return ""
     as_of = f" ({line(price['as_of'])})" if price["as_of"] else ""
@@ -192,18 +178,16 @@ def _tokens(model: Item) -> str:
 
 
 def workflows(items: Iterable[Item]) -> str:
-    """What can be run by name, and with which parameters."""
     rows = [
-        [code(item["name"]), _short(item["description"]), _parameters(item["parameters"])]
+        [code(item["name"]), short(item["description"]), _parameters(item["parameters"])]
         for item in items
     ]
     return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
 
 
 def skills(found: Item) -> str:
-    """What agents can open, whose it is, and what keeps them from it."""
     rows = [
-        [code(item["name"]), _short(item["description"]), item["source"], _skill_state(item)]
+        [code(item["name"]), short(item["description"]), item["source"], _skill_state(item)]
         for item in found["items"]
     ]
     listed = _listed(["Skill", "", "From", ""], rows, "There are no skills.")
@@ -219,7 +203,6 @@ def _skill_state(item: Item) -> str:
 
 
 def saved_workflow(saved: Item, offered: Iterable[Item]) -> str:
-    """That it is kept, how it is run, and what else could vary."""
     given = saved["template"]["parameters"]
     call = [f"{parameter['name']}={shlex.quote(parameter['example'] or '')}" for parameter in given]
     run = " ".join(["%cowork run", saved["name"], *call])
@@ -240,7 +223,6 @@ _BY = {"planner": "Planner", "person": "You", "workflow": "Workflow"}
 
 
 def revisions(items: Sequence[Item]) -> str:
-    """The revisions of a plan: who made each, and what it changed."""
     rows = [
         [
             str(item["revision"]),
@@ -259,7 +241,6 @@ _CHANGES = {"added": "+", "removed": "−", "changed": "~", "moved": "↕"}
 
 
 def comparison(found: Item) -> str:
-    """How a revision of a plan differs from another, as a list."""
     head = (
         f"**Revision {found['from_revision']} → {found['to_revision']}**: {line(found['summary'])}"
     )
@@ -291,11 +272,11 @@ def _gist(message: Item) -> str:
     if kind == "tool_call":
         return code(str(data.get("tool", "")))
     if kind == "tool_result":
-        return _short(str(data.get("summary", "")))
+        return short(str(data.get("summary", "")))
     if kind == "task_assignment":
         replans = "re-plan from here" if data.get("replan") else ""
-        return _short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
-    return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
+        return short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
+    return short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
 
 
 def _speaker(message: Item) -> str:
@@ -304,11 +285,6 @@ def _speaker(message: Item) -> str:
     if message["role"] == "user":
         return "A cell" if message["data"].get("by") in ("kernel", "policy") else "You"
     return str(message["agent_role"] or "Cowork").capitalize()
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return line(words if len(words) <= _MAX_WORDS else f"{words[: _MAX_WORDS - 1]}…")
 
 
 def _codes(names: Iterable[str]) -> str:

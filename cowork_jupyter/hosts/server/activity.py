@@ -1,6 +1,7 @@
-"""Where something happened, in whichever conversation, never what.
+"""Which kinds of events happened in which conversation, never their content.
 
-A page with many conversations cannot listen to each. It hears this, and asks for what it shows.
+A page with many conversations cannot subscribe to each. It hears of activity here, and asks for
+what it shows.
 """
 
 from __future__ import annotations
@@ -10,35 +11,32 @@ from contextlib import suppress
 from typing import Any
 
 TOO_MANY = {"text-delta", "reasoning-delta", "tool-call", "tool-result", "usage", "notice"}
-"""What comes by the thousand, and changes nothing that is shown of a conversation in a list."""
+"""Frequent events that change nothing in a list of conversations."""
 
 
 class ActivityFeed:
-    """Tells every page that listens. Events come from any thread."""
+    """Notifies every listening page. Called with events from any thread."""
 
     def __init__(self) -> None:
         self._listeners: set[ActivityListener] = set()
 
     def __call__(self, event: Any) -> None:
-        """Note that something happened."""
         if event.type in TOO_MANY:
             return
         for listener in tuple(self._listeners):
             listener.note(event.context_id, str(event.type))
 
     def listen(self) -> ActivityListener:
-        """From now on; `leave` with it when done."""
         listener = ActivityListener()
         self._listeners.add(listener)
         return listener
 
     def leave(self, listener: ActivityListener) -> None:
-        """Nobody reads this one any more."""
         self._listeners.discard(listener)
 
 
 class ActivityListener:
-    """What one page has not been told yet. However slow it is, this stays small."""
+    """What one page has not been told yet; stays small however slow the page is."""
 
     def __init__(self) -> None:
         self._happened: dict[str, set[str]] = {}
@@ -46,7 +44,7 @@ class ActivityListener:
         self._awake = asyncio.Event()
 
     def note(self, context_id: str, what: str) -> None:
-        with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+        with suppress(RuntimeError):  # its loop is closed
             self._loop.call_soon_threadsafe(self._note, context_id, what)
 
     def _note(self, context_id: str, what: str) -> None:
@@ -54,7 +52,7 @@ class ActivityListener:
         self._awake.set()
 
     async def take(self) -> dict[str, list[str]]:
-        """Wait for something, then all there is: what happened, by conversation."""
+        """Wait until something happens, then return all event types by conversation."""
         await self._awake.wait()
         self._awake.clear()
         happened, self._happened = self._happened, {}

@@ -1,7 +1,7 @@
-"""Tells tabs which cells of their notebooks an agent has changed, as long as nobody decided.
+"""Tells tabs which cells of their notebooks have agent changes that the user has not decided on.
 
-A notebook that was never changed by an agent costs nothing: without a record there is nothing
-to ask, and where there is nothing to tell, nothing is sent.
+Notebooks that no agent has changed cost nothing: without a record nothing is asked, and without
+changes nothing is sent.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .paths import real_path, workspace_path
-from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent
+from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent, real_path, workspace_path
 
 if TYPE_CHECKING:
     from .host import ServerHost
 
 
 class CellMarks:
-    """Brings the stored changes of cells to the pages that show those cells."""
-
     def __init__(self, tabs: Tabs, root: str, host: ServerHost) -> None:
         self._tabs = tabs
         self._root = os.path.realpath(root)
@@ -29,15 +26,14 @@ class CellMarks:
         self._telling: set[asyncio.Task[None]] = set()
 
     def __call__(self, event: Any) -> None:
-        """See each event, from any thread; those about cells are told to every tab."""
+        """Observe events, from any thread."""
         loop = self._tabs.loop
         if event.type == "cell-changed" and loop is not None:
             notebook: str = event.data.notebook
-            with suppress(RuntimeError):  # the loop is closed, as is every tab
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(lambda: self._start(self._tell_all(notebook)))
 
     def opened(self, tab: Tab, paths: Iterable[str]) -> None:
-        """A tab shows these notebooks from now on."""
         for path in paths:
             self._start(self._tell_first(tab, path))
 
@@ -67,5 +63,5 @@ class CellMarks:
 
 
 async def _tell(tab: Tab, path: str, changes: list[dict[str, Any]]) -> None:
-    with suppress(TabGone, TabSilent, TabRefused):  # it is told anew when it opens it again
+    with suppress(TabGone, TabSilent, TabRefused):  # it is told again when it reopens the notebook
         await tab.ask("marks", path, changes=changes)

@@ -1,7 +1,7 @@
 """The server extension: reads the configuration and lays out the routes.
 
-Jupyter imports this at every start, so it imports nothing heavy: the service, its
-models and all they need come with the first request (a test pins this).
+Jupyter imports this at every start, so it imports nothing heavy: the service, its models and all
+they need come with the first request (a test pins this).
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ from tornado.ioloop import IOLoop
 from traitlets import TraitError
 
 from ..._version import __version__
-from ..config import Cowork, log_below
-from ..jupyter_secrets import private_paths_of
+from ..config import Cowork, log_below, private_paths_of
 from ..service_thread import ServiceThread, run_in
 from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
 from .mcp import McpHandler
-from .page_socket import PageSocket
 from .passthrough import PassthroughHandler
-from .paths import real_path, workspace_path
-from .socket import EventsSocket
-from .tabs import Tab, Tabs
+from .sockets import EventsSocket, PageSocket
+from .tabs import Tab, Tabs, real_path, workspace_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Iterator
+
+    from jupyter_server.serverapp import ServerApp
 
     from ...domain.cell_commands import CellCommand
     from ...domain.health import Problem
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from ...mcp.server.http import HttpSessions
     from ...service import CoworkService
     from .cell_marks import CellMarks
-    from .keep_awake import KeepAwake
+    from .housekeeping import KeepAwake
     from .kernels import ServerKernels
 
 
@@ -49,8 +48,6 @@ T = TypeVar("T")
 
 
 class CoworkExtension(ExtensionApp):
-    """Hosts the Cowork service in the Jupyter server."""
-
     name = "cowork_jupyter"
     version = __version__
     description = "Cowork: an agent that plans first and acts after you approve."
@@ -74,13 +71,16 @@ class CoworkExtension(ExtensionApp):
     _making = threading.Lock()
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
-    _doors: HttpSessions | None = None
+    _http_sessions: HttpSessions | None = None
     _awake: KeepAwake | None = None
 
+    @property
+    def _app(self) -> ServerApp:
+        assert self.serverapp is not None
+        return self.serverapp
+
     def initialize_settings(self) -> None:
-        """Give kernels their tokens from the start, and let our log be part of the server's."""
-        app = self.serverapp
-        assert app is not None
+        app = self._app
         log_below(app.log)
         self.kernel_tokens = KernelTokens(
             app.kernel_manager, lambda: app.connection_url, self._own_key
@@ -89,24 +89,24 @@ class CoworkExtension(ExtensionApp):
         self.activity = ActivityFeed()
         self.tabs = Tabs()
         if self._has_record():
-            self._tell_pages()
+            self._announce_record()
         assert app.event_logger is not None
         app.event_logger.add_listener(
-            schema_id=app.contents_manager.event_schema_id, listener=self._follow_files
+            schema_id=app.contents_manager.event_schema_id, listener=self._on_file_event
         )
 
     @cached_property
     def thread(self) -> ServiceThread:
-        """Where the service works. Asked for first in Jupyter's own loop."""
+        """The service's thread. First accessed in Jupyter's loop, which is remembered here."""
         self._loop: asyncio.AbstractEventLoop = IOLoop.current().asyncio_loop  # type: ignore[attr-defined]
         return ServiceThread()
 
     async def in_jupyter(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do work with Jupyter's own objects, which belong to its loop."""
+        """Run work on Jupyter's own objects, which belong to its loop."""
         return await run_in(self._loop, work)
 
     async def load(self) -> None:
-        """Have the service, and the routes, made beside Jupyter's loop if they are not yet."""
+        """Build the service and import the routes in the service's thread, once."""
 
         async def load() -> None:
             from ...api import api  # noqa: F401 (its endpoints register themselves)
@@ -119,23 +119,19 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def service(self) -> CoworkService:
-        """The one service of this server, made when first needed."""
         with self._making:
-            return self._service or self._made()
+            return self._service or self._build_service()
 
-    def _made(self) -> CoworkService:
+    def _build_service(self) -> CoworkService:
         from ...wiring import build_service
-        from .interpreter import SharedInterpreter
-        from .keep_awake import KeepAwake
+        from .housekeeping import KeepAwake, SharedInterpreter
         from .kernels import ServerKernels
-        from .metrics import Metrics
+        from .metrics import Metrics, Telemetry
         from .notebooks import ServerNotebooks
-        from .open_elsewhere import ForeignSessions
-        from .telemetry import Telemetry
+        from .tabs import ForeignSessions
 
-        assert self.serverapp is not None
         assert self.thread
-        app, loop = self.serverapp, self._loop
+        app, loop = self._app, self._loop
         settings = self._settings(app.root_dir)
         others = ForeignSessions(app.session_manager, self.tabs, app.root_dir)
         notebooks = ServerNotebooks(
@@ -156,60 +152,52 @@ class CoworkExtension(ExtensionApp):
             operators=[metrics.count, SharedInterpreter().hear],
         )
         self._awake = KeepAwake(app, self._service, loop)
-        self._tell_pages()
+        self._announce_record()
         return self._service
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
-        """Show a tab which cells of notebooks it has just opened were changed by an agent."""
         if opened and (self._service is not None or self._has_record()):
             self.marks.opened(tab, opened)
 
-    async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Hear what becomes of files on this server."""
+    async def _on_file_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
         if data["action"] == "rename" and (self._service is not None or self._has_record()):
             await self.load()
             old, new = (self._in_workspace(data[key]) for key in ("source_path", "path"))
             await self.thread.run(self.service.move_file(old, new))
 
     def _in_workspace(self, path: str) -> str:
-        """What the record calls the file at a path of this server."""
-        assert self.serverapp is not None
-        return workspace_path(self.serverapp.root_dir, path, self.service.settings.workspace)
+        """Translate a server path to the path that the record uses."""
+        return workspace_path(self._app.root_dir, path, self.service.settings.workspace)
 
     def is_elsewhere(self, notebook: str, path: str) -> bool:
-        """Whether a notebook of the workspace is there, and is not the file at a path of ours."""
-        assert self.serverapp is not None
+        """Whether the notebook exists in the workspace and is not the file at `path`."""
         home = real_path(self.service.settings.workspace, notebook)
-        return os.path.exists(home) and home != real_path(self.serverapp.root_dir, path)  # noqa: PTH110
+        return os.path.exists(home) and home != real_path(self._app.root_dir, path)  # noqa: PTH110
 
     async def notebook_of(self, kernel_id: str) -> str | None:
-        """The file whose session has this kernel; None if none has."""
         return await self.in_jupyter(self._notebook_of(kernel_id))
 
     async def _notebook_of(self, kernel_id: str) -> str | None:
         from jupyter_core.utils import ensure_async
 
-        assert self.serverapp is not None
-        app = self.serverapp
-        for session in await ensure_async(app.session_manager.list_sessions()):
+        for session in await ensure_async(self._app.session_manager.list_sessions()):
             if session["kernel"] and session["kernel"]["id"] == kernel_id:
-                return os.path.join(app.root_dir, session["path"])  # noqa: PTH118
+                return os.path.join(self._app.root_dir, session["path"])  # noqa: PTH118
         return None
 
     async def take_command(
         self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
     ) -> bool:
-        """Whether a tab says so of a cell of this kernel's own notebook.
+        """Whether a tab reports such a cell in this kernel's own notebook.
 
-        Whatever it says, code of an agent that runs there now is no person.
+        Never while an agent's code runs in the kernel: that is not a person.
         """
         return await self.in_jupyter(self._take_command(kernel_id, notebook, cell_id, wanted))
 
     async def _take_command(
         self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
     ) -> bool:
-        assert self.serverapp is not None
-        root, file = self.serverapp.root_dir, real_path(self.service.settings.workspace, notebook)
+        root, file = self._app.root_dir, real_path(self.service.settings.workspace, notebook)
         own = await self.notebook_of(kernel_id)
         assert self._kernels is not None
         if own is None or real_path(root, own) != file:
@@ -219,30 +207,26 @@ class CoworkExtension(ExtensionApp):
         tabs = self.tabs.having(file, root)
         return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
-    def _tell_pages(self) -> None:
-        """Let pages know that something may wait for the user; before that they need not ask."""
-        assert self.serverapp is not None
-        page_config = self.serverapp.web_app.settings.setdefault("page_config_data", {})
+    def _announce_record(self) -> None:
+        """Tell pages that something may wait for the user; until then they need not ask."""
+        page_config = self._app.web_app.settings.setdefault("page_config_data", {})
         page_config["coworkRecord"] = True
 
     def _has_record(self) -> bool:
         """Whether an agent has ever worked here."""
         from ...domain.errors import CoworkError
 
-        assert self.serverapp is not None
         try:
-            return self._settings(self.serverapp.root_dir).database.exists()
-        except CoworkError:  # whoever asks the service for something is told
+            return self._settings(self._app.root_dir).database.exists()
+        except CoworkError:  # reported with the first request
             return False
 
     @property
     def marks(self) -> CellMarks:
-        """Who tells tabs what an agent has changed in their notebooks."""
         if self._marks is None:
             from .cell_marks import CellMarks
 
-            assert self.serverapp is not None
-            self._marks = CellMarks(self.tabs, self.serverapp.root_dir, self)
+            self._marks = CellMarks(self.tabs, self._app.root_dir, self)
         return self._marks
 
     def _settings(self, workspace: str) -> Settings:
@@ -250,7 +234,7 @@ class CoworkExtension(ExtensionApp):
 
         try:
             known = Cowork(parent=self).settings(workspace=workspace)
-            return replace(known, private={**known.private, **private_paths_of(self.serverapp)})
+            return replace(known, private={**known.private, **private_paths_of(self._app)})
         except TraitError as error:
             raise Unavailable(
                 f"Cowork cannot use its settings: {error} Correct them and restart Jupyter.",
@@ -259,7 +243,7 @@ class CoworkExtension(ExtensionApp):
             ) from None
 
     def _own_key(self) -> str:
-        """The key that is set for us; none where the settings cannot be read."""
+        """Our own API key; empty if the settings cannot be read."""
         try:
             return Cowork(parent=self).api_key
         except TraitError:
@@ -267,19 +251,18 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def http_sessions(self) -> HttpSessions:
-        """Where agents of others come in over MCP."""
-        if self._doors is None:
+        if self._http_sessions is None:
             from ...mcp.server.http import HttpSessions
 
-            self._doors = HttpSessions()
-        return self._doors
+            self._http_sessions = HttpSessions()
+        return self._http_sessions
 
     async def stop_extension(self) -> None:
-        """Let running jobs be stored as interrupted before the server goes."""
+        """Store running jobs as interrupted before the server ends."""
         if self._service is None or not self.thread.is_alive:
             return
-        if self._doors is not None:
-            await self.thread.run(self._doors.close())
+        if self._http_sessions is not None:
+            await self.thread.run(self._http_sessions.close())
         if self._awake is not None:
             self._awake.stop()
         await self.thread.run(self._service.close())
@@ -289,7 +272,6 @@ class CoworkExtension(ExtensionApp):
         log_below(logging.getLogger())
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong around this server: an old Lab, a port that was taken."""
         from ..jupyter_problems import lab_problems, moved_port_problems
 
         yield from lab_problems()
@@ -297,8 +279,7 @@ class CoworkExtension(ExtensionApp):
 
     @property
     def ports(self) -> tuple[int, int]:
-        """The port that was asked for, and the one we got."""
-        assert self.serverapp is not None
-        asked = self.serverapp.config.ServerApp.get("port", None)
-        by_default: Any = self.serverapp.trait_defaults("port")
-        return int(asked or by_default), self.serverapp.port
+        """The requested port, and the actual one."""
+        asked = self._app.config.ServerApp.get("port", None)
+        by_default: Any = self._app.trait_defaults("port")
+        return int(asked or by_default), self._app.port

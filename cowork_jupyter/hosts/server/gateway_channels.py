@@ -1,7 +1,7 @@
-"""The channels of a kernel behind a gateway: one WebSocket of our own, with a session of its own.
+"""The channels of a kernel behind a gateway: one WebSocket with a session of its own.
 
-Jupyter's own client for gateways is not used: it blocks the event loop while it connects, spins
-while it waits, and does not bring the token along.
+Jupyter's own gateway client is not used: it blocks the event loop while it connects, spins while it
+waits, and does not send the token.
 """
 
 from __future__ import annotations
@@ -34,15 +34,13 @@ from ...domain.errors import Unavailable
 
 Message = dict[str, Any]
 ASK_AGAIN = 3.0
-"""Seconds between two questions to the gateway whether a silent kernel is still there."""
+"""Seconds between two liveness requests to the gateway for a silent kernel."""
 MAX_MESSAGE = 256 * 1024 * 1024
 _ANOTHER_PROCESS = {"starting", "restarting", "dead"}
-"""States that a kernel tells only when the process we connected to is no more."""
+"""States that mean that the process we connected to is gone."""
 
 
 class GatewayChannels:
-    """What a line needs of a kernel, over a WebSocket."""
-
     def __init__(self, manager: GatewayKernelManager, *, listen: bool) -> None:
         self.session = Session()
         self.shell_channel = _Channel("shell")
@@ -59,7 +57,7 @@ class GatewayChannels:
     async def open(
         cls, manager: GatewayKernelManager, *, listen: bool
     ) -> AsyncIterator[GatewayChannels]:
-        """Connected until left; whoever is cancelled meanwhile leaves no connection either."""
+        """Connect for the duration of the context; a cancelled caller leaves no connection."""
         channels = cls(manager, listen=listen)
         socket = await channels._connected()
         for channel in (channels.shell_channel, channels.control_channel):
@@ -70,7 +68,6 @@ class GatewayChannels:
             socket.close()
 
     async def is_alive(self) -> bool:
-        """Whether the kernel that we connected to is still there."""
         if self._is_gone:
             return False
         now = time.monotonic()
@@ -97,7 +94,7 @@ class GatewayChannels:
             websocket_connect(request, on_message_callback=self._take, max_message_size=MAX_MESSAGE)
         )
         try:
-            # Tornado goes on connecting, whoever waits for it.
+            # Tornado keeps connecting even if the caller is cancelled.
             return await asyncio.shield(connecting)
         except asyncio.CancelledError:
             connecting.add_done_callback(_close)
@@ -106,7 +103,7 @@ class GatewayChannels:
             raise _no_gateway(str(error)) from error
 
     def _take(self, data: str | bytes | None) -> None:
-        """What came; None if there will be no more."""
+        """Handle an incoming message; None means that the connection was closed."""
         if data is None:
             self._is_cut_off = True
             return
@@ -125,7 +122,7 @@ class GatewayChannels:
 
 
 class _Channel:
-    """One of those that share the WebSocket; used as jupyter_client's are."""
+    """One of the channels that share the WebSocket, with the interface of jupyter_client's."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -133,14 +130,14 @@ class _Channel:
         self.messages: asyncio.Queue[Message] = asyncio.Queue()
 
     def send(self, message: Message) -> None:
-        """Send it; that nobody hears it is found out by whoever waits for an answer."""
+        """A closed connection is noticed by whoever waits for the answer."""
         assert self.socket
         whole = {**message, "channel": self._name, "buffers": []}
         with suppress(WebSocketClosedError):
             self.socket.write_message(json.dumps(whole, default=json_default))
 
     async def get_msg(self, timeout: float) -> Message:  # noqa: ASYNC109 - as jupyter_client has it
-        """The next message; raises `Empty`."""
+        """Raises `Empty` on timeout."""
         try:
             async with asyncio.timeout(timeout):
                 return await self.messages.get()
@@ -155,7 +152,6 @@ def _tells_of_another_process(message: Message) -> bool:
 
 
 def _close(connecting: asyncio.Future[WebSocketClientConnection]) -> None:
-    """Nobody wants this connection any more."""
     if not connecting.cancelled() and connecting.exception() is None:
         connecting.result().close()
 

@@ -1,4 +1,4 @@
-"""The one HTTP handler: finds the route, asks who is calling, calls, maps typed errors.
+"""The one HTTP handler: finds the route, authorizes the caller, calls, maps typed errors.
 
 It imports nothing heavy: the route table and its models come with the first request.
 """
@@ -33,7 +33,7 @@ _CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "meth
 
 
 class NotLoggedIn(web.HTTPError):
-    """Nobody we know is calling: no user, and no kernel whose token still counts."""
+    """Neither a user nor a kernel with a valid token."""
 
     code = _CODES[401]
 
@@ -48,18 +48,17 @@ class CallerMixin(ExtensionHandlerMixin):
 
     @property
     def extension(self) -> ServerHost:
-        """The extension app that this handler belongs to."""
         return cast("ServerHost", self.extensionapp)
 
     def recognise_kernel(self) -> bool:
-        """Whether a living kernel's token came with the request."""
+        """Whether the request carries the token of a living kernel."""
         request: Any = self.request  # type: ignore[attr-defined]
         token = request.headers.get(KERNEL_TOKEN_HEADER, "")
         self.kernel = self.extension.kernel_tokens.kernel_of(token) if token else None
         return self.kernel is not None
 
     async def authorize(self, action: str) -> Caller:
-        """Let Jupyter's authorizer decide about a user; a kernel was looked at already."""
+        """Ask Jupyter's authorizer about a user; kernels have been recognised already."""
         from ...api.calls import Caller
 
         handler: Any = self
@@ -75,7 +74,7 @@ class CallerMixin(ExtensionHandlerMixin):
         return Caller(user.username)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Every failure becomes the contract's error object; a traceback never leaves."""
+        """Answer every failure with the API's error object; never send a traceback."""
         handler: Any = self
         error = kwargs.get("exc_info", (None, None))[1]
         known = getattr(error, "as_dict", None)
@@ -104,13 +103,13 @@ class ApiHandler(CallerMixin, APIHandler):
         await super().prepare()
 
     def check_xsrf_cookie(self) -> None:
-        """A kernel's token comes in a header that no foreign page can send."""
+        """Kernels are exempt: no foreign page can send their token's header."""
         if not self.kernel:
             super().check_xsrf_cookie()
 
-    @allow_unauthenticated  # asks for itself, because kernels are no users
+    @allow_unauthenticated  # authorizes by itself, as kernels are no users
     async def dispatch(self, *_: str) -> None:
-        # Who is nobody learns nothing, not even which addresses exist.
+        # Before the lookup: strangers must not learn which addresses exist.
         caller = await self.authorize("read")
         await self.extension.load()
         from ...api.routes import Stream, table
@@ -126,7 +125,7 @@ class ApiHandler(CallerMixin, APIHandler):
     async def _answer(
         self, route: Route, path: dict[str, str], caller: Caller
     ) -> bytes | Download | Stream | None:
-        """In the service's thread: what it says, as it goes out."""
+        """Call the endpoint, in the service's thread."""
         from pydantic import BaseModel
 
         from ...api.calls import Call
@@ -138,7 +137,7 @@ class ApiHandler(CallerMixin, APIHandler):
         call = route.read(call, path, self.request.query_arguments, self.request.body)
         answer = await route.endpoint(call)
         if isinstance(answer, BaseModel):
-            # Not pydantic's own JSON: what models write may hold halves of characters.
+            # Not pydantic's JSON: text of models may hold lone surrogates.
             return json.dumps(answer.model_dump(mode="python")).encode()
         return answer
 
@@ -154,7 +153,7 @@ class ApiHandler(CallerMixin, APIHandler):
         return self.request.path.removeprefix(url_path_join(self.base_url, "cowork/"))
 
     async def while_connected(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do this until it is done or the client has gone; then it is cancelled at once."""
+        """Run this, but cancel it as soon as the client disconnects."""
         self._streaming = asyncio.ensure_future(work)
         try:
             await asyncio.wait({self._streaming})
@@ -164,7 +163,6 @@ class ApiHandler(CallerMixin, APIHandler):
             self._streaming.result()
 
     def on_connection_close(self) -> None:
-        """The client has gone: what it asked for need not be made any more."""
         super().on_connection_close()
         if self._streaming:
             self._streaming.cancel()
@@ -174,7 +172,7 @@ class ApiHandler(CallerMixin, APIHandler):
 
         self.set_header("Content-Type", NDJSON)
         self.set_header("Cache-Control", "no-cache")
-        self.set_header("X-Accel-Buffering", "no")  # or a proxy would collect the lines
+        self.set_header("X-Accel-Buffering", "no")  # or a proxy would buffer the lines
         outbox = Outbox(self._send_line)
         try:
             await self.extension.thread.run(_put_lines(stream, outbox))
@@ -189,7 +187,6 @@ class ApiHandler(CallerMixin, APIHandler):
         await self.flush()
 
     def answer(self, body: bytes | Download | None, status: int) -> None:
-        """Send JSON, a file as it is, or nothing."""
         self.set_status(status if body is not None else 204)
         if body is None:
             self.finish()
@@ -202,27 +199,27 @@ class ApiHandler(CallerMixin, APIHandler):
             self.finish(body.body, set_content_type=body.content_type)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """What we can explain to the caller is no news for the log."""
+        """Do not log errors that the caller is told in full."""
         if not hasattr(value, "as_dict"):
             super().log_exception(typ, value, tb)
 
 
 async def _put_lines(stream: Stream, outbox: Outbox) -> None:
-    """In the service's thread."""
+    """Runs in the service's thread."""
     async with aclosing(stream.lines) as lines:
         async for line in lines:
             await outbox.put(json.dumps(line.model_dump(mode="json")) + "\n")
 
 
-def words_of(error: web.HTTPError) -> str:
-    """What it says. Tornado keeps that as a template, with every percent sign doubled."""
+def message_of(error: web.HTTPError) -> str:
+    """The message of an HTTP error. Tornado keeps a template, with percent signs doubled."""
     return (error.log_message or "") % error.args
 
 
 def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
     message = "Something went wrong. See the log of the Jupyter server."
     if isinstance(error, web.HTTPError) and status < 500:
-        message = words_of(error) or error.reason or HTTPStatus(status).phrase
+        message = message_of(error) or error.reason or HTTPStatus(status).phrase
     usual = _CODES.get(status, "bad_request" if status < 500 else "internal")
     return {
         "code": error.code if isinstance(error, NotLoggedIn) else usual,

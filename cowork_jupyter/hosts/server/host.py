@@ -1,4 +1,4 @@
-"""The server as its handlers know it; the extension is one."""
+"""The extension as handlers see it, without importing the extension."""
 
 from __future__ import annotations
 
@@ -21,29 +21,25 @@ T = TypeVar("T")
 
 
 class ServerHost(Host, Protocol):
-    """Hosts the service, and knows the kernels, the pages and the agents that call."""
-
     kernel_tokens: KernelTokens
     activity: ActivityFeed
     tabs: Tabs
 
     @property
-    def service(self) -> CoworkService:
-        """The one service of this server."""
+    def service(self) -> CoworkService: ...
 
     @property
-    def thread(self) -> ServiceThread:
-        """Where the service works, and all that asks it something."""
+    def thread(self) -> ServiceThread: ...
 
     async def load(self) -> None:
-        """Have the service made beside Jupyter's loop, if it is not yet."""
+        """Build the service in its own thread, once."""
 
     async def in_jupyter(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do work with Jupyter's own objects, which belong to its loop."""
+        """Run work on Jupyter's own objects, which belong to its loop."""
 
     @property
     def http_sessions(self) -> HttpSessions:
-        """Where agents of others come in over MCP."""
+        """MCP sessions of external agents."""
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
-        """Show a tab which cells of notebooks it has just opened were changed by an agent."""
+        """Show a tab the agent's changes in notebooks that it has just opened."""

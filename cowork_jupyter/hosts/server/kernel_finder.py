@@ -1,36 +1,74 @@
-"""Which kernel of this server belongs to a notebook; one is started if need be."""
+"""Find the kernel of a notebook among the server's sessions; start one if needed."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import os.path
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jupyter_client.kernelspec import KernelSpec
 from jupyter_core.utils import ensure_async
 
 from ...domain.errors import Conflict, InvalidInput
 from ...tools.notebook.stored import locate_notebook
 from ...workspace import Workspace
-from .kernel_choice import kernel_for, python_for
 from .notebooks import ServerNotebooks
-from .open_elsewhere import ForeignSessions
-from .paths import real_path
+from .tabs import ForeignSessions, real_path
+
+
+async def kernel_for(notebook: Path, kernels: Any) -> str | None:
+    """The kernel name to start for a notebook; None leaves it to the server.
+
+    Raises InvalidInput for one that is not installed: Jupyter would wait for a kernel that never
+    starts.
+    """
+    name = await asyncio.to_thread(_named_in, notebook)
+    if name is None:
+        return None
+    try:
+        await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
+    except KeyError:  # Jupyter's `NoSuchKernel`, or a gateway's equivalent
+        raise InvalidInput(
+            f"'{notebook.name}' needs the kernel '{name}', which is not installed here. "
+            "Ask the user to install it or to choose another kernel for this notebook.",
+            code="no_such_kernel",
+        ) from None
+    return name
+
+
+async def python_for(notebook: Path, kernels: Any) -> str | None:
+    """The interpreter of a notebook's kernel; None if it is not Python, unknown or remote."""
+    try:
+        name = await kernel_for(notebook, kernels) or kernels.default_kernel_name
+        spec = await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
+    except (InvalidInput, KeyError):
+        return None
+    if not isinstance(spec, KernelSpec):
+        return None
+    program = spec.argv[0] if spec.argv and spec.language == "python" else ""
+    return program if os.path.isabs(program) else None  # noqa: PTH117 - a plain string
+
+
+def _named_in(file: Path) -> str | None:
+    try:
+        name = json.loads(file.read_text("utf-8"))["metadata"]["kernelspec"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(name)
 
 
 @dataclass(frozen=True)
 class NotebookKernel:
-    """A notebook that has a kernel."""
-
     path: str
     kernel_id: str
     manager: Any
 
 
 class KernelFinder:
-    """Looks in the server's sessions."""
-
     def __init__(
         self, sessions: Any, notebooks: ServerNotebooks, others: ForeignSessions, root: str
     ) -> None:
@@ -54,7 +92,7 @@ class KernelFinder:
         return NotebookKernel(place, kernel_id, self._manager.get_kernel(kernel_id))
 
     async def start_apart(self, workspace: Workspace, path: str) -> NotebookKernel:
-        """A kernel that nobody else has, until somebody calls `end`."""
+        """Start a private kernel; the caller must `end` it."""
         place, file = await asyncio.to_thread(_located, workspace, path)
         notebook = self._among_files(place, file)
         kernel_id: str = await self._manager.start_kernel(
@@ -67,7 +105,7 @@ class KernelFinder:
         await ensure_async(self._manager.shutdown_kernel(kernel.kernel_id, now=True))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
-        """The one that the notebook's kernel specification names."""
+        """The interpreter that the notebook's kernel specification names."""
         place, file = await asyncio.to_thread(_located, workspace, path)
         return await python_for(self._among_files(place, file), self._manager)
 

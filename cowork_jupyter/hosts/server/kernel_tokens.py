@@ -1,8 +1,8 @@
-"""Tokens of our own for kernels: no server token, and good for little.
+"""Tokens for kernels, which are not the server's token and permit little.
 
-Each kernel gets one in its environment when it starts, keeps it over restarts, and loses it
-when it ends. A process of the same user can find the server's own token anyway, so this is
-hygiene, not a wall.
+Each kernel gets one in its environment when it starts, keeps it over restarts, and loses it when it
+ends. A process of the same user can find the server's own token anyway, so this is hygiene, not a
+security boundary.
 """
 
 from __future__ import annotations
@@ -20,36 +20,32 @@ TOKEN_VARIABLE = "COWORK_KERNEL_TOKEN"  # noqa: S105 (the name of a variable)
 URL_VARIABLE = "COWORK_SERVER_URL"
 OWN_KEY = "COWORK_API_KEY"
 SHARED_KEY = "OPENAI_API_KEY"
-"""The user's own code may want this one, whoever else uses it."""
+"""Never hidden: the user's own code may use it, too."""
 
 
 class Kernel(NamedTuple):
-    """A kernel, and who started it."""
-
     id: str
     owner: str
 
 
 class KernelTokens:
-    """Which token belongs to which kernel."""
-
     def __init__(
         self, kernel_manager: Any, server_url: Callable[[], str], own_key: Callable[[], str]
     ) -> None:
-        """The address is asked for late: a server may yet have to move to another port."""
+        """`server_url` is called late: a server may still move to another port."""
         self._kernel_manager = kernel_manager
         self._server_url = server_url
         self._own_key = own_key
         self._kernels: dict[str, Kernel] = {}
 
     def wrap_kernel_start(self) -> None:
-        """From now on, every kernel that starts has a token of its own, and none of our keys."""
+        """Give every kernel that starts from now on a token, and none of our keys."""
         start_kernel = self._kernel_manager.start_kernel
 
         async def start_with_token(*args: Any, **kwargs: Any) -> Any:
             token = os.urandom(32).hex()
             ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url()}
-            # Given one, a kernel has no other; whoever says nothing means the server's.
+            # A given environment replaces the server's; None means the server's.
             given = kwargs.get("env")
             kwargs["env"] = self._without_keys(os.environ if given is None else given) | ours
             kernel_id = await start_kernel(*args, **kwargs)
@@ -58,7 +54,7 @@ class KernelTokens:
             return kernel_id
 
         self._kernel_manager.start_kernel = start_with_token
-        # Where a notebook gets another name, Jupyter gives its kernel the whole environment anew.
+        # When a notebook is renamed, Jupyter sets the kernel's whole environment again.
         update_env = getattr(self._kernel_manager, "update_env", None)
         if update_env is not None:
             self._kernel_manager.update_env = lambda *, kernel_id, env: update_env(
@@ -66,7 +62,7 @@ class KernelTokens:
             )
 
     def _without_keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Code in a kernel asks this server, and needs no key for that. What others use stays."""
+        """Code in a kernel calls this server and needs no model key. Shared keys stay."""
         hidden = {self._own_key()} - {environment.get(SHARED_KEY)}
         return {
             name: value
@@ -75,7 +71,7 @@ class KernelTokens:
         }
 
     def kernel_of(self, token: str) -> Kernel | None:
-        """The living kernel that holds this token."""
+        """Return None unless a living kernel holds this token."""
         kernel = self._kernels.get(_digest(token))
         return kernel if kernel and kernel.id in self._kernel_manager else None
 
@@ -89,12 +85,12 @@ class KernelTokens:
 
 
 def _digest(token: str) -> str:
-    """Kept instead of the token, so that looking one up leaks nothing by its timing."""
+    """Stored instead of the token, so that lookups leak nothing by their timing."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _who_asks() -> str:
-    """The user whose request is being answered; nobody when Jupyter starts a kernel by itself."""
+    """The user of the current request; empty if Jupyter starts a kernel by itself."""
     handler = CallContext.get(CallContext.JUPYTER_HANDLER)
     user = getattr(handler, "current_user", None)
     return str(getattr(user, "username", "") or "")

@@ -1,4 +1,4 @@
-"""The kernels of this server, as tools use them: run code, and look at variables."""
+"""The kernels of this server as tools use them: run code, and inspect variables."""
 
 from __future__ import annotations
 
@@ -32,29 +32,25 @@ from ...tools.kernel.state import (
 )
 from ...tools.notebook.state import Edit, OpenElsewhere
 from ...workspace import Workspace
-from ..service_thread import run_in
-from .jupyter_loop import in_jupyter
+from ..service_thread import in_own_loop, run_in
+from .kernel_connection import KernelConnection, KernelDied, evaluate, report_on
 from .kernel_finder import KernelFinder, NotebookKernel
-from .kernel_line import KernelDied, KernelLine
-from .kernel_looking import evaluated, report_on
 from .notebooks import ServerNotebooks
-from .open_elsewhere import ForeignSessions
+from .tabs import ForeignSessions
 
 NOTICE_AFTER = 0.5
 WAITS_TO_MEASURE = 30.0
-"""Seconds that expectations wait for a kernel that is busy; then they are not checked."""
+"""Seconds to wait for a busy kernel before expectations are left unchecked."""
 WAITING = "[waiting for the busy kernel]\n"
 
 
-class _Started:
-    """What is known of code that runs, or is about to."""
-
+class _RunState:
     sent = False
     stopped = False
     detector: StallDetector | None = None
 
     def stop(self) -> None:
-        """Nobody waits for it any more, nor wants to be asked about it."""
+        """Nobody waits for the run any more, nor should be asked about it."""
         self.stopped = True
         if self.detector is not None:
             self.detector.close()
@@ -74,7 +70,7 @@ class ServerKernels:
         patience: float = PATIENCE,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        """`patience` are seconds for which code may neither put anything out nor work."""
+        """`patience` is how many seconds code may neither print nor use CPU."""
         self.loop = loop or asyncio.get_running_loop()
         self._finder = KernelFinder(sessions, notebooks, others, root)
         self._notebooks = notebooks
@@ -86,16 +82,16 @@ class ServerKernels:
     # For tools
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        """Run code behind all that the kernel has to do already.
+        """Run code after everything in the kernel's queue.
 
-        Whoever waits for it may go: what has been sent is then interrupted as soon as it runs,
-        and nothing else is, and the kernel's next turn comes after it.
+        If the caller is cancelled, code that was already sent is interrupted as soon as it runs
+        (and nothing else is), and the kernel's next turn comes after it.
         """
-        return await run_in(self.loop, self._run(workspace, _heard_here(run)))
+        return await run_in(self.loop, self._run(workspace, _with_callbacks_here(run)))
 
     async def _run(self, workspace: Workspace, run: CodeRun) -> Ran:
         found = await self._finder.find(workspace, run.path, start=run.start)
-        started = _Started()
+        started = _RunState()
         task = asyncio.create_task(self._take_turn(workspace, found, run, started))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -103,7 +99,7 @@ class ServerKernels:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             started.stop()
-            task.add_done_callback(_take_note)
+            task.add_done_callback(_ignore_result)
             if not started.sent:
                 task.cancel()
             raise
@@ -116,7 +112,7 @@ class ServerKernels:
         took: Callable[[Ran], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
-        """Run a notebook's code in a kernel that nobody else has, up to what fails."""
+        """Run a notebook's code in a private kernel, up to the first failure."""
         here = asyncio.get_running_loop()
 
         def report(ran: Ran) -> None:
@@ -135,11 +131,11 @@ class ServerKernels:
         starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
         try:
             found = await asyncio.shield(starting)
-            # It is ended here also when it died; Jupyter must not start it again meanwhile.
+            # Shut down below even if it died; Jupyter must not restart it meanwhile.
             found.manager.stop_restarter()
             for code in codes:
                 run = CodeRun(found.path, Code(code.source))
-                ran = await self._take_anew(workspace, found, run)
+                ran = await self._run_in_fresh_kernel(workspace, found, run)
                 took(ran)
                 if ran.failure:
                     return []
@@ -149,64 +145,66 @@ class ServerKernels:
             self._turns.pop(found.kernel_id, None)
             await self._finder.end(found)
 
-    async def _take_anew(self, workspace: Workspace, found: NotebookKernel, run: CodeRun) -> Ran:
-        """Code that ends its kernel has failed like any other."""
+    async def _run_in_fresh_kernel(
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun
+    ) -> Ran:
+        """Code that kills its kernel counts as failed."""
         try:
-            return await self._take_turn(workspace, found, run, _Started())
+            return await self._take_turn(workspace, found, run, _RunState())
         except KernelDied:
             return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
 
-    @in_jupyter
+    @in_own_loop
     async def variables(self, workspace: Workspace, path: str) -> Variables:
-        """What the user has made."""
         found = await self._finder.find(workspace, path)
         return Variables.of(found.path, await report_on(found.manager, None))
 
-    @in_jupyter
+    @in_own_loop
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         found = await self._finder.find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
 
-    @in_jupyter
+    @in_own_loop
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
         found = await self._finder.find(workspace, path)
         expression = inside.copy_expression(name, file, room)
-        return TableCopy.of(name, await evaluated(found.manager, expression))
+        return TableCopy.of(name, await evaluate(found.manager, expression))
 
-    @in_jupyter
+    @in_own_loop
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
     ) -> KernelTables:
         found = await self._finder.find(workspace, path)
         expression = inside.tables_expression(looks, seconds, after=True)
-        facts = await evaluated(found.manager, expression, between_cells=True)
+        facts = await evaluate(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
 
-    @in_jupyter
+    @in_own_loop
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         found = await self._finder.find(workspace, path)
-        try:  # what runs there may be in the middle of changing a table
-            async with asyncio.timeout(WAITS_TO_MEASURE), KernelLine.open(found.manager) as line:
-                await _until_free(line, lambda _text: None)
+        try:  # a running cell may be in the middle of changing a table
+            async with (
+                asyncio.timeout(WAITS_TO_MEASURE),
+                KernelConnection.open(found.manager) as connection,
+            ):
+                await _wait_until_idle(connection, lambda _text: None)
         except TimeoutError:
             raise Unavailable("the kernel is busy", code="kernel_busy") from None
         return await _measure(found, expectations)
 
-    @in_jupyter
+    @in_own_loop
     async def python(self, workspace: Workspace, path: str) -> str | None:
-        """The one that the notebook's kernel specification names."""
         return await self._finder.python(workspace, path)
 
     def runs_code_of_agent(self, kernel_id: str) -> bool:
-        """Whether an agent's code runs in this kernel, or waits there for its turn."""
+        """Whether an agent's code runs or waits for its turn in this kernel."""
         return kernel_id in self._with_code_of_agent
 
     async def close(self) -> None:
-        """Nobody waits for what still runs."""
         for task in list(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -214,14 +212,14 @@ class ServerKernels:
     # Running
 
     async def _take_turn(
-        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _Started
+        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _RunState
     ) -> Ran:
         turn = self._turns[found.kernel_id]
         if turn.locked():
             run.show(WAITING)
-        async with turn, KernelLine.open(found.manager, listen=True) as line:
-            await line.listen()
-            await _until_free(line, run.show)
+        async with turn, KernelConnection.open(found.manager, listen=True) as connection:
+            await connection.listen()
+            await _wait_until_idle(connection, run.show)
             began = time.monotonic()
             started.sent = True
             outputs = Outputs(Live(run.show))
@@ -230,8 +228,8 @@ class ServerKernels:
             )
             self._with_code_of_agent.add(found.kernel_id)
             try:
-                request, in_tab = await self._send(workspace, found, run, line)
-                await _follow(line, request, outputs, started, detector)
+                request, in_tab = await self._send(workspace, found, run, connection)
+                await _follow(connection, request, outputs, started, detector)
             finally:
                 self._with_code_of_agent.discard(found.kernel_id)
                 detector.close()
@@ -246,15 +244,22 @@ class ServerKernels:
             execution_count=outputs.execution_count,
             stalled=detector.interrupted_after,
         )
-        # A tab shows by itself what its kernel tells, and with it a key.
+        # A tab has already stored the raw outputs, including a key that must be masked.
         if run.code.cell_id is not None and (not in_tab or hidden != kept):
-            await self._keep(workspace, run, ran)
+            await self._store_outputs(workspace, run, ran)
         return ran
 
     async def _send(
-        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, line: KernelLine
+        self,
+        workspace: Workspace,
+        found: NotebookKernel,
+        run: CodeRun,
+        connection: KernelConnection,
     ) -> tuple[str, bool]:
-        """Have the code run, by the tab if it is a cell of an open notebook; the request's id."""
+        """Start the code, through the tab if it is a cell of an open notebook.
+
+        Returns the request's id, and whether the tab sent it.
+        """
         code = run.code
         if code.cell_id is not None:
             request = await self._notebooks.run(workspace, found.path, code.cell_id, code.source)
@@ -266,12 +271,12 @@ class ServerKernels:
             "store_history": code.cell_id is not None,
             "user_expressions": {},
             "allow_stdin": False,
-            "stop_on_error": False,  # the user's own cells behind it are not ours to drop
+            "stop_on_error": False,  # keep the user's own cells in the queue
         }
-        return line.send("execute_request", content), False
+        return connection.send("execute_request", content), False
 
-    async def _keep(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
-        """Put the outputs where they belong: into the notebook's file, or the tab that has it."""
+    async def _store_outputs(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
+        """Store the outputs in the notebook's file, or in the tab that has it open."""
         edit = Edit(
             "outputs",
             str(run.code.cell_id),
@@ -283,8 +288,8 @@ class ServerKernels:
             await self._notebooks.change(workspace, run.path, edit)
 
 
-def _heard_here(run: CodeRun) -> CodeRun:
-    """The same run; what it shows and asks is heard in the loop that wants it run."""
+def _with_callbacks_here(run: CodeRun) -> CodeRun:
+    """Make the run's callbacks execute in the caller's loop."""
     here = asyncio.get_running_loop()
 
     def show(text: str) -> None:
@@ -297,13 +302,13 @@ def _heard_here(run: CodeRun) -> CodeRun:
 
 
 async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
-    expression = inside.measure_expression(measure_questions(expectations))
-    return parse_measured(await evaluated(found.manager, expression, seconds=MEASURING))
+    expression = inside.measure_expression(questions_of(expectations))
+    return measured(await evaluate(found.manager, expression, seconds=MEASURING))
 
 
-async def _until_free(line: KernelLine, show: Show) -> None:
-    """Wait behind what the kernel has to do already. To go away while waiting does no harm."""
-    answer = asyncio.create_task(line.ask("kernel_info_request"))
+async def _wait_until_idle(connection: KernelConnection, show: Show) -> None:
+    """Wait until the kernel's queue is empty. Safe to cancel."""
+    answer = asyncio.create_task(connection.ask("kernel_info_request"))
     try:
         done, _ = await asyncio.wait([answer], timeout=NOTICE_AFTER)
         if not done:
@@ -314,12 +319,16 @@ async def _until_free(line: KernelLine, show: Show) -> None:
 
 
 async def _follow(
-    line: KernelLine, request: str, outputs: Outputs, started: _Started, detector: StallDetector
+    connection: KernelConnection,
+    request: str,
+    outputs: Outputs,
+    started: _RunState,
+    detector: StallDetector,
 ) -> None:
-    """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
+    """Collect the outputs of a request until it ends; interrupt it if stopped or stalled."""
     interrupted = False
     while not outputs.ended:
-        message = await line.hear()
+        message = await connection.hear()
         if message is None:
             outputs.live.flush()
         elif message["parent_header"].get("msg_id") == request:
@@ -327,9 +336,9 @@ async def _follow(
             detector.moved()
         if started.stopped and outputs.began and not interrupted:
             interrupted = True
-            await line.interrupt()
+            await connection.interrupt()
         elif not started.stopped and outputs.began and await detector.look():
-            await line.interrupt()
+            await connection.interrupt()
     outputs.finish()
     if not outputs.began:
         raise Conflict(
@@ -341,14 +350,14 @@ async def _follow(
 
 
 def _pid(manager: Any) -> int | None:
-    """The kernel's process, if it is one of this machine."""
+    """The kernel's process id, if it runs on this machine."""
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
     provisioner = manager.provisioner
     return provisioner.pid if isinstance(provisioner, LocalProvisioner) else None
 
 
-def _take_note(task: asyncio.Task[Ran]) -> None:
-    """Nobody waits for it any more, so nobody else asks how it ended."""
+def _ignore_result(task: asyncio.Task[Ran]) -> None:
+    """Retrieve the exception, or asyncio would warn about it."""
     if not task.cancelled():
         task.exception()

@@ -1,7 +1,7 @@
-"""Our tools for agents of others: MCP's streamable HTTP at this server's own address.
+"""Our tools for external agents: MCP's streamable HTTP, as a route of this server.
 
-The protocol is the SDK's, which speaks ASGI; a request is brought to it in that form, and what
-it answers goes out as it comes. Who may call is decided here, as for every other route.
+The protocol is the SDK's, which speaks ASGI: requests are translated to it, and answers go out as
+they come. Authorization is decided here, as for every other route.
 """
 
 from __future__ import annotations
@@ -30,18 +30,16 @@ class McpHandler(ApiHandler):
     """`cowork/mcp?role=…`, for users of the server, not for kernels."""
 
     def initialize(self, *args: Any, **kwargs: Any) -> None:
-        """Nobody has gone yet."""
         super().initialize(*args, **kwargs)
         self._unread = True
         self._gone = asyncio.Event()
 
     def skip_check_origin(self) -> bool:
-        """Never: the protocol wants foreign pages refused, whatever token they bring along."""
+        """Never: the protocol wants foreign pages refused, whatever token they bring."""
         return False
 
-    @allow_unauthenticated  # asks for itself, as all our routes do
+    @allow_unauthenticated  # authorizes by itself, as all our routes do
     async def dispatch(self, *_: str) -> None:
-        """Answer one request, for as long as that takes."""
         if self.kernel:
             raise web.HTTPError(403, "A kernel may not do this.")
         caller = await self.authorize("execute")
@@ -58,14 +56,13 @@ class McpHandler(ApiHandler):
     get = post = put = delete = patch = head = dispatch
 
     def on_connection_close(self) -> None:
-        """The client has gone."""
         super().on_connection_close()
         self._gone.set()
 
     async def _handle(self, caller: Caller) -> None:
-        """In the service's thread; what goes in and out is passed on to Jupyter's loop."""
+        """Runs in the service's thread; I/O is passed on to Jupyter's loop."""
         service, role = self.extension.service, self._role()
-        # Who comes with nothing but the server's token has another name each time.
+        # A caller with only the server's token gets another name each time.
         whose = "" if self.token_authenticated else caller.name
         door = self.extension.http_sessions.door(
             (whose, role), lambda: service.mcp_guests(role, caller.name)
@@ -96,14 +93,14 @@ class McpHandler(ApiHandler):
             "path": request.path,
             "raw_path": request.path.encode(),
             "root_path": "",
-            "query_string": b"",  # it has been read, and may hold the user's token
+            "query_string": b"",  # already parsed, and may hold the user's token
             "headers": headers,
             "client": None,
             "server": None,
         }
 
     async def _receive(self) -> Event:
-        """The body, and then only that the client has gone."""
+        """The body first, then a disconnect once the client has gone."""
         if self._unread:
             self._unread = False
             return {"type": "http.request", "body": self.request.body, "more_body": False}
@@ -128,4 +125,4 @@ class McpHandler(ApiHandler):
         self.clear_header("Content-Type")
         for name, value in headers:
             self.set_header(name.decode("latin-1"), value.decode("latin-1"))
-        await self.flush()  # now, because Jupyter would call whatever is finished JSON
+        await self.flush()  # before finish, which would set Jupyter's JSON content type

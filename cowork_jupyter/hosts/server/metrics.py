@@ -1,18 +1,22 @@
-"""Prometheus metrics, beside Jupyter's own at `/metrics`.
+"""Prometheus metrics beside Jupyter's own at `/metrics`, and events for Jupyter's event system.
 
-Imported with the service. They count for the whole process, as Jupyter's do, and tell neither ids
-nor names that somebody else chose.
+Metrics count for the whole process, as Jupyter's do. Neither tells ids or names that somebody else
+chose, nor what was said.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from prometheus_client import Counter, Gauge, Histogram, Summary
 
 from ...domain import events
-from ...domain.events import Event
+from ...domain.events import Event, EventType
 from ...domain.operations import (
     OK,
     UNKNOWN_TOOL,
@@ -60,15 +64,12 @@ DELIVERY_SECONDS = Histogram(
 
 
 class Metrics:
-    """Counts what one service does."""
-
     def __init__(self) -> None:
-        self._ours = rule_names()
+        self._own_tools = rule_names()
         self._running: set[str] = set()
         self._waiting: dict[str, set[str]] = {"permission": set(), "question": set()}
 
     def count(self, operation: Operation) -> None:
-        """One operation."""
         match operation:
             case JobBegun(id=job_id):
                 self._running.add(job_id)
@@ -96,19 +97,18 @@ class Metrics:
                 MCP_SAMPLINGS.inc()
 
     def count_event(self, event: Event) -> None:
-        """One event, and what it means for what waits for the user."""
         EVENTS.labels(str(event.type)).inc()
         match event.data:
             case events.PermissionRequested(id=inquiry_id):
-                self._wait("permission", inquiry_id, True)
+                self._track_waiting("permission", inquiry_id, True)
             case events.PermissionResolved(id=inquiry_id):
-                self._wait("permission", inquiry_id, False)
+                self._track_waiting("permission", inquiry_id, False)
             case events.QuestionAsked(id=inquiry_id):
-                self._wait("question", inquiry_id, True)
+                self._track_waiting("question", inquiry_id, True)
             case events.QuestionAnswered(id=inquiry_id):
-                self._wait("question", inquiry_id, False)
+                self._track_waiting("question", inquiry_id, False)
 
-    def _wait(self, kind: str, inquiry_id: str, is_open: bool) -> None:
+    def _track_waiting(self, kind: str, inquiry_id: str, is_open: bool) -> None:
         waiting = self._waiting[kind]
         waiting.add(inquiry_id) if is_open else waiting.discard(inquiry_id)
         WAITING.labels(kind).set(len(waiting))
@@ -121,11 +121,10 @@ class Metrics:
             JOB_SECONDS.observe(job.seconds)
 
     def _label(self, tool: str) -> str:
-        return tool if tool in self._ours or tool == UNKNOWN_TOOL else "mcp"
+        return tool if tool in self._own_tools or tool == UNKNOWN_TOOL else "mcp"
 
 
 def count_delivery(event: Event) -> None:
-    """An event is on its way to a page."""
     DELIVERY_SECONDS.observe(
         max(0.0, time.time() - datetime.fromisoformat(event.created_at).timestamp())
     )
@@ -143,3 +142,47 @@ def _outcome(status: str) -> str:
     if status in (OK, "cancelled"):
         return status
     return "denied" if status in _DENIED else "error"
+
+
+SCHEMA_ID = "https://events.jupyter.org/cowork_jupyter/activity/v1"
+
+SCHEMA: dict[str, Any] = {
+    "$id": SCHEMA_ID,
+    "version": "1",
+    "title": "Cowork activity",
+    "description": "Something happened in a conversation with the Cowork agent.",
+    "personal-data": False,
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "enum": [str(kind) for kind in EventType]},
+        "seq": {"type": "integer"},
+        "context_id": {"type": "string"},
+        "job_id": {"type": ["string", "null"]},
+        "task_id": {"type": ["string", "null"]},
+        "status": {"type": ["string", "null"]},
+    },
+    "required": ["type", "seq", "context_id"],
+}
+
+_TOO_MANY = {EventType.TEXT_DELTA, EventType.REASONING_DELTA}
+"""Text deltas are frequent and tell nothing without their text."""
+
+
+class Telemetry:
+    """Passes events, without their contents, to Jupyter's event logger in its loop."""
+
+    def __init__(self, event_logger: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._event_logger = event_logger
+        self._loop = loop
+        if SCHEMA_ID not in event_logger.schemas:
+            event_logger.register_event_schema(SCHEMA)
+
+    def __call__(self, event: Event) -> None:
+        if event.type in _TOO_MANY:
+            return
+        facts = event.model_dump(include={"seq", "context_id", "job_id", "task_id"})
+        status = getattr(event.data, "status", None)
+        known = {**facts, "type": str(event.type), "status": str(status) if status else None}
+        emit = partial(self._event_logger.emit, schema_id=SCHEMA_ID, data=known)
+        with suppress(RuntimeError):  # Jupyter's loop is closed
+            self._loop.call_soon_threadsafe(emit)

@@ -1,8 +1,7 @@
-"""Notebooks as this server has them: in the tab that has one open, else with Jupyter's contents.
+"""Notebooks through the tab that has them open, else through Jupyter's contents manager.
 
-A notebook that is open is never written on the disk: its tab has the newest text, and may
-have typing in it that nobody has saved. With real-time collaboration installed this is the
-same, as the tab's document is then the shared one.
+An open notebook is never written on disk: its tab has the newest text, possibly unsaved. The same
+holds with real-time collaboration, where the tab's document is the shared one.
 """
 
 from __future__ import annotations
@@ -41,21 +40,18 @@ from ...tools.notebook.stored import (
     tags_of,
 )
 from ...workspace import Workspace
-from .handler import words_of
-from .jupyter_loop import in_jupyter
-from .open_elsewhere import ForeignSessions
+from ..service_thread import in_own_loop
+from .handler import message_of
 from .replacement import as_opened, as_saved, replacement, texts
-from .tabs import TabGone, TabRefused, Tabs, TabSilent
+from .tabs import ForeignSessions, TabGone, TabRefused, Tabs, TabSilent
 
 
 @dataclass(frozen=True)
-class _Where:
-    """A notebook, found."""
-
+class _Location:
     path: str
     """Relative to the workspace."""
     file: str
-    """Where it really is."""
+    """Real path."""
 
 
 class ServerNotebooks:
@@ -77,105 +73,102 @@ class ServerNotebooks:
         self._root = os.path.realpath(root)
         self._workspace = workspace
         self._files = NotebookFiles()
-        self._one_at_a_time = asyncio.Lock()
+        self._write_lock = asyncio.Lock()
 
     # For tools
 
-    @in_jupyter
+    @in_own_loop
     async def read(self, workspace: Workspace, path: str) -> NotebookState:
-        """The notebook as its user sees it."""
-        where = await self._find(workspace, path)
-        answer = await self._ask_tab(where, "read")
+        location = await self._find(workspace, path)
+        answer = await self._ask_tab(location, "read")
         if answer is not None:
-            return _state(where.path, answer)
-        contents_path = await self._contents_path(where)
+            return _state(location.path, answer)
+        contents_path = await self._contents_path(location)
         if contents_path is None:
             return await self._files.read(workspace, path)
-        return state_of(where.path, await self._load(where, contents_path))
+        return state_of(location.path, await self._load(location, contents_path))
 
-    @in_jupyter
+    @in_own_loop
     async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
-        """The same from a tab with few outputs, or of a small file; else nothing."""
-        where = await self._find(workspace, path)
-        answer = await self._ask_tab(where, "glance")
+        """Like `read`, but None unless it is cheap: few outputs in the tab, or a small file."""
+        location = await self._find(workspace, path)
+        answer = await self._ask_tab(location, "glance")
         if answer is not None:
-            return _state(where.path, answer)
+            return _state(location.path, answer)
         return await self._files.glance(workspace, path)
 
-    @in_jupyter
+    @in_own_loop
     async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
-        """What one cell has put out."""
-        where = await self._find(workspace, path)
-        answer = await self._ask_tab(where, "outputs", cell_id=cell_id)
+        location = await self._find(workspace, path)
+        answer = await self._ask_tab(location, "outputs", cell_id=cell_id)
         if answer is not None:
             return tuple(answer["outputs"])
-        contents_path = await self._contents_path(where)
+        contents_path = await self._contents_path(location)
         if contents_path is None:
             return await self._files.outputs(workspace, path, cell_id)
-        return outputs_of(where.path, await self._load(where, contents_path), cell_id)
+        return outputs_of(location.path, await self._load(location, contents_path), cell_id)
 
-    @in_jupyter
+    @in_own_loop
     async def change(
         self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
     ) -> Changed:
-        """Change it where it is; not under a program that has it open and is none of our tabs."""
-        where = await self._find(workspace, path)
-        answer = await self._ask_tab(where, "change", edit=asdict(edit))
+        """Raises OpenElsewhere while a program other than our tabs has it open."""
+        location = await self._find(workspace, path)
+        answer = await self._ask_tab(location, "change", edit=asdict(edit))
         if answer is not None:
-            return Changed(where.path, edit.cell_id, True, bool(answer.get("unsaved")))
-        if not under_open and await self._others.hold(where.file):
-            raise OpenElsewhere(where.path)
-        contents_path = await self._contents_path(where)
+            return Changed(location.path, edit.cell_id, True, bool(answer.get("unsaved")))
+        if not under_open and await self._others.hold(location.file):
+            raise OpenElsewhere(location.path)
+        contents_path = await self._contents_path(location)
         if contents_path is None:
             return await self._files.change(workspace, path, edit)
-        async with self._one_at_a_time:
-            document = await self._load(where, contents_path)
-            cell_id = apply(where.path, document, edit)
-            await self._save(where, contents_path, document)
-        return Changed(where.path, cell_id)
+        async with self._write_lock:
+            document = await self._load(location, contents_path)
+            cell_id = apply(location.path, document, edit)
+            await self._save(location, contents_path, document)
+        return Changed(location.path, cell_id)
 
     # For kernels
 
-    @in_jupyter
+    @in_own_loop
     async def run(self, workspace: Workspace, path: str, cell_id: str, expected: str) -> str | None:
-        """Have the tab run a cell, as its user would; the id of the request that it has sent.
+        """Let the tab run a cell, as its user would; return the id of the request it sent.
 
         None if no tab has the notebook open.
         """
-        where = await self._find(workspace, path)
-        answer = await self._ask_tab(where, "run", cell_id=cell_id, expected=expected)
+        location = await self._find(workspace, path)
+        answer = await self._ask_tab(location, "run", cell_id=cell_id, expected=expected)
         return str(answer["request"]) if answer else None
 
-    @in_jupyter
+    @in_own_loop
     async def start_kernel(self, workspace: Workspace, path: str) -> bool:
-        """Have the tab start a kernel for its notebook; False if no tab has it open."""
-        where = await self._find(workspace, path)
-        return await self._ask_tab(where, "start_kernel") is not None
+        """Return False if no tab has the notebook open."""
+        location = await self._find(workspace, path)
+        return await self._ask_tab(location, "start_kernel") is not None
 
     # For checkpoints
 
-    @in_jupyter
+    @in_own_loop
     async def read_unsaved(self, path: str) -> bytes | None:
-        """What the file would hold if it were saved now; None if it is not open, or is saved."""
-        where = self._known(path)
-        answer = await self._ask_tab(where, "content") if where else None
+        """What saving would write now; None if the notebook is not open, or is saved."""
+        location = self._known(path)
+        answer = await self._ask_tab(location, "content") if location else None
         if answer is None or not answer.get("unsaved"):
             return None
         return await asyncio.to_thread(as_saved, answer["content"])
 
     def is_open(self, path: str) -> bool:
-        """Whether a tab has it open."""
-        where = self._known(path)
-        return where is not None and bool(self._tabs.having(where.file, self._root))
+        location = self._known(path)
+        return location is not None and bool(self._tabs.having(location.file, self._root))
 
-    @in_jupyter
+    @in_own_loop
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
-        """Give the open document this content, where the user sees it; False if none is open.
+        """Replace the open document's content; return False if none is open.
 
-        Also if it has that content already: a file was changed under an open tab, then.
+        Also False if it has that content already: then the file was changed under an open tab.
         """
-        where = self._known(path)
-        if where is None or not self.is_open(path):
+        location = self._known(path)
+        if location is None or not self.is_open(path):
             return False
         try:
             target = as_opened(parse_notebook(path, content))
@@ -184,29 +177,29 @@ class ServerNotebooks:
             return False
         try:
             arguments = replacement(known, target)
-            return await self._ask_tab(where, "replace", **arguments) is not None
+            return await self._ask_tab(location, "replace", **arguments) is not None
         except DocumentChanged as refusal:
             if refusal.details["texts"] == texts(target):
                 return False
             raise
 
-    @in_jupyter
+    @in_own_loop
     async def is_open_elsewhere(self, path: str) -> bool:
-        """Whether a program has it open that is none of our tabs."""
-        where = self._known(path)
-        if where is None or self.is_open(path):
+        """Whether a program other than our tabs has it open."""
+        location = self._known(path)
+        if location is None or self.is_open(path):
             return False
-        return await self._others.hold(where.file)
+        return await self._others.hold(location.file)
 
-    # Where it is
+    # Locations
 
-    def _known(self, path: str) -> _Where | None:
+    def _known(self, path: str) -> _Location | None:
         if not is_notebook(path):
             return None
-        return _Where(path, os.path.realpath(self._workspace / path))
+        return _Location(path, os.path.realpath(self._workspace / path))
 
-    async def _find(self, workspace: Workspace, path: str) -> _Where:
-        """The notebook at a path that this call may use; it must be on the disk."""
+    async def _find(self, workspace: Workspace, path: str) -> _Location:
+        """Resolve a path that this call may use; the file must exist."""
         try:
             return await asyncio.to_thread(_located, workspace, path)
         except NotFound:
@@ -219,11 +212,11 @@ class ServerNotebooks:
                 ) from None
             raise
 
-    async def _contents_path(self, where: _Where) -> str | None:
-        """What Jupyter's contents call it; None if it is not theirs."""
-        if not where.file.startswith(f"{self._root.rstrip('/')}/"):
+    async def _contents_path(self, location: _Location) -> str | None:
+        """The contents manager's path; None if it is outside its root or hidden."""
+        if not location.file.startswith(f"{self._root.rstrip('/')}/"):
             return None
-        path = where.file[len(self._root.rstrip("/")) + 1 :]
+        path = location.file[len(self._root.rstrip("/")) + 1 :]
         return None if await self._is_hidden(path) else path
 
     async def _is_hidden(self, path: str) -> bool:
@@ -231,63 +224,67 @@ class ServerNotebooks:
             return False
         return bool(await ensure_async(self._contents.is_hidden(path)))
 
-    # In a tab
+    # Tabs
 
-    async def _ask_tab(self, where: _Where, question: str, **more: Any) -> dict[str, Any] | None:
-        """The answer of the tab that was used last; None if no tab has the notebook open."""
+    async def _ask_tab(
+        self, location: _Location, question: str, **more: Any
+    ) -> dict[str, Any] | None:
+        """The answer of the last used tab; None if no tab has the notebook open."""
         changes = question in ("change", "replace", "run")
-        for tab, path in self._tabs.having(where.file, self._root):
+        for tab, path in self._tabs.having(location.file, self._root):
             try:
                 return await tab.ask(question, path, **more)
             except TabGone:
                 if changes:
-                    raise _cut_off(where.path, "went away") from None
+                    raise _tab_lost(location.path, "went away") from None
             except TabSilent:
-                raise (_cut_off if changes else _asleep)(where.path, "does not answer") from None
+                raise (_tab_lost if changes else _tab_silent)(
+                    location.path, "does not answer"
+                ) from None
             except TabRefused as refusal:
                 if refusal.code != "not_open":  # closed or renamed a moment ago
-                    raise _refused(where.path, refusal) from None
+                    raise _tab_refused(location.path, refusal) from None
         return None
 
-    # With Jupyter's contents
+    # Contents manager
 
-    async def _load(self, where: _Where, contents_path: str) -> Document:
-        _check_place(where)
+    async def _load(self, location: _Location, contents_path: str) -> Document:
+        _check_place(location)
         try:
             model = await ensure_async(self._contents.get(contents_path, type="notebook"))
         except web.HTTPError as error:
-            raise _by_jupyter(where.path, error) from error
+            raise _contents_error(location.path, error) from error
         document: Document = model["content"]
-        return check_notebook(where.path, document)
+        return checked(location.path, document)
 
-    async def _save(self, where: _Where, contents_path: str, document: Document) -> None:
+    async def _save(self, location: _Location, contents_path: str, document: Document) -> None:
         model = {"type": "notebook", "format": "json", "content": document}
-        _check_place(where)
+        _check_place(location)
         try:
             await ensure_async(self._contents.save(model, contents_path))
         except web.HTTPError as error:
-            raise _by_jupyter(where.path, error) from error
+            raise _contents_error(location.path, error) from error
 
 
-def _located(workspace: Workspace, path: str) -> _Where:
+def _located(workspace: Workspace, path: str) -> _Location:
     with locate_notebook(workspace, path) as place:
-        return _Where(place.path, str(workspace.root / place.path))
+        return _Location(place.path, str(workspace.root / place.path))
 
 
-def _check_place(where: _Where) -> None:
-    """Jupyter's contents follow symlinks, so there must be none that was not there before. They
-    also make what is not there: a notebook that was renamed meanwhile must not come back.
+def _check_place(location: _Location) -> None:
+    """The contents manager follows symlinks, so no new one may have appeared. It also creates
+    missing files: a notebook that was renamed meanwhile must not come back.
     """
-    if os.path.realpath(where.file) != where.file or not os.path.exists(where.file):  # noqa: PTH110
+    if os.path.realpath(location.file) != location.file or not os.path.exists(location.file):  # noqa: PTH110
         raise Conflict(
-            f"'{where.path}' is no longer where it was. Read it, then try again.",
+            f"'{location.path}' is no longer where it was. Read it, then try again.",
             code="changed_since_decided",
             retryable=True,
         )
 
 
 def _state(path: str, answer: dict[str, Any]) -> NotebookState:
-    """What a tab answers; it has shortened the outputs already."""
+    """The tab has shortened the outputs already."""
     return NotebookState(
         path=path,
         cells=tuple(_cell(raw) for raw in answer["cells"]),
@@ -311,7 +308,7 @@ def _cell(raw: dict[str, Any]) -> CellState:
     )
 
 
-def _cut_off(path: str, what: str) -> Unavailable:
+def _tab_lost(path: str, what: str) -> Unavailable:
     return Unavailable(
         f"The browser tab that has '{path}' open {what}, so it is unknown whether the change "
         "was made. Read the notebook again before you continue.",
@@ -319,7 +316,7 @@ def _cut_off(path: str, what: str) -> Unavailable:
     )
 
 
-def _asleep(path: str, what: str) -> Unavailable:
+def _tab_silent(path: str, what: str) -> Unavailable:
     return Unavailable(
         f"The browser tab that has '{path}' open {what}. Ask the user to look at that tab or "
         "close it.",
@@ -327,7 +324,7 @@ def _asleep(path: str, what: str) -> Unavailable:
     )
 
 
-def _refused(path: str, refusal: TabRefused) -> CoworkError:
+def _tab_refused(path: str, refusal: TabRefused) -> CoworkError:
     answer = refusal.answer
     if refusal.code == DocumentChanged.code:
         return DocumentChanged(f"'{path}' has changed.", details={"texts": answer["texts"]})
@@ -344,6 +341,6 @@ def _refused(path: str, refusal: TabRefused) -> CoworkError:
     return Unavailable(f"The tab that has '{path}' open refused: {refusal}", code="tab")
 
 
-def _by_jupyter(path: str, error: web.HTTPError) -> CoworkError:
-    said = words_of(error) or error.reason or str(error)
+def _contents_error(path: str, error: web.HTTPError) -> CoworkError:
+    said = message_of(error) or error.reason or str(error)
     return InvalidInput(f"Jupyter says about '{path}': {said}", code="contents")

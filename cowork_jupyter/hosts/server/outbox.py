@@ -1,6 +1,6 @@
-"""From the service's thread to a client: what is made there is sent in Jupyter's loop.
+"""Sends texts from the service's thread to a client in Jupyter's loop.
 
-Many texts wake that loop once. When the client is slow, whoever makes the texts waits.
+Many texts wake that loop once. While the client is slow, the producer waits (backpressure).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 MAX_WAITING = 64
-"""Texts that are made before the client has taken them."""
+"""Texts in the queue before producers wait."""
 
 
 class Outbox:
-    """Sends texts in order. Made in Jupyter's loop, filled in the service's."""
+    """Sends texts in order. Created in Jupyter's loop, filled in the service's."""
 
     def __init__(self, send: Callable[[str], Awaitable[None]]) -> None:
         self._send = send
@@ -29,7 +29,9 @@ class Outbox:
         self._makers: list[asyncio.Future[None]] = []
 
     async def put(self, text: str) -> None:
-        """Have it sent; wait if much is waiting already. Raises when the client has gone."""
+        """Queue a text; wait if the queue is full. Raises WebSocketClosedError if the client is
+        gone.
+        """
         while len(self._texts) >= MAX_WAITING and not self._gone:
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._makers.append(room)
@@ -38,18 +40,18 @@ class Outbox:
         if self._gone:
             raise WebSocketClosedError
         self._texts.append(text)
-        if len(self._texts) == 1:  # else it was called already, and has not come so far
+        if len(self._texts) == 1:  # else a start is already scheduled
             self._home.call_soon_threadsafe(self._start)
 
     async def sent(self) -> None:
-        """Wait, in Jupyter's loop, until all that was put in is on its way."""
+        """Wait, in Jupyter's loop, until the queue is empty."""
         while self._texts or self._sending:
             self._start()
             if self._sending:
                 await asyncio.wait({self._sending})
 
     def close(self) -> None:
-        """Nobody takes anything any more. Only in Jupyter's loop, as is what follows."""
+        """Drop the rest and release producers. Only in Jupyter's loop, as everything below."""
         self._gone = True
         self._texts.clear()
         self._make_room()
@@ -61,13 +63,12 @@ class Outbox:
     async def _send_all(self) -> None:
         try:
             while self._texts:
-                # Each waits until the one before is on its way.
                 await self._send(self._texts[0])
                 if self._texts:
                     self._texts.popleft()
                 self._make_room()
         except (WebSocketClosedError, StreamClosedError):
-            self.close()  # it will ask for the rest when it is back
+            self.close()  # the client asks for the rest when it is back
         finally:
             self._sending = None
             self._make_room()
@@ -75,7 +76,7 @@ class Outbox:
     def _make_room(self) -> None:
         makers, self._makers = self._makers, []
         for room in makers:
-            with suppress(RuntimeError):  # the service has ended
+            with suppress(RuntimeError):  # the producer's loop is closed
                 room.get_loop().call_soon_threadsafe(_resolve, room)
 
 

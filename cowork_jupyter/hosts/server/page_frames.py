@@ -1,4 +1,4 @@
-"""What a page may say on its socket. Read only once a page speaks, as pydantic comes with it."""
+"""Messages from pages. Imported when a page first speaks, because pydantic comes with it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 
 class Subscribe(BaseModel):
-    """Send every event of a context after a place, under a number of the page's choice."""
+    """Send every event of a context after `after`, tagged with the page's own number."""
 
     type: Literal["subscribe"]
     subscription: int
@@ -17,21 +17,17 @@ class Subscribe(BaseModel):
 
 
 class Unsubscribe(BaseModel):
-    """Send no more of these."""
-
     type: Literal["unsubscribe"]
     subscription: int
 
 
 class OpenDocument(BaseModel):
-    """A notebook that the page has open."""
-
     path: str
     current: bool = False
 
 
 class Documents(BaseModel):
-    """All notebooks that the page has open now, and whether the user is in the page."""
+    """All notebooks that the page has open, and whether the user is in the page."""
 
     type: Literal["documents"]
     documents: list[OpenDocument] = Field(max_length=1000)
@@ -39,8 +35,6 @@ class Documents(BaseModel):
 
 
 class AnswerPart(BaseModel):
-    """A part of the answer to a question about a notebook."""
-
     type: Literal["answer"]
     question: int
     part: str
@@ -48,7 +42,7 @@ class AnswerPart(BaseModel):
 
 
 class CellStarted(BaseModel):
-    """A person has run a cell that asks something of us."""
+    """A person ran a cell that asks something of us."""
 
     type: Literal["cell-started"]
     path: str
@@ -57,7 +51,7 @@ class CellStarted(BaseModel):
 
 
 class CellEnded(BaseModel):
-    """That cell has ended; without an id, all cells of the notebook have, as its kernel has."""
+    """The cell has ended; without an id, all cells of the notebook, as its kernel has."""
 
     type: Literal["cell-ended"]
     path: str

@@ -1,15 +1,14 @@
 """The OpenAI API, passed through: for editors and scripts that bring their own prompts.
 
-What comes goes on as it is, with the user's API key added here, where no browser sees it.
-What the model server answers comes back as it is, each piece as soon as it is there. The key
-is the one thing held back, should the server repeat it.
+Requests are forwarded unchanged, with the user's API key added here, where no browser sees it.
+Answers come back unchanged and unbuffered, except that the key is masked should the server repeat
+it.
 
-Why httpx: reading a stream with it is a plain loop, so waiting for `flush` slows down the
-model's server when the client is slow, and cancelling the task closes the connection at once.
-Tornado's own client pushes pieces into a callback, whether anybody can take them or not, and
-cannot be stopped. JupyterLab depends on httpx already; it is loaded with the first request.
-A client is made for each request: then nothing is open between two, and nothing is left to
-close at the end. Only what is slow to make, the TLS settings, is kept.
+Why httpx: its streams are plain loops, so waiting for `flush` slows down the model server when the
+client is slow, and cancelling the task closes the connection at once. Tornado's client pushes
+chunks into a callback, ready or not, and cannot be stopped. JupyterLab depends on httpx already; it
+is imported with the first request. A client is made for each request, so nothing stays open between
+two; only the TLS context, which is slow to make, is cached.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ if TYPE_CHECKING:
     from ...llm.failures import FailureClassifier
 
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
-"""What there is, and what Jupyter's authorizer is asked for."""
+"""What there is, and which permission it takes."""
 
-# Lists of what may pass: a name that nobody thought of stays behind.
-_SENT_ON = {"accept", "content-type", "user-agent"}
-_PASSED_BACK = {
+# Allow lists, so that an unforeseen header stays behind.
+_REQUEST_HEADERS = {"accept", "content-type", "user-agent"}
+_RESPONSE_HEADERS = {
     *("cache-control", "content-type", "retry-after", "retry-after-ms"),
     *("x-request-id", "x-should-retry"),
 }
-_BOTH_WAYS = ("openai-", "x-ratelimit-")
-"""How other names may begin."""
+_HEADER_PREFIXES = ("openai-", "x-ratelimit-")
+"""Prefixes of further headers that may pass in both directions."""
 
 _CONNECT_SECONDS = 10.0
 _MIN_SECRET_LENGTH = 4
@@ -56,9 +55,8 @@ _MIN_REAL_KEY_LENGTH = 20
 class PassthroughHandler(ApiHandler):
     """`GET v1/models` and `POST v1/chat/completions`, for users of the server, not for kernels."""
 
-    @allow_unauthenticated  # asks for itself, as all our routes do
+    @allow_unauthenticated  # authorizes by itself, as all our routes do
     async def dispatch(self, *path: str) -> None:
-        """Pass one request on, until it is answered or the client is gone."""
         (name,) = path
         if self.kernel:
             raise web.HTTPError(403, "A kernel may not do this. Use `%%plan`, `%%act` and `%%ask`.")
@@ -82,21 +80,21 @@ class PassthroughHandler(ApiHandler):
         _check(connection)
         if self.request.method == "POST":
             model.check_direct(_model_of(self.request.body))
-        tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
+        tls = await asyncio.to_thread(_tls)  # importing httpx takes a noticeable time
         import httpx
 
         timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
         client = httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=True)
         try:
             async with client, client.stream(**self._request(name, connection)) as response:
-                await self._pass_back(response, connection.api_key.strip())
+                await self._send_response(response, connection.api_key.strip())
         except StreamClosedError:
             pass  # the client has gone
         except (httpx.RequestError, httpx.InvalidURL) as error:
             if not self._headers_written:
                 is_there = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
                 raise _unavailable(connection, is_there=is_there) from None
-            # An answer that broke off must not look like one that ended.
+            # A truncated answer must not look complete.
             stream: Any = self.request.connection
             stream.close()
 
@@ -104,8 +102,8 @@ class PassthroughHandler(ApiHandler):
         from ...api.calls import without_jupyters
 
         query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
-        headers = _only(_SENT_ON, self.request.headers)
-        # Unpacked, so that a key can be seen in whatever comes back.
+        headers = _filter_headers(_REQUEST_HEADERS, self.request.headers)
+        # Uncompressed, so that a key in the answer can be found.
         headers["accept-encoding"] = "identity"
         if key := connection.api_key.strip():
             headers["authorization"] = f"Bearer {key}"
@@ -116,23 +114,23 @@ class PassthroughHandler(ApiHandler):
             "content": self.request.body or None,
         }
 
-    async def _pass_back(self, response: httpx.Response, key: str) -> None:
+    async def _send_response(self, response: httpx.Response, key: str) -> None:
         failed = response.status_code >= 400
         is_secret = len(key) >= (_MIN_SECRET_LENGTH if failed else _MIN_REAL_KEY_LENGTH)
         secret = key if is_secret else ""
         self.set_status(response.status_code)
-        for name, value in _only(_PASSED_BACK, response.headers).items():
-            self.set_header(name, _hide(value.encode("latin-1", "replace"), secret.encode()))
+        for name, value in _filter_headers(_RESPONSE_HEADERS, response.headers).items():
+            self.set_header(name, _mask(value.encode("latin-1", "replace"), secret.encode()))
         if "content-encoding" not in response.headers and "content-length" in response.headers:
             self.set_header("Content-Length", response.headers["content-length"])
         await self.flush()
-        async for piece in _hidden(response.aiter_bytes(), secret.encode()):
+        async for piece in _mask_stream(response.aiter_bytes(), secret.encode()):
             self.write(piece)
             await self.flush()
 
 
 def _model_of(body: bytes) -> str:
-    """The model that a request names; what cannot be read is the server's to refuse."""
+    """Empty if unreadable; the model server refuses that itself."""
     try:
         model = json.loads(body)["model"]
     except (ValueError, KeyError, TypeError):
@@ -142,14 +140,13 @@ def _model_of(body: bytes) -> str:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """What httpx would read from disk for each client anew."""
+    """Cached: httpx would read it from disk for each client."""
     import httpx
 
     return httpx.create_ssl_context()
 
 
 def _check(connection: Connection) -> None:
-    """Say what is wrong with the connection before anything is sent."""
     from ...domain.errors import Unavailable
     from ...llm.failures import ModelError
     from ...llm.reachable import HOW_TO_CONNECT
@@ -177,24 +174,25 @@ def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
     return Unavailable(error.message, code="model_unreachable")
 
 
-def _only(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that may pass."""
+def _filter_headers(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
     lower = {name.lower(): value for name, value in headers.items()}
     return {
-        name: value for name, value in lower.items() if name in names or name.startswith(_BOTH_WAYS)
+        name: value
+        for name, value in lower.items()
+        if name in names or name.startswith(_HEADER_PREFIXES)
     }
 
 
-def _hide(data: bytes, secret: bytes) -> bytes:
-    """Stars for the secret, as many as it has letters, so that all lengths stay true."""
+def _mask(data: bytes, secret: bytes) -> bytes:
+    """Mask the secret with as many stars, so that all lengths stay true."""
     return data.replace(secret, b"*" * len(secret)) if secret else data
 
 
-async def _hidden(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
-    """The same pieces without the secret, wherever it is cut; only its beginning ever waits."""
+async def _mask_stream(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
+    """Mask the secret even across chunks; only a possible beginning of it is held back."""
     waiting = b""
     async for piece in pieces:
-        data = _hide(waiting + piece, secret)
+        data = _mask(waiting + piece, secret)
         lengths = range(min(len(secret) - 1, len(data)), 0, -1)
         begun = next((length for length in lengths if data.endswith(secret[:length])), 0)
         waiting = data[len(data) - begun :]

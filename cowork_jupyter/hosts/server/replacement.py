@@ -1,7 +1,7 @@
-"""Another content for an open notebook, as its tab is told: only what differs, cell by cell.
+"""New content for an open notebook, as instructions for its tab: only the differences, by cell.
 
-The tab decides nothing. It checks that its cells still have the text that the content was made
-from, then does as it is told; what is not named stays, such as outputs that came meanwhile.
+The tab decides nothing. It checks that its cells still have the text that the content was based on,
+then applies the instructions; what they do not name stays, such as outputs that came meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...tools.notebook.stored import Document
 
 
 def replacement(present: Document | None, target: Document) -> dict[str, Any]:
-    """What to ask of a tab that holds `present`; None if that is not known, and not checked."""
+    """`present` is what the tab should hold; None if unknown, and then not checked."""
     expected = None if present is None else texts(present)
     if present is None or not (_has_ids(present) and _has_ids(target)):
         return {"expected": expected, "content": target}
@@ -27,13 +27,13 @@ def replacement(present: Document | None, target: Document) -> dict[str, Any]:
 
 
 def texts(document: Document) -> list[dict[str, Any]]:
-    """What a tab compares: the cells without what they show."""
+    """What a tab compares: its cells without outputs and metadata."""
     names = ("id", "cell_type", "source")
     return [{name: cell[name] for name in names if name in cell} for cell in document["cells"]]
 
 
 def as_opened(document: Document) -> Document:
-    """With texts in one piece each, which files keep line by line: what a tab compares with."""
+    """Join multi-line strings, which files may keep line by line, as tabs do."""
     nodes: Any = nbformat
     return dict(nodes.v4.rwbase.rejoin_lines(nodes.from_dict(document)))
 
@@ -50,7 +50,7 @@ def _has_ids(document: Document) -> bool:
 
 
 def _difference(known: dict[str, Any] | None, cell: dict[str, Any]) -> dict[str, Any]:
-    """The whole cell if it is new, or of a new type; else its id, and the fields that differ."""
+    """The whole cell if it or its type is new; else its id and the fields that differ."""
     if known is None or known["cell_type"] != cell["cell_type"]:
         return cell
     fields = known.keys() | cell.keys()

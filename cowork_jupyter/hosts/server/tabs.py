@@ -1,26 +1,39 @@
-"""The browser tabs that are connected: which notebooks they have open, and questions to them.
+"""Connected browser tabs: which notebooks they show, questions to them, cells that a person ran.
 
-Without real-time collaboration each tab has a document of its own, so a question goes to one
-tab and never to all. It imports nothing heavy: tabs connect before anybody uses the agent.
+Without real-time collaboration each tab has a document of its own, so a question goes to one tab,
+never to all. Imports nothing heavy: tabs connect before anybody uses the agent.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable
+import os.path
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from jupyter_core.utils import ensure_async
 from tornado.websocket import WebSocketClosedError
 
-from .paths import real_path
-from .person_runs import PersonRuns
-
 if TYPE_CHECKING:
+    from ...domain.cell_commands import CellCommand
     from .page_frames import AnswerPart, OpenDocument
+
+
+def real_path(root: str | Path, path: str | Path) -> str:
+    return os.path.realpath(os.path.join(root, path))  # noqa: PTH118
+
+
+def workspace_path(root: str, path: str, workspace: Path) -> str:
+    """Translate a server path to the path that the record uses."""
+    return os.path.relpath(real_path(root, path), os.path.realpath(workspace))
+
 
 PATIENCE = 10.0
 """Seconds that a tab may take to answer."""
@@ -28,16 +41,14 @@ MAX_ANSWER_SIZE = 256 * 1024 * 1024
 
 
 class TabGone(Exception):
-    """The tab was closed, or lost its connection, before it answered."""
+    """The tab was closed or disconnected before it answered."""
 
 
 class TabSilent(Exception):
-    """The tab is there but does not answer, as when the browser has put it to sleep."""
+    """The tab is connected but does not answer, for example because the browser suspended it."""
 
 
 class TabRefused(Exception):
-    """The tab says why it cannot do it."""
-
     def __init__(self, answer: dict[str, Any]) -> None:
         self.code = str(answer.get("code", ""))
         self.answer = answer
@@ -45,21 +56,19 @@ class TabRefused(Exception):
 
 
 class Tab:
-    """One page with notebooks."""
-
     def __init__(self, send: Callable[[str], Awaitable[Any]]) -> None:
         self._send = send
         self.documents: dict[str, float] = {}
-        """The notebooks that are open in it, and when the user was last in each."""
+        """Open notebooks, and when the user was last in each."""
         self.had: set[str] = set()
-        """The notebooks that are or were open in it."""
+        """Notebooks that are or were open."""
         self.person_runs = PersonRuns()
         self._numbers = count(1)
         self._questions: dict[int, asyncio.Future[str]] = {}
         self._parts: dict[int, list[str]] = {}
 
     async def ask(self, question: str, path: str, **more: Any) -> dict[str, Any]:
-        """Ask the tab about one of its notebooks; its answer."""
+        """Raises TabGone, TabSilent or TabRefused."""
         number = next(self._numbers)
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[number] = answer
@@ -80,7 +89,7 @@ class Tab:
         return found
 
     def take_answer(self, part: AnswerPart) -> None:
-        """Take a part of an answer; one that nobody waits for any more is dropped."""
+        """Add a part of an answer; drop it if nobody waits any more."""
         answer = self._questions.get(part.question)
         if answer is None or answer.done():
             return
@@ -92,12 +101,9 @@ class Tab:
             answer.set_result("".join(parts))
 
     def note_documents(self, documents: list[OpenDocument], *, focused: bool) -> set[str]:
-        """Take in which notebooks the page has open; it says so whenever that changes.
-
-        Gives those that were not open before.
-        """
+        """Replace the list of open notebooks; return those that were not open before."""
         before = set(self.documents)
-        now = time.monotonic()
+        now = monotonic()
         self.documents = {
             document.path: now
             if focused and document.current
@@ -108,7 +114,6 @@ class Tab:
         return self.documents.keys() - before
 
     def leave(self) -> None:
-        """It is gone: nobody waits for it any more."""
         self.documents = {}
         for answer in self._questions.values():
             if not answer.done():
@@ -116,30 +121,26 @@ class Tab:
 
 
 class Tabs:
-    """All pages that are connected to this server."""
-
     def __init__(self) -> None:
         self._tabs: list[Tab] = []
         self._had: set[str] = set()
         self.loop: asyncio.AbstractEventLoop | None = None
-        """Where they can be asked; None as long as there was none."""
+        """Where tabs can be asked; None before the first has connected."""
 
     def join(self, tab: Tab) -> None:
-        """A page has connected."""
         self.loop = asyncio.get_running_loop()
         self._tabs.append(tab)
 
     def leave(self, tab: Tab) -> None:
-        """A page has gone."""
         with suppress(ValueError):
             self._tabs.remove(tab)
         self._had |= tab.had
         tab.leave()
 
     def having(self, file: str, root: str) -> list[tuple[Tab, str]]:
-        """Tabs in which this file is open, the one that was used last first, and its path there.
+        """Tabs that have a file open, most recently used first, each with its path there.
 
-        `file` is where it really is. `root` is what the paths of tabs start from.
+        `file` is a real path; `root` is the folder that the paths of tabs start from.
         """
         found = [
             (used, tab, path)
@@ -150,7 +151,91 @@ class Tabs:
         found.sort(key=lambda candidate: candidate[0], reverse=True)
         return [(tab, path) for _, tab, path in found]
 
-    def have_had(self, file: str, root: str) -> bool:
-        """Whether this file is, or once was, open in one of them."""
+    def have_shown(self, file: str, root: str) -> bool:
+        """Whether a tab has, or once had, this file open."""
         paths = self._had.union(*(tab.had for tab in self._tabs))
         return any(real_path(root, path) == file for path in paths)
+
+
+MAX_SECONDS = 600.0
+"""Tabs report when a cell has ended, but not if it was deleted while queued."""
+MAX_CELLS = 200
+
+
+@dataclass
+class _PersonRun:
+    source: str
+    at: float
+
+    @cached_property
+    def commands(self) -> list[CellCommand]:
+        """What the cell asks for and nobody has taken yet."""
+        from ...domain.cell_commands import commands_in
+
+        return commands_in(self.source)
+
+
+class PersonRuns:
+    """Cells that a person ran in one tab and that have not ended, as that tab reports.
+
+    Code in a kernel can claim to be such a cell. So what only a person may ask for counts only if a
+    tab has reported it, and only once.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str], _PersonRun] = {}
+
+    def begin(self, path: str, cell_id: str, source: str) -> None:
+        self._runs.pop((path, cell_id), None)
+        self._runs[path, cell_id] = _PersonRun(source, monotonic())
+        while len(self._runs) > MAX_CELLS:
+            del self._runs[next(iter(self._runs))]
+
+    def end(self, path: str, cell_id: str | None) -> None:
+        """Without a cell id, all cells of the notebook have ended."""
+        self._runs = {
+            key: run
+            for key, run in self._runs.items()
+            if key[0] != path or cell_id not in (None, key[1])
+        }
+
+    def take(self, path: str, cell_id: str, wanted: Collection[CellCommand]) -> bool:
+        """Consume one of the `wanted` commands if the cell contains it."""
+        run = self._runs.get((path, cell_id))
+        if run is None or monotonic() - run.at > MAX_SECONDS:
+            return False
+        found = next((command for command in run.commands if command in wanted), None)
+        if found is None:
+            return False
+        run.commands.remove(found)
+        return True
+
+
+class ForeignSessions:
+    """Notebooks that programs without our extension have open, judged by Jupyter's sessions.
+
+    An editor on this server, or a Lab without us, shows a document that we cannot reach. What we
+    see of it is a session: a kernel for that notebook. Sessions that we have made ourselves do not
+    count.
+    """
+
+    def __init__(self, manager: Any, tabs: Tabs, root: str) -> None:
+        self._manager = manager
+        self._tabs = tabs
+        self._root = os.path.realpath(root)
+        self._own: set[str] = set()
+
+    def add_own(self, session: dict[str, Any]) -> None:
+        """Remember a session that was made only to run code."""
+        self._own.add(session["id"])
+
+    async def hold(self, file: str) -> bool:
+        """Whether a program other than our tabs has this file open."""
+        for session in await ensure_async(self._manager.list_sessions()):
+            if session["type"] == "notebook" and real_path(self._root, session["path"]) == file:
+                # A front end keeps a connection to its kernel. Without one, a session of our own or
+                # of a former tab is a leftover; any other may be an editor that is away.
+                abandoned = session["id"] in self._own or self._tabs.have_shown(file, self._root)
+                if session["kernel"].get("connections") or not abandoned:
+                    return True
+        return False

@@ -36,7 +36,7 @@ export interface components {
         };
         /**
          * AddresseeAnswer
-         * @description Who gets the next message of a conversation.
+         * @description The role that gets the next message of a conversation.
          */
         AddresseeAnswer: {
             role: components["schemas"]["AgentRole"];
@@ -100,7 +100,7 @@ export interface components {
         };
         /**
          * AssumptionDecision
-         * @description `POST context/{id}/assumptions`: of a message, or else of a plan, by default the current.
+         * @description `POST context/{id}/assumptions`: of a message, else of a plan, by default the current.
          */
         AssumptionDecision: {
             /** @default  */
@@ -115,7 +115,7 @@ export interface components {
         };
         /**
          * AssumptionList
-         * @description All assumptions of the same plan or answer, as they stand now.
+         * @description All assumptions of the same plan or message, as they are now.
          */
         AssumptionList: {
             items: components["schemas"]["Assumption"][];
@@ -225,7 +225,7 @@ export interface components {
         };
         /**
          * CardAnswer
-         * @description A run as a notebook keeps it: to draw it again, and to read it.
+         * @description A run as a notebook stores it: to draw it again, and to read it.
          */
         CardAnswer: {
             card: components["schemas"]["RunCardData"];
@@ -303,7 +303,7 @@ export interface components {
         };
         /**
          * CardState
-         * @description How everything stands that the card of a run shows, whole.
+         * @description The current state of everything that a run's card shows, in full.
          */
         CardState: {
             /** @default null */
@@ -376,7 +376,7 @@ export interface components {
         };
         /**
          * CategoryList
-         * @description All groups, in the order in which they are shown.
+         * @description All groups, in display order.
          */
         CategoryList: {
             items: components["schemas"]["CategoryView"][];
@@ -385,7 +385,7 @@ export interface components {
         };
         /**
          * CategoryView
-         * @description A group of a menu.
+         * @description A group in a menu.
          */
         CategoryView: {
             label: string;
@@ -516,7 +516,7 @@ export interface components {
         };
         /**
          * CellTimesView
-         * @description When a code cell ran and changed, in steps of a clock that all cells of a notebook share.
+         * @description When a code cell ran and changed, in ticks of a clock shared by the notebook's cells.
          */
         CellTimesView: {
             /** @default null */
@@ -619,7 +619,7 @@ export interface components {
         };
         /**
          * CheckpointView
-         * @description A state of the workspace to go back to: the one before its tool ran.
+         * @description The state of the workspace before a tool ran, which can be restored.
          */
         CheckpointView: {
             /** @default [] */
@@ -656,7 +656,7 @@ export interface components {
         };
         /**
          * CompareQuery
-         * @description `GET context/{id}/plan/compare`: by default the newest revision with the one before.
+         * @description `GET context/{id}/plan/compare`: by default the newest revision with the previous one.
          */
         CompareQuery: {
             /** @default null */
@@ -721,7 +721,7 @@ export interface components {
         };
         /**
          * ContextChange
-         * @description `PUT context/{id}`: what is not named stays as it is.
+         * @description `PUT context/{id}`: fields that are left out stay as they are.
          */
         ContextChange: {
             /** @default null */
@@ -828,7 +828,7 @@ export interface components {
         };
         /**
          * DeletedContext
-         * @description A conversation that can be brought back.
+         * @description A conversation that can be restored.
          */
         DeletedContext: {
             created_at: string;
@@ -850,7 +850,7 @@ export interface components {
         };
         /**
          * DeletedContextList
-         * @description What was deleted a moment ago, newest first.
+         * @description Recently deleted conversations, newest first.
          */
         DeletedContextList: {
             items: components["schemas"]["DeletedContext"][];
@@ -889,7 +889,7 @@ export interface components {
         };
         /**
          * EditedParameter
-         * @description A parameter as it is to be from now on. What the plan holds of it, its name says.
+         * @description A parameter as it should be from now on. The plan contains it by name.
          */
         EditedParameter: {
             /** @default null */
@@ -941,7 +941,7 @@ export interface components {
         };
         /**
          * EnhancedPrompt
-         * @description A whole system prompt, as the model gets it.
+         * @description A complete system prompt, as the model gets it.
          */
         EnhancedPrompt: {
             id: string;
@@ -1022,7 +1022,7 @@ export interface components {
         Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["DataEffectEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["GuidanceUsedEvent"] | components["schemas"]["MemoryDecisionEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
-         * @description What happened.
+         * @description Events, oldest first.
          */
         EventList: {
             events: components["schemas"]["Event"][];
@@ -1087,7 +1087,7 @@ export interface components {
         };
         /**
          * ExpectationList
-         * @description What is pinned.
+         * @description Pinned expectations.
          */
         ExpectationList: {
             items: components["schemas"]["Expectation"][];
@@ -1096,7 +1096,7 @@ export interface components {
         };
         /**
          * ExpectationState
-         * @description One of them, and whether it is met now.
+         * @description An expectation, and whether it is met now.
          */
         ExpectationState: {
             expectation: components["schemas"]["Expectation"];
@@ -1106,7 +1106,7 @@ export interface components {
         };
         /**
          * ExpectationStates
-         * @description How all of them stand.
+         * @description Whether each expectation is met.
          */
         ExpectationStates: {
             items: components["schemas"]["ExpectationState"][];
@@ -1267,7 +1267,7 @@ export interface components {
         };
         /**
          * ForeignText
-         * @description Something that a server wrote.
+         * @description Text from a server.
          */
         ForeignText: {
             text: string;
@@ -1420,7 +1420,7 @@ export interface components {
         };
         /**
          * InboxItem
-         * @description A question or a request for permission, with all that it says, and where it was asked.
+         * @description A question or a permission request in full, and where it was asked.
          */
         InboxItem: {
             context_id: string;
@@ -1469,7 +1469,7 @@ export interface components {
         };
         /**
          * InstructionsStart
-         * @description `POST instructions/init`: `show` only tells what would be written.
+         * @description `POST instructions/init`: `show` only returns what would be written.
          */
         InstructionsStart: {
             /** @default null */
@@ -1574,7 +1574,7 @@ export interface components {
         JobKind: "message" | "plan" | "delegation" | "workflow" | "guest" | "check";
         /**
          * JobLimits
-         * @description Limits for one job; those of all its tasks together can be 0, which is none.
+         * @description Limits of one job; those over all its tasks can be 0, which means none.
          */
         JobLimits: {
             /** @default null */
@@ -1812,7 +1812,7 @@ export interface components {
         };
         /**
          * MentionList
-         * @description What a text points at, in its order.
+         * @description What a text mentions, in order.
          */
         MentionList: {
             items: components["schemas"]["Mention"][];
@@ -1894,7 +1894,7 @@ export interface components {
         };
         /**
          * ModelName
-         * @description One model.
+         * @description A model of the connected server.
          */
         ModelName: {
             configured: boolean;
@@ -1963,7 +1963,7 @@ export interface components {
         };
         /**
          * NewExpectation
-         * @description `POST context/{id}/expectations`. With the id of one that is there, in its place.
+         * @description `POST context/{id}/expectations`. With the id of an existing one, replaces it.
          */
         NewExpectation: {
             /**
@@ -2036,7 +2036,7 @@ export interface components {
         };
         /**
          * NewPicture
-         * @description A picture as base64; its first bytes must say the same as its type.
+         * @description A picture as base64; its first bytes must match its type.
          */
         NewPicture: {
             data: string;
@@ -2188,7 +2188,7 @@ export interface components {
         };
         /**
          * OfferedModel
-         * @description One model of a server that is not connected.
+         * @description A model of a server that is not connected.
          */
         OfferedModel: {
             context_size: number | null;
@@ -2208,7 +2208,7 @@ export interface components {
         };
         /**
          * OfferedParameters
-         * @description What in a plan could vary the next time.
+         * @description Values in a plan that could be parameters.
          */
         OfferedParameters: {
             items: components["schemas"]["OfferedParameter"][];
@@ -2229,7 +2229,7 @@ export interface components {
         };
         /**
          * OfferedServer
-         * @description A server that runs on this machine and could be used.
+         * @description A model server on this machine that could be used.
          */
         OfferedServer: {
             base_url: string;
@@ -2239,7 +2239,7 @@ export interface components {
         };
         /**
          * OfferList
-         * @description The servers found. None is used until the user says so.
+         * @description The servers found. None is used until the user chooses it.
          */
         OfferList: {
             items: components["schemas"]["OfferedServer"][];
@@ -2294,7 +2294,7 @@ export interface components {
         };
         /**
          * PageQuery
-         * @description Part of a list: what comes after the cursor, at most so many.
+         * @description A page of a list: what comes after the cursor, at most `limit` items.
          */
         PageQuery: {
             /** @default 0 */
@@ -2606,7 +2606,7 @@ export interface components {
         };
         /**
          * PlanQuery
-         * @description `GET context/{id}/plan`: the newest revision of the current plan, unless named.
+         * @description `GET context/{id}/plan`: by default the newest revision of the current plan.
          */
         PlanQuery: {
             /** @default null */
@@ -2669,7 +2669,7 @@ export interface components {
         };
         /**
          * PlanSummary
-         * @description One plan of a conversation, at its newest revision.
+         * @description A plan of a conversation, at its newest revision.
          */
         PlanSummary: {
             goal: string;
@@ -2806,14 +2806,14 @@ export interface components {
         };
         /**
          * ProposalView
-         * @description What a run would add.
+         * @description What a run would add to the memory.
          */
         ProposalView: {
             proposal: components["schemas"]["MemoryProposal"] | null;
         };
         /**
          * ProviderList
-         * @description All providers that are known, in the order in which they are offered.
+         * @description All known providers, in display order.
          */
         ProviderList: {
             currency: string;
@@ -3001,7 +3001,7 @@ export interface components {
         };
         /**
          * QueueList
-         * @description What no agent has read yet, oldest first.
+         * @description Messages that no agent has read yet, oldest first.
          */
         QueueList: {
             items: components["schemas"]["QueuedMessage"][];
@@ -3048,7 +3048,7 @@ export interface components {
         };
         /**
          * Reproduce
-         * @description On whose behalf.
+         * @description `POST context/{id}/reproduce`.
          */
         Reproduce: {
             /** @default null */
@@ -3084,7 +3084,7 @@ export interface components {
         };
         /**
          * ReproductionAnswer
-         * @description What runs now; its job can be cancelled, and what was found is a message of that job.
+         * @description The running reproduction, if any. Its job can be cancelled; the result is a message of it.
          */
         ReproductionAnswer: {
             notebook: string | null;
@@ -3147,7 +3147,7 @@ export interface components {
         };
         /**
          * Resumption
-         * @description `POST jobs/{id}/resume`. What a limit of the job counts includes what was spent before.
+         * @description `POST jobs/{id}/resume`. Limits of a job include what was spent before.
          */
         Resumption: {
             /**
@@ -3223,7 +3223,7 @@ export interface components {
         };
         /**
          * RevisionSummary
-         * @description One revision of a plan.
+         * @description A revision of a plan.
          */
         RevisionSummary: {
             by: string;
@@ -3497,7 +3497,7 @@ export interface components {
         };
         /**
          * SilenceAnswer
-         * @description What is so now.
+         * @description Whether a kind of warning is silenced now.
          */
         SilenceAnswer: {
             code: string;
@@ -3578,7 +3578,7 @@ export interface components {
         };
         /**
          * StaleCellList
-         * @description Cells in the order of the notebook.
+         * @description Stale cells in the order of the notebook.
          */
         StaleCellList: {
             items: components["schemas"]["StaleCellView"][];
@@ -3587,7 +3587,7 @@ export interface components {
         };
         /**
          * StaleCellView
-         * @description A cell that has run, and depends on the one that has changed.
+         * @description A cell that ran and depends on a changed one.
          */
         StaleCellView: {
             cell: number;
@@ -3817,7 +3817,7 @@ export interface components {
         };
         /**
          * SummaryView
-         * @description What the model reads instead of messages that no longer fitted.
+         * @description What the model reads instead of messages that no longer fit.
          */
         SummaryView: {
             at: string;
@@ -4054,7 +4054,7 @@ export interface components {
         };
         /**
          * TemplateView
-         * @description Where a template comes from, and its plan with `{names}` of parameters.
+         * @description The origin of a template, and its plan with `{names}` of parameters.
          */
         TemplateView: {
             parameters: components["schemas"]["TemplateParameter"][];
@@ -4344,7 +4344,7 @@ export interface components {
         };
         /**
          * TrustDecision
-         * @description `POST trust`: `fingerprint` stands for what the user has seen.
+         * @description `POST trust`: `fingerprint` identifies what the user has seen.
          */
         TrustDecision: {
             fingerprint: string;
@@ -4352,7 +4352,7 @@ export interface components {
         };
         /**
          * TrustItem
-         * @description One thing that came with the workspace.
+         * @description Something that came with the workspace.
          */
         TrustItem: {
             detail: string;
@@ -4488,7 +4488,7 @@ export interface components {
         };
         /**
          * WorkflowEdit
-         * @description `PUT workflows/{name}`: what is left out stays as it is.
+         * @description `PUT workflows/{name}`: fields that are left out stay as they are.
          */
         WorkflowEdit: {
             /** @default null */
@@ -4542,14 +4542,14 @@ export interface components {
         };
         /**
          * WorkflowShared
-         * @description Where a copy is now.
+         * @description The path of the shared copy.
          */
         WorkflowShared: {
             path: string;
         };
         /**
          * WorkflowView
-         * @description One workflow, with the JSON schema of its form.
+         * @description A workflow, with the JSON schema of its form.
          */
         WorkflowView: {
             category: string;

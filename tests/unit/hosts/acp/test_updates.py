@@ -6,11 +6,11 @@ import pytest
 
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.hosts.acp.updates import Portrayal, hunks, plan_update
+from cowork_jupyter.hosts.acp.updates import UpdateBuilder, hunks, plan_update
 from cowork_jupyter.tools.diff import diff
 from cowork_jupyter.tools.registry import default_tools
 
-PORTRAYAL = Portrayal(Path("/work/space"), default_tools())
+PORTRAYAL = UpdateBuilder(Path("/work/space"), default_tools())
 
 
 def test_a_hunk_gives_both_texts() -> None:

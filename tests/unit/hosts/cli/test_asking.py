@@ -17,7 +17,7 @@ import pytest
 
 from cowork_jupyter.domain.events import Event, EventType, QuestionAsked
 from cowork_jupyter.domain.identity import now
-from cowork_jupyter.hosts.cli.asking import Asking, Typing
+from cowork_jupyter.hosts.cli.asking import TerminalInput, TerminalPrompter
 from cowork_jupyter.hosts.cli.screen import Screen
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry
@@ -121,7 +121,7 @@ async def test_a_line_that_comes_while_the_question_does_keeps_nobody_waiting(
         return b"\n"
 
     monkeypatch.setattr(os, "read", impatient)
-    typing = Typing()
+    typing = TerminalInput()
     typing.begin()
     os.write(keyboard, b"y\n")
     select.select([sys.stdin], [], [])
@@ -172,7 +172,7 @@ async def test_the_terminal_asks_in_the_order_in_which_the_panel_shows() -> None
     asked = [QuestionAsked(id=one, question="?") for one in ("late", "first", "gone", "second")]
     waiting = [(Inquiry(id=one, context_id="c"), None) for one in ("first", "second", "late")]
     service = SimpleNamespace(inquiries=SimpleNamespace(waiting=lambda: waiting))
-    asking = Asking(cast("CoworkService", service), Screen(), cast("Typing", None))
+    asking = TerminalPrompter(cast("CoworkService", service), Screen(), cast("TerminalInput", None))
     for seq, data in enumerate(asked, 1):
         kind = EventType.QUESTION_ASKED
         asking.take(Event(seq=seq, type=kind, context_id="c", created_at=now(), data=data))

@@ -20,7 +20,7 @@ from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.doctor_checks import examine
-from cowork_jupyter.hosts.cli.promises import promises_here
+from cowork_jupyter.hosts.cli.installation import security_promises
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.llm.discovery import FoundServer
 from cowork_jupyter.store import Store
@@ -203,7 +203,7 @@ def test_it_reads_the_servers_configuration_file(
 def kept(tmp_path: Path, **settings: Any) -> dict[str, bool]:
     """Each promise, and whether it holds."""
     values = Settings(workspace=tmp_path, data_dir=tmp_path, **settings)
-    return {one.text: one.holds for one in promises_here(values)}
+    return {one.text: one.holds for one in security_promises(values)}
 
 
 def test_it_says_of_each_promise_whether_it_holds_here(
@@ -254,9 +254,9 @@ def test_a_network_for_every_command_is_a_promise_not_kept(
 def test_no_bash_and_no_server_extension_are_told_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.hosts.cli.promises.shutil.which", lambda _name: None)
+    monkeypatch.setattr("cowork_jupyter.hosts.cli.installation.shutil.which", lambda _name: None)
     monkeypatch.setattr(
-        "cowork_jupyter.hosts.cli.promises.is_server_extension_enabled", lambda: False
+        "cowork_jupyter.hosts.cli.installation.is_server_extension_enabled", lambda: False
     )
     broken = " ".join(text for text, holds in kept(tmp_path).items() if not holds)
     for advice in ("Install bash", "extension enable cowork_jupyter"):
@@ -269,7 +269,7 @@ def test_no_bash_and_no_server_extension_are_told_with_what_to_do(
 def test_what_keeps_keys_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has: bool, said: str
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.hosts.cli.promises.has_keyring", lambda: has)
+    monkeypatch.setattr("cowork_jupyter.hosts.cli.installation.has_keyring", lambda: has)
     (text,) = [text for text, holds in kept(tmp_path).items() if holds and "typed into" in text]
     assert said in text
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cowork_jupyter.hosts.cli.downloading import Story
+from cowork_jupyter.hosts.cli.downloading import DownloadProgress
 from cowork_jupyter.hosts.cli.screen import Screen
 from cowork_jupyter.local.download import Progress
 
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 def shown(monkeypatch: pytest.MonkeyPatch, output: io.StringIO, *progress: Progress) -> str:
     monkeypatch.setattr(sys, "stderr", output)
     monkeypatch.setenv("TERM", "xterm")
-    story = Story(Screen(io.StringIO(), output))
+    story = DownloadProgress(Screen(io.StringIO(), output))
     for one in progress:
         story.tell(one)
     return output.getvalue()

@@ -27,10 +27,10 @@ class FakeLink:
         self.deliver: Deliver | None = None
         self.stopped = threading.Event()
 
-    def hear_of_card(self) -> None:
+    def note_card(self) -> None:
         self.is_attended = True
 
-    def held_up(self) -> AbstractContextManager[None]:
+    def cell_waiting(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def request(self, method: str, path: str, body: Any = None) -> Any:

@@ -8,8 +8,8 @@ import pandas
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from cowork_jupyter.hosts.kernel.commands import _DO, Command, command
-from cowork_jupyter.hosts.kernel.problem import CellProblem
+from cowork_jupyter.hosts.kernel.commands import _HANDLERS, Command, command
+from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.session import KernelSession
 
 POINTS: list[tuple[str, str, list[str]]] = [
@@ -61,7 +61,7 @@ class Pinned(Service):
 def test_expectations_are_listed_with_how_they_stand(shell: InteractiveShell) -> None:
     command = Command(cast("KernelSession", Pinned()), None, [])
     shell.user_ns["orders"] = pandas.DataFrame({"id": [1, 2]})
-    note = _DO["expectations"](command)
+    note = _HANDLERS["expectations"](command)
     assert note
     assert note.markdown.splitlines()[1:-1] == [
         "✕ orders: rows = 3 — it is 2",
@@ -71,15 +71,15 @@ def test_expectations_are_listed_with_how_they_stand(shell: InteractiveShell) ->
 
 def test_expectations_become_a_cell() -> None:
     service = Pinned()
-    _DO["expectations"](Command(cast("KernelSession", service), None, ["--asserts"]))
+    _HANDLERS["expectations"](Command(cast("KernelSession", service), None, ["--asserts"]))
     assert service.below == ["assert len(orders) == 3\n"]
     with pytest.raises(CellProblem, match="Usage: %cowork expectations"):
-        _DO["expectations"](Command(cast("KernelSession", service), None, ["--sql"]))
+        _HANDLERS["expectations"](Command(cast("KernelSession", service), None, ["--sql"]))
 
 
 def test_without_a_name_the_last_run_that_changed_something_is_taken_back() -> None:
     service = Service()
-    _DO["rollback"](Command(cast("KernelSession", service), None, []))
+    _HANDLERS["rollback"](Command(cast("KernelSession", service), None, []))
     assert service.asked[-1] == "POST checkpoints/cp1/rollback"
 
 

@@ -12,8 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from cowork_jupyter.hosts.kernel import session as desks
 from cowork_jupyter.hosts.kernel.commands import command
+from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.own_link import OwnLink
-from cowork_jupyter.hosts.kernel.problem import CellProblem
 from cowork_jupyter.hosts.kernel.session import KernelSession
 
 pytestmark = pytest.mark.usefixtures("session")

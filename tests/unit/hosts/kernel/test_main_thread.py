@@ -8,7 +8,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from cowork_jupyter.hosts.kernel.main_thread import MainThread
+from cowork_jupyter.hosts.kernel.own_kernels import MainThread
 
 SECONDS = 60
 
@@ -20,7 +20,7 @@ def test_work_is_done_while_a_cell_waits() -> None:
         where.append(threading.current_thread())
         threading.Thread(target=future.set_result, args=(42,)).start()
 
-    threading.Thread(target=main.hand_over, args=(work,)).start()
+    threading.Thread(target=main.submit, args=(work,)).start()
     assert main.wait_for(future) == 42
     assert where == [threading.main_thread()]
 
@@ -40,11 +40,11 @@ async def test_work_is_done_between_cells_once_and_an_interrupt_ends_only_the_wo
         calls.append("last")
         done.set()
 
-    def hand_over() -> None:
-        main.hand_over(interrupted)
-        main.hand_over(last)
+    def submit() -> None:
+        main.submit(interrupted)
+        main.submit(last)
 
-    threading.Thread(target=hand_over).start()
+    threading.Thread(target=submit).start()
     async with asyncio.timeout(SECONDS):
         await done.wait()
     assert calls == ["interrupted", "last"]

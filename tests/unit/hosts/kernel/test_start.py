@@ -16,7 +16,7 @@ pytestmark = pytest.mark.process
 
 MODULES = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 HEAVY = {"anywidget", "httpx", "ipywidgets", "jupyter_server", "openai", "pydantic", "sqlite3"}
-LIGHT = {"completion", "empty_cells", "magics"}
+LIGHT = {"completion", "magics"}
 
 
 def modules_after_start(folder: Path, *, loaded: bool) -> set[str]:
