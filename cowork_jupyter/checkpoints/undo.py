@@ -372,7 +372,7 @@ def _text(result: RollbackResult, is_undo: bool) -> str:
     skipped = [entry.path for entry in result.skipped]
     parts = [
         "The rollback is undone." if is_undo else "Rolled back.",
-        _listed("Brought back", result.restored),
+        _listed("Restored", result.restored),
         _listed("Removed", result.removed),
         _listed("Left as they are", skipped),
     ]

@@ -175,7 +175,7 @@ class Transaction(Reader):
         """Bring back a context that was set aside, with everything that belongs to it."""
         if all(context.id != context_id for context, _ in self.deleted_contexts()):
             raise NotFound(
-                "This conversation cannot be brought back any more.", details={"id": context_id}
+                "This conversation can no longer be restored.", details={"id": context_id}
             )
         deleted.put_back(self._connection, context_id)
         return self.context(context_id)

@@ -15,11 +15,11 @@ from .workflow import Parameters, Workflow
 class BuildTestReview(Parameters):
     """What to change, where, and how to see that it works."""
 
-    task: Line = Field(title="What to build", description="The change that you want.", min_length=1)
+    task: Line = Field(title="What to build", description="The change you want.", min_length=1)
     files: list[FilePath] = Field(
         [],
         title="Files",
-        description="What may be changed. Leave empty if that is not known yet.",
+        description="What may be changed. Leave empty if you do not know yet.",
         max_length=50,
     )
     test: Line = Field("", title="How to test", description="A command, or what to try.")

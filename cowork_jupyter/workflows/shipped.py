@@ -21,7 +21,7 @@ class ExplainNotebook(Parameters):
 
     notebook: NotebookPath = Field(title="Notebook")
     reader: Line = Field(
-        "", title="For whom", description="Who will read it, for example a new colleague."
+        "", title="Audience", description="Who will read it, for example a new colleague."
     )
 
 
@@ -43,7 +43,7 @@ class WriteTests(Parameters):
 
     module: FilePath = Field(title="Module", description="A Python file or package.")
     framework: Literal["pytest", "unittest"] = Field("pytest", title="Framework")
-    focus: Line = Field("", title="Above all", description="What must not break.")
+    focus: Line = Field("", title="Focus", description="What must not break.")
 
 
 class ReviewChanges(Parameters):
@@ -55,7 +55,7 @@ class ReviewChanges(Parameters):
         description="What changed. Leave empty for what was changed in this conversation.",
         max_length=50,
     )
-    purpose: Line = Field("", title="Meant to", description="The purpose of the change.")
+    purpose: Line = Field("", title="Purpose", description="The purpose of the change.")
 
 
 class SetUpProject(Parameters):
@@ -95,7 +95,7 @@ explain_notebook = Workflow(
 profile_dataset = Workflow(
     name="profile_dataset",
     title="Profile a dataset",
-    description="Describes the data column by column, and what not to trust in it.",
+    description="Describes the data column by column and flags what not to trust.",
     category="data",
     # Figures need code to be run; the tester runs it while the workspace is read-only.
     role=AgentRole.TESTER,

@@ -124,7 +124,7 @@ class Reach:
         """The notebook as it is now, and how it may be reached."""
         path = self.notebook
         if path is None:
-            raise NotFound("This conversation belongs to no notebook.")
+            raise NotFound("This conversation does not belong to a notebook.")
         workspace = self.workspace_for("read_notebook", path=path)
         return await self.tools.gate.notebooks.read(workspace, path), workspace
 

@@ -25,9 +25,9 @@ class LimitReached(Exception):
 def about_going_on(why: str) -> Question:
     """Something is used up; the user decides whether there is more of it."""
     return Question(
-        question=f"{why} Go on?",
+        question=f"{why} Continue?",
         severity="major",
-        options=[Option(label="Go on", value=GO_ON), Option(label="Stop", value=STOP)],
+        options=[Option(label="Continue", value=GO_ON), Option(label="Stop", value=STOP)],
         default=STOP,
     )
 

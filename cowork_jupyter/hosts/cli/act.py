@@ -18,15 +18,15 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "act",
         help="do what the text says, or execute the current plan",
-        description="Do what the text says. Without a text, approve and execute the "
-        "conversation's current plan. If no rule decides, you are asked in the terminal; if "
+        description="Do what the text says. Without text, approve and execute the "
+        "conversation's current plan. Where no rule decides, you are asked in the terminal; if "
         "nobody can be asked, the call is denied.",
     )
     parser.add_argument(
         "text",
         metavar="TEXT",
         nargs="?",
-        help="what to do; - reads it from stdin; without it, the current plan is executed",
+        help="what to do; - reads it from stdin; omit it to execute the current plan",
     )
     parser.add_argument("--policy", metavar="FILE", help="rules for this run, in JSON or TOML")
     add_run_options(parser)

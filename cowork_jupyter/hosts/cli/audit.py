@@ -23,11 +23,11 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "audit",
         help="list what the agents did: jobs, tools, approvals, tokens and money",
-        description="List what the agents of this user did, from their own record: facts and ids, "
-        "no words of requests and no contents. Deleted conversations are not in it.",
+        description="List what this user's agents did: facts and ids from the record, without the "
+        "text of requests and without contents. Deleted conversations are not included.",
     )
-    _add_time(parser, "--since", "first moment, such as 2026-11-17 or 2026-11-17T08:00 (UTC)")
-    _add_time(parser, "--until", "moment to end before")
+    _add_time(parser, "--since", "start, such as 2026-11-17 or 2026-11-17T08:00 (UTC)")
+    _add_time(parser, "--until", "end (exclusive)")
     parser.add_argument("--user", metavar="NAME", help="only what this user of a shared server did")
     parser.add_argument("--json", action="store_true", help="print each job as one line of JSON")
     parser.set_defaults(run=run)
@@ -79,6 +79,8 @@ def _time(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError(f"'{text}' is no date or time such as 2026-11-17T08:00") from None
+        raise ArgumentTypeError(
+            f"'{text}' is not a date or time such as 2026-11-17T08:00"
+        ) from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")

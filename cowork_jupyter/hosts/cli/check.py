@@ -15,18 +15,18 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "check",
         help="run a notebook in a new kernel and check its expectations",
-        description="Run all code cells of a notebook in a kernel of its own, without a server, "
-        "then check what is pinned in it. Nothing is written into the notebook. The exit code is "
-        "0 if all is as expected, 1 if a cell failed or an expectation is broken, and 2 if it was "
-        "not called correctly.",
+        description="Run all code cells of a notebook in its own kernel, without a server, then "
+        "check its pinned expectations. The notebook stays unchanged. The exit code is 0 if "
+        "everything is as expected, 1 if a cell failed or an expectation is broken, and 2 for a "
+        "usage error.",
     )
     parser.add_argument("notebook", metavar="NOTEBOOK", help="the notebook's file")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.add_argument(
         "--workspace",
         metavar="DIR",
-        help="folder that paths of files start from; default: the current one, if the notebook is "
-        "in it, else the notebook's own",
+        help="folder that file paths are relative to; default: the current one if the notebook "
+        "is in it, else the notebook's folder",
     )
     parser.set_defaults(run=run)
 

@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
         "for people (md, ipynb) or for programs (jsonl).",
     )
     parser.add_argument(
-        "--format", choices=_FORMATS, help="default: taken from the file's ending, else md"
+        "--format", choices=_FORMATS, help="default: from the file's extension, else md"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="file to create; default: stdout")
     add_conversation_options(parser)

@@ -20,14 +20,12 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "init",
-        help="write a first AGENTS.md from what the folder holds",
-        description="Write AGENTS.md, which agents are told to follow, from what the folder "
-        "holds: data files with their columns, notebooks, environment, conventions. No model is "
-        "asked, and a file that is there stays as it is.",
+        help="write a first AGENTS.md for a folder",
+        description="Write AGENTS.md, which agents follow, from the folder's contents: data files "
+        "with their columns, notebooks, environment, conventions. This needs no model, and an "
+        "existing file stays unchanged.",
     )
-    parser.add_argument(
-        "--show", action="store_true", help="print what would be written, and write nothing"
-    )
+    parser.add_argument("--show", action="store_true", help="print it instead of writing it")
     parser.add_argument(
         "--workspace", metavar="DIR", help="folder to work in; default: the current one"
     )
@@ -38,7 +36,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
     """Write it, or show it."""
     settings = settings_for(config, arguments)
     path, text = asyncio.run(_started(settings, show=arguments.show))
-    said = text if arguments.show else f"Written to {path}. Agents follow it from now on; edit it."
+    said = text if arguments.show else f"Wrote {path}. Agents follow it from now on; edit it."
     sys.stdout.write(f"{said}\n")
     return SUCCESS
 

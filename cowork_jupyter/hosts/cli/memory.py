@@ -23,9 +23,9 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "memory",
-        help="show what is remembered of a folder, keep more, or forget",
-        description="Show what is remembered of a folder, in its .cowork/memory.md, and what the "
-        "newest run would add. Nothing is remembered unless you keep it.",
+        help="show what is remembered about a folder, keep more, or forget",
+        description="Show what is remembered about a folder, in its .cowork/memory.md, and what "
+        "the newest run would add. Nothing is remembered unless you keep it.",
     )
     does = parser.add_mutually_exclusive_group()
     does.add_argument("--keep", action="store_true", help="remember what the newest run would add")
@@ -71,9 +71,9 @@ def _decide(service: CoworkService, *, keep: bool) -> None:
 
 def _overview(service: CoworkService) -> Iterator[str]:
     known = service.memory.read()
-    yield known.text or "Nothing is remembered of this folder yet."
+    yield known.text or "Nothing is remembered about this folder yet."
     if not service.memory.is_on:
-        yield "It is switched off: Cowork.memory is 'off'."
+        yield "Memory is off: Cowork.memory is 'off'."
     elif not known.trusted:
         yield "Not followed until you trust it: look at it in the Cowork panel."
     for proposal in service.proposals.waiting()[:1]:

@@ -17,7 +17,7 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "review",
         help="review notebooks and Python files, read-only",
-        description="Have notebooks and Python files reviewed. The reviewer can only read; without "
+        description="Review notebooks and Python files. The reviewer only reads; without "
         "a model it goes by rules. The exit code is 1 if it asks for changes.",
     )
     parser.add_argument("files", metavar="FILE", nargs="+", help="a notebook or a Python file")

@@ -22,16 +22,16 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "save",
         help="save the plan as a workflow to run again",
-        description="Save the conversation's plan as a workflow of yours. Name what varies: "
+        description="Save the conversation's plan as your own workflow. Name what varies: "
         "file=sales.csv, or just the name of a value that is offered.",
     )
     parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
     parser.add_argument(
         "parameters", metavar="K=VALUE", nargs="*", help="what varies, and its value in the plan"
     )
-    parser.add_argument("--title", default="", help="how lists call it")
-    parser.add_argument("--describe", metavar="TEXT", default="", help="what one gets from it")
-    parser.add_argument("--replace", action="store_true", help="replace a workflow of yours")
+    parser.add_argument("--title", default="", help="title shown in lists")
+    parser.add_argument("--describe", metavar="TEXT", default="", help="what you get from it")
+    parser.add_argument("--replace", action="store_true", help="replace your existing workflow")
     add_conversation_options(parser)
     parser.set_defaults(run=run)
 

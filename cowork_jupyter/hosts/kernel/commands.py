@@ -286,7 +286,7 @@ def _export(invocation: Command) -> Note:
         raise CellProblem(f"{path} already exists. Choose another name.") from None
     except OSError as error:
         raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
-    return Note(f"Written to `{path.name}`.")
+    return Note(f"Wrote `{path.name}`.")
 
 
 def _init(invocation: Command) -> Note:
@@ -315,7 +315,7 @@ def _help(_: Command) -> Note:
         _usage(f"%cowork {name if name != 'status' else ''} {usage.arguments}".strip(), usage.help)
         for name, usage in COMMANDS.items()
     ]
-    rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
+    rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the named conversation")
     cells = [
         "%%plan [-c NAME] [-m MODEL] [--wait]",
         "".ljust(28) + "make a plan for the goal in the cell; read-only",

@@ -9,8 +9,8 @@ from ...record.markdown import fenced
 from .problem import CellProblem
 from .session import KernelSession
 
-_DO_IT = "Keep it: `%cowork memory --keep`. Not wanted: `%cowork memory --drop`."
-NOTHING = "Nothing is remembered of this workspace yet."
+_DO_IT = "Keep it: `%cowork memory --keep`. Discard it: `%cowork memory --drop`."
+NOTHING = "Nothing is remembered about this workspace yet."
 
 
 def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
@@ -43,7 +43,7 @@ def _overview(found: dict[str, Any]) -> str:
     """The file, and what the newest run would add to it."""
     parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING]
     if not found["enabled"]:
-        parts.append("It is switched off: `Cowork.memory` is `off`.")
+        parts.append("Memory is off: `Cowork.memory` is `off`.")
     elif not found["trusted"]:
         parts.append("Not followed until you trust it: look at it in the Cowork panel.")
     proposals = found["proposals"]

@@ -92,7 +92,7 @@ def _edit(session: KernelSession, name: str, words: list[str]) -> Note:
             body["parameters"] = list(parameters.values())
         else:
             names = ", ".join(["title", "description", *parameters])
-            raise CellProblem(f"'{key}' is none of: {names}.")
+            raise CellProblem(f"'{key}' is not one of: {names}.")
     session.link.request("PUT", f"workflows/{name}", body)
     return Note(f"Changed `{name}`.")
 
@@ -106,7 +106,7 @@ def _write(data: bytes, file: str) -> Note:
         raise CellProblem(f"{path} already exists. Choose another name.") from None
     except OSError as error:
         raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
-    return Note(f"Written to `{path.name}`. It belongs in a workspace's .cowork/workflows.")
+    return Note(f"Wrote `{path.name}`. It belongs in a workspace's .cowork/workflows.")
 
 
 def plan_history(session: KernelSession, context: Context, words: list[str]) -> Note:
@@ -122,7 +122,7 @@ def plan_history(session: KernelSession, context: Context, words: list[str]) -> 
         case "--restore", [revision]:
             body = {"revision": revision, "cell_id": session.place.cell_id}
             now = ask("POST", f"{about}/restore", body)["revision"]
-            return Note(f"Revision {revision} is restored, as revision {now}.")
+            return Note(f"Restored revision {revision} as revision {now}.")
     raise _misused("plan")
 
 

@@ -68,7 +68,10 @@ export class Alerts {
     if (!('Notification' in window) || Notification.permission !== 'granted') {
       return;
     }
-    const shown = new Notification(t('Cowork waits for you'), { body: words, tag: 'cowork-inbox' });
+    const shown = new Notification(t('Cowork is waiting for you'), {
+      body: words,
+      tag: 'cowork-inbox'
+    });
     shown.onclick = () => {
       window.focus();
       this.showPanel();

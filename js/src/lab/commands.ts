@@ -46,7 +46,7 @@ function addPanelCommands(
   });
   commands.addCommand(CommandIDs.newConversation, {
     label: args => (args['isLauncher'] === true ? t('Ask Cowork') : t('New Conversation')),
-    caption: () => t('Ask the agent something, or say what should be done'),
+    caption: () => t('Ask the agent something, or say what to do'),
     icon: args => (args['isPalette'] === true ? undefined : coworkIcon),
     execute: () => {
       show();
@@ -62,7 +62,7 @@ function addPanelCommands(
     }
   });
   commands.addCommand(CommandIDs.showInbox, {
-    label: () => t('Show What Waits for You'),
+    label: () => t('Show What Is Waiting for You'),
     execute: () => {
       show();
       place.goBack();
@@ -87,14 +87,14 @@ function addPanelCommands(
     execute: () => notifyConnection(model.refresh(), show)
   });
   commands.addCommand(CommandIDs.showTour, {
-    label: () => t('Show the tour of Cowork'),
+    label: () => t('Show the Cowork tour'),
     execute: () => {
       show();
       place.showTour();
     }
   });
   commands.addCommand(CommandIDs.showShortcuts, {
-    label: () => t('Show the shortcuts of Cowork'),
+    label: () => t('Show Cowork shortcuts'),
     execute: async () => (await import('./shortcuts')).showShortcuts(commands)
   });
 }
@@ -132,15 +132,14 @@ function addCellCommands(
     CommandIDs.insertAsk,
     '%%ask',
     () => t('Insert an %1 Cell', '%%ask'),
-    () => t('Go on with the conversation in its present role; a planner revises the plan')
+    () => t('Continue the conversation in its current role; a planner revises the plan')
   );
 }
 
 function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: CommandParts): void {
   commands.addCommand(CommandIDs.chooseRole, {
     label: () => t('Choose Role…'),
-    caption: () =>
-      t('Who gets the next message in the conversation that you look at, or in a new one'),
+    caption: () => t('Who gets the next message in the open conversation, or in a new one'),
     execute: () => openRoleMenu(model, commands, visiblePill(), CommandIDs.switchRole)
   });
   const label = (args: ReadonlyPartialJSONObject): string => {

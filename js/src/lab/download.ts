@@ -18,7 +18,9 @@ export async function download(
   if (response === null) {
     throw new CoworkError({
       code: 'unreachable',
-      message: t('The Jupyter server does not answer. Check that it still runs, then try again.'),
+      message: t(
+        'The Jupyter server does not answer. Check that it is still running, then try again.'
+      ),
       retryable: true
     });
   }
@@ -28,7 +30,7 @@ export async function download(
       errorFromBody(response.status, body) ??
       new CoworkError({
         code: 'failed',
-        message: t('The file could not be made.'),
+        message: t('The file could not be created.'),
         status: response.status
       })
     );

@@ -8,11 +8,11 @@ import type { InboxItem } from './inbox';
 export function sentence(items: readonly InboxItem[]): string {
   const [first] = items;
   return items.length === 1 && first
-    ? t('Cowork waits for you in %1: %2', where(first), line(first))
+    ? t('Cowork is waiting for you in %1: %2', where(first), line(first))
     : counted(
         items.length,
-        '%1 thing waits for you in %2',
-        '%1 things wait for you in %2',
+        '%1 item is waiting for you in %2',
+        '%1 items are waiting for you in %2',
         [...new Set(items.map(where))].join(', ')
       );
 }

@@ -33,10 +33,10 @@ function fixedShortcuts(): Shortcut[] {
   const key = (...strokes: string[]): string => CommandRegistry.formatKeystroke(strokes);
   return [
     { label: t('Send what you wrote'), keys: [key('Enter')] },
-    { label: t('Begin another line'), keys: [key('Shift Enter')] },
+    { label: t('Add a line'), keys: [key('Shift Enter')] },
     { label: t('Rename the conversation'), keys: ['F2'] },
     { label: t('Move a step of the plan'), keys: [key('Alt ArrowUp'), key('Alt ArrowDown')] },
-    { label: t('Leave a card for its cell; skip the tour'), keys: [key('Escape')] },
+    { label: t('Go from a card to its cell; skip the tour'), keys: [key('Escape')] },
     { label: t('Show this list, in the panel'), keys: ['?'] }
   ];
 }
@@ -76,7 +76,7 @@ class ShortcutList extends PreactWidget {
         <ShortcutTable title={t('In JupyterLab')} shortcuts={commandShortcuts(this.commands)} />
         <ShortcutTable title={t('In the panel and on cards')} shortcuts={fixedShortcuts()} />
         <p class="cw-dim">
-          {t('To change keys, open Settings, Settings Editor, Keyboard Shortcuts.')}
+          {t('To change them, open Settings → Settings Editor → Keyboard Shortcuts.')}
         </p>
       </>
     );
@@ -85,7 +85,7 @@ class ShortcutList extends PreactWidget {
 
 export async function showShortcuts(commands: CommandRegistry): Promise<void> {
   await showDialog({
-    title: t('Shortcuts of Cowork'),
+    title: t('Cowork shortcuts'),
     body: new ShortcutList(commands),
     buttons: [Dialog.okButton({ label: t('Close') })]
   });

@@ -82,7 +82,7 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
           )}
           {!file.diff && !file.cells?.length && (
             <p class="cw-dim">
-              {file.why ? visible(file.why) : t('Nothing of it can be shown as text.')}
+              {file.why ? visible(file.why) : t('None of it can be shown as text.')}
             </p>
           )}
         </div>

@@ -126,7 +126,9 @@ function tooSlow(): CoworkError {
 function unreachable(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
-    message: t('The Jupyter server does not answer. Check that it still runs, then try again.'),
+    message: t(
+      'The Jupyter server does not answer. Check that it is still running, then try again.'
+    ),
     retryable: true
   });
 }

@@ -85,7 +85,7 @@ describe('the notification of the browser', () => {
     alerts.update([ITEM], false, WANTED);
     expect(FakeNotification.made).toHaveLength(1);
     const [shown] = FakeNotification.made;
-    expect(shown?.options.body).toBe('Cowork waits for you in a.ipynb: Which rows?');
+    expect(shown?.options.body).toBe('Cowork is waiting for you in a.ipynb: Which rows?');
     shown?.onclick();
     expect(showPanel).toHaveBeenCalledOnce();
     expect(shown?.close).toHaveBeenCalled();

@@ -60,14 +60,14 @@ describe('commands', () => {
     expect(shown).toEqual([
       'Cowork: Show Cowork Panel',
       'Cowork: New Conversation',
-      'Cowork: Show What Waits for You',
+      'Cowork: Show What Is Waiting for You',
       'Cowork: Insert a %%plan Cell',
       'Cowork: Insert an %%act Cell',
       'Cowork: Insert an %%ask Cell',
       'Cowork: Choose Role…',
       'Cowork: Check Model Connection',
-      'Cowork: Show the tour of Cowork',
-      'Cowork: Show the shortcuts of Cowork'
+      'Cowork: Show the Cowork tour',
+      'Cowork: Show Cowork shortcuts'
     ]);
   });
 

@@ -99,7 +99,7 @@ describe('the notification', () => {
       { actions: { callback: () => void }[] }
     ];
     expect([words, kind]).toEqual([
-      'Cowork waits for you in a.ipynb: What about rows without region?',
+      'Cowork is waiting for you in a.ipynb: What about rows without region?',
       'warning'
     ]);
     options.actions[0]?.callback();
@@ -117,7 +117,7 @@ describe('the notification', () => {
     server.answers.set('GET inbox', { items: ITEMS, next: null });
     await model.inbox.refresh();
     expect(dismiss).toHaveBeenCalledWith('n1');
-    expect(emit.mock.calls[1]?.[0]).toBe('2 things wait for you in a.ipynb');
+    expect(emit.mock.calls[1]?.[0]).toBe('2 items are waiting for you in a.ipynb');
   });
 
   it('is not there when the user sees it already, or does not want it', async () => {

@@ -119,7 +119,7 @@ describe('ServerChannel', () => {
     await expect(new ServerChannel(ADDRESS).request('GET', 'health')).rejects.toMatchObject({
       code: 'unreachable',
       retryable: true,
-      message: 'The Jupyter server does not answer. Check that it still runs, then try again.'
+      message: 'The Jupyter server does not answer. Check that it is still running, then try again.'
     });
   });
 

@@ -97,7 +97,7 @@ def test_a_workspace_cannot_replace_a_prompt_of_the_user(user: Path, workspace: 
 def test_nothing_replaces_the_default_one(user: Path) -> None:
     (user / "default.md").write_text("Mine.")
     assert ids(BasePrompts(user)) == ["default"]
-    assert "Another one already has that name" in problem(BasePrompts(user))
+    assert "That name is already taken" in problem(BasePrompts(user))
 
 
 @pytest.mark.parametrize(

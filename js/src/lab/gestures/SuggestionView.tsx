@@ -55,7 +55,9 @@ export function SuggestionView(props: SuggestionViewProps): VNode {
       )}
       {phase === 'proposed' && isOutdated && (
         <p class="cw-suggestion-outdated" role="alert">
-          {t('You edited this cell meanwhile. Try again to get a suggestion for what it is now.')}
+          {t(
+            'You have edited this cell since. Try again to get a suggestion for its current code.'
+          )}
         </p>
       )}
       <Failure error={suggestion.error} />

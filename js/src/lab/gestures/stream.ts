@@ -71,7 +71,9 @@ async function bodyOf(response: Response): Promise<unknown> {
 function brokenOff(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
-    message: t('The Jupyter server does not answer. Check that it still runs, then try again.'),
+    message: t(
+      'The Jupyter server does not answer. Check that it is still running, then try again.'
+    ),
     retryable: true
   });
 }

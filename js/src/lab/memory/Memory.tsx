@@ -61,10 +61,10 @@ function Known({ memory, onChanged }: { memory: MemoryView; onChanged: () => voi
   }
   return (
     <>
-      {!enabled && <Note>{t('It is switched off in the settings: Cowork.memory.')}</Note>}
+      {!enabled && <Note>{t('Memory is off in the settings (Cowork.memory).')}</Note>}
       {enabled && !trusted && (
         <Note>
-          {t('Somebody else wrote or changed this. No agent follows it until you trust it.')}
+          {t('Someone else wrote or changed this. No agent follows it until you trust it.')}
         </Note>
       )}
       {text ? (
@@ -79,7 +79,7 @@ function Known({ memory, onChanged }: { memory: MemoryView; onChanged: () => voi
       ) : (
         <p class="cw-dim">
           {t(
-            'Nothing yet. After a run that you keep, you are offered what there is to remember: ' +
+            'Nothing yet. After a run that you keep, Cowork suggests what to remember: ' +
               'files, keys, formats, and what you said.'
           )}
         </p>

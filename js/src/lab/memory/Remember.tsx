@@ -56,7 +56,9 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
         data-lm-suppress-shortcuts="true"
       >
         <p class="cw-title">{t('Remember this?')}</p>
-        <p class="cw-dim">{t('For the next run in this workspace. Nothing is kept unasked.')}</p>
+        <p class="cw-dim">
+          {t('For the next run in this workspace. Nothing is kept without asking you.')}
+        </p>
         <Proposal
           channel={channel}
           proposal={proposal}

@@ -72,7 +72,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
       </div>
       {isEdited && isAsking && (
         <div class="cw-cell-mark-row" role="alert">
-          <span>{t('Revert takes your own edit of this cell back, too.')}</span>
+          <span>{t('Revert also undoes your own edit of this cell.')}</span>
           <Button look="link" onClick={() => attempt(decide('revert'))}>
             {t('Revert all of it')}
           </Button>

@@ -91,7 +91,7 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
 
 /** How much all that can be taken back takes, and how far back it goes. */
 function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
-  const used = t('All conversations together: %1 of %2', size(bytes), size(limit));
+  const used = t('All conversations: %1 of %2', size(bytes), size(limit));
   return <p class="cw-dim cw-row">{oldest ? t('%1, back to %2', used, moment(oldest)) : used}</p>;
 }
 

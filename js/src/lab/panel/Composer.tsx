@@ -140,13 +140,13 @@ function Attached({ pictures, isRunning }: { pictures: Pictures; isRunning: bool
         {items.length > 0 && answerer && !answerer.sees && (
           <p class="cw-dim">
             {t(
-              '%1 does not see images: it is only told that there are some.',
+              '%1 cannot see images. It is only told that there are some.',
               answerer.name ?? t('This model')
             )}
           </p>
         )}
         {items.length > 0 && isRunning && (
-          <p class="cw-dim">{t('Images can be sent when the run has ended.')}</p>
+          <p class="cw-dim">{t('You can send images when the run has ended.')}</p>
         )}
       </div>
     </>

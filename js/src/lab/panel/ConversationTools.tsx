@@ -53,7 +53,7 @@ export function ConversationTools({
         <Button
           look="danger"
           busy={working.busy}
-          title={t('Stops what runs in it. You can undo this for some minutes.')}
+          title={t('Stops what is running in it. You can undo this for a few minutes.')}
           onClick={() => void working.run(() => remove(channel, id)).then(ok => ok && onDeleted())}
         >
           {t('Delete')}

@@ -151,7 +151,7 @@ function Top({ conversation, picker, onBack, onChanged }: TopProps): VNode {
             onDeleted={onBack}
           />
           <p class="cw-dim cw-goes-on">
-            {t('Goes on with')} {picker}
+            {t('Continues with')} {picker}
           </p>
           <PromptPicker conversation={conversation} onChanged={onChanged} />
         </>
@@ -223,7 +223,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
     <>
       <div class="cw-panel-scroll" ref={scroll}>
         <div>
-          {cards.length === 0 && <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>}
+          {cards.length === 0 && <p class="cw-section cw-dim">{t('No messages yet.')}</p>}
           {earlier > 0 && (
             <p class="cw-section">
               <Button
@@ -253,8 +253,8 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
         text={text}
         placeholder={
           running === null
-            ? t('Go on: ask, or say what should be different')
-            : t('Enter queues this for the next turn of the agent')
+            ? t('Continue: ask, or say what to change')
+            : t('Enter queues this for the agent’s next turn')
         }
         summons={1}
         sending={sending}

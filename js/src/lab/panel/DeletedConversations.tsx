@@ -39,7 +39,7 @@ export function DeletedConversations({
       {!isOpen && others.length > 0 && (
         <div class="cw-row">
           <Button look="link" onClick={() => setOpen(true)}>
-            {t('Show %1 more that were deleted', String(others.length))}
+            {t('Show %1 more deleted', String(others.length))}
           </Button>
         </div>
       )}

@@ -38,7 +38,7 @@ export function InboxSection({
         {items.length > 0 && sentence(items)}
       </div>
       {items.length > 0 && (
-        <Section title={t('Waits for you')} count={<span class="cw-badge">{items.length}</span>}>
+        <Section title={t('Waiting for you')} count={<span class="cw-badge">{items.length}</span>}>
           {() => (
             <RunProvider value={hands}>
               {requests.length > 1 && (

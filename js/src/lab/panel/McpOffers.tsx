@@ -52,7 +52,7 @@ export function McpOffers({ address }: { address: string }): VNode {
   return (
     <>
       <Failure error={resources.error ?? prompts.error} />
-      {nothing && <p class="cw-dim">{t('Nothing to read, and no prompts.')}</p>}
+      {nothing && <p class="cw-dim">{t('No resources and no prompts.')}</p>}
       <ul class="cw-trust">
         {resources.value?.items.slice(0, MAX_SHOWN).map(one => (
           <li key={one.uri}>

@@ -223,7 +223,7 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
   return (
     <Composer
       text={draft}
-      placeholder={t('Ask, or say what you want: this begins a new conversation')}
+      placeholder={t('Ask, or say what you want: this starts a new conversation')}
       summons={summons}
       sending={sending}
       place={{ notebook, role }}

@@ -48,7 +48,7 @@ export function PromptPicker({ conversation, onChanged }: PromptPickerProps): VN
           {t('Base prompt')}{' '}
           <select
             class="cw-select"
-            title={t('Counts from the next message on.')}
+            title={t('Applies from the next message on.')}
             aria-busy={choosing.busy}
             value={chosen}
             onChange={event => choose(event.currentTarget.value)}

@@ -37,7 +37,7 @@ export function Queue({ context }: { context: string }): VNode {
             </span>
             <Button
               look="link"
-              label={t('Take back: %1', oneLine(content, 80))}
+              label={t('Withdraw: %1', oneLine(content, 80))}
               onClick={() => takeBack(id)}
             >
               ✕

@@ -31,7 +31,7 @@ export function Skills(): VNode {
         <Note key={problem.message}>{visible(problem.message)}</Note>
       ))}
       <p class="cw-row cw-dim">
-        {t('Agents open a skill when it fits. To have one followed, begin a message with /NAME.')}
+        {t('Agents open a skill when it fits. To use one yourself, start a message with /NAME.')}
       </p>
     </>
   );
@@ -54,7 +54,7 @@ function Row({ skill, onSwitched }: { skill: Skill; onSwitched: () => void }): V
         {skill.allowed_tools.length > 0 && (
           <p class="cw-dim">
             {t(
-              'It would like to use %1 unasked. That grants nothing: your rules decide.',
+              'It wants to use %1 without asking. That grants nothing: your rules decide.',
               oneLine(skill.allowed_tools.join(', '), 300)
             )}
           </p>

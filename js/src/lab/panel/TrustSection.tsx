@@ -59,12 +59,15 @@ export function TrustSection(): VNode | null {
           ) : (
             <Note>
               {t(
-                'This folder brings its own settings. They do nothing until you trust them; ' +
-                  'do so only if you know who made it.'
+                'This folder has its own settings. They have no effect until you trust them. ' +
+                  'Do so only if you know who made the folder.'
               )}
             </Note>
           )}
-          <Fold summary={t('What it brings: %1', String(value.items.length))} open={!value.trusted}>
+          <Fold
+            summary={t('What it contains: %1', String(value.items.length))}
+            open={!value.trusted}
+          >
             {() => (
               <ul class="cw-trust">
                 {value.items.map(item => (

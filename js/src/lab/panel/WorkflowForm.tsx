@@ -176,7 +176,7 @@ function FieldInput({ field, value, onChange }: FieldInputProps): VNode {
         <textarea
           {...common}
           rows={2}
-          placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')}
+          placeholder={field.kind === 'lines' ? t('One per line') : t('JSON')}
         />
       );
     case 'number':

@@ -77,8 +77,8 @@ export function readServers(text: string, name: string): NewServer[] {
 function noServer(): CoworkError {
   return unreadable(
     t(
-      'This is no server: it has neither a "command" nor a "url". Paste an entry as it stands ' +
-        'in the settings of other programs.'
+      'This is not a server: it has neither a "command" nor a "url". Paste an entry from ' +
+        'the settings of another program.'
     )
   );
 }

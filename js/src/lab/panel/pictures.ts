@@ -41,7 +41,9 @@ export function usePictures(): Pictures {
           const all = [...before, ...made];
           const size = all.reduce((sum, { data }) => sum + bytesOf(data), 0);
           if (all.length > MOST || size > MAX_TOGETHER) {
-            setError(refusal(t('A message takes at most %1 images, 5 MB together.', String(MOST))));
+            setError(
+              refusal(t('A message can have at most %1 images, 5 MB in total.', String(MOST)))
+            );
             return before;
           }
           return all;

@@ -61,7 +61,7 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
         <>
           <span class="cw-pill cw-colour-ask">{t('Permissions')}</span>
           <span class="cw-title">
-            {counted(requests.length, '%1 thing waits for you', '%1 things wait for you')}
+            {counted(requests.length, '%1 item is waiting for you', '%1 items are waiting for you')}
           </span>
         </>
       }
@@ -98,7 +98,7 @@ function What({ request }: { request: PermissionRequest }): VNode {
       )}
       <Shown request={request} />
       {shown && !shown.complete && (
-        <Note>{t('This is not all of it: the rest is too long to show.')}</Note>
+        <Note>{t('This is only part of it: the rest is too long to show.')}</Note>
       )}
       <ul class="cw-dim cw-reasons">
         {why.map(one => (

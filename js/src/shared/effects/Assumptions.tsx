@@ -88,7 +88,7 @@ function Row({ of, index, assumption }: RowProps): VNode {
               disabled={busy}
               onClick={() => decide({ status: 'corrected', correction: other })}
             >
-              {t('Rather: %1', visible(bounded(other, 200)))}
+              {t('Instead: %1', visible(bounded(other, 200)))}
             </Button>
           ))}
           <Button disabled={busy} onClick={() => setDraft('')}>
@@ -108,8 +108,8 @@ function Row({ of, index, assumption }: RowProps): VNode {
         >
           <input
             class="cw-input"
-            aria-label={t('What is the case instead?')}
-            placeholder={t('What is the case instead?')}
+            aria-label={t('What is true instead?')}
+            placeholder={t('What is true instead?')}
             value={draft}
             onInput={event => setDraft(event.currentTarget.value)}
             autofocus

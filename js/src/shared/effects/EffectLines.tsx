@@ -95,7 +95,7 @@ function Warning({
   if (silence !== null) {
     return (
       <p class="cw-dim">
-        {t('Silenced: such warnings are not shown any more.')}{' '}
+        {t('Silenced. Warnings like this are no longer shown.')}{' '}
         <Button look="link" busy={busy} onClick={() => choose({ ...silence, silenced: false })}>
           {t('Undo')}
         </Button>

@@ -132,7 +132,7 @@ function drawn({ text, source }: Figure, showCell?: (cellId: string) => void): H
       : source.stale
         ? t('From an older run of its cell')
         : cell
-          ? t('Show the cell that put it out')
+          ? t('Show the source cell')
           : t('From the output of a tool');
   if (leads) {
     (node as HTMLButtonElement).type = 'button';

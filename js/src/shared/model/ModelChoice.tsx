@@ -43,7 +43,7 @@ export function ModelChoice({ names, busy, onPick }: ModelChoiceProps): VNode {
             data-lm-suppress-shortcuts="true"
           />
           <p class="cw-dim" role="status">
-            {t('%1 of %2 models are shown', `${shown.length}`, `${names.length}`)}
+            {t('Showing %1 of %2 models', `${shown.length}`, `${names.length}`)}
           </p>
         </>
       )}

@@ -116,14 +116,14 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
       {overtaken !== null && (
         <Note>
           {t(
-            'The plan has changed while you were editing it (it is at revision %1 now).',
+            'The plan changed while you were editing it (it is now at revision %1).',
             String(overtaken)
           )}{' '}
           <Button look="link" onClick={() => save(overtaken)}>
-            {t('Save mine over it')}
+            {t('Overwrite it with mine')}
           </Button>{' '}
           <Button look="link" onClick={onDone}>
-            {t('Drop mine and look at the new one')}
+            {t('Discard mine and show the new one')}
           </Button>
         </Note>
       )}
@@ -138,7 +138,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
           {t('Save')}
         </Button>
         <Button onClick={onDone}>{t('Cancel')}</Button>
-        {unfinished && <span class="cw-dim">{t('Every step needs words.')}</span>}
+        {unfinished && <span class="cw-dim">{t('Every step needs a description.')}</span>}
       </div>
     </div>
   );

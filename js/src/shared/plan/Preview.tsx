@@ -51,7 +51,7 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   return (
     <>
       <div aria-live="polite">
-        {busy && <p class="cw-dim">{t('Looking what would change…')}</p>}
+        {busy && <p class="cw-dim">{t('Checking what would change…')}</p>}
         {rest && !isAllChoice && <WhatHappens result={rest} isPreview />}
       </div>
       {choices.length > 0 && <Choices choices={choices} chosen={chosen} onChoose={choose} />}

@@ -57,7 +57,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
       )}
       {checkpoints?.length === 0 && (
         <p class="cw-dim">
-          {t('There is no checkpoint: nothing was changed that could be taken back.')}
+          {t('There is no checkpoint: nothing changed that could be rolled back.')}
         </p>
       )}
       {checkpoints !== null && checkpoints.length > 0 && (

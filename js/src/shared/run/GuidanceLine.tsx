@@ -18,7 +18,7 @@ function guidanceWords(used: readonly Guidance[]): string {
     of('instructions')
       .map(({ source, name }) => (source === 'user' ? t('your own AGENTS.md') : name))
       .join(', '),
-    of('memory').length > 0 ? t('what is known of this workspace') : '',
+    of('memory').length > 0 ? t('what is known about this workspace') : '',
     ...of('skill').map(({ name }) => t('skill %1', name))
   ].filter(Boolean);
   const words = [

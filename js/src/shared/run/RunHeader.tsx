@@ -60,7 +60,7 @@ function StateWord({ state }: { state: RunState }): VNode | null {
         </span>
       );
     case 'waiting':
-      return <Word colour="ask">{t('Waits for you')}</Word>;
+      return <Word colour="ask">{t('Waiting for you')}</Word>;
     case 'completed':
       return <Word colour="ok">{t('Completed')}</Word>;
     case 'failed':

@@ -68,10 +68,10 @@ describe('images in a message', () => {
     expect((await paste(screen, image())).defaultPrevented).toBe(true);
     await appears(screen, 'img');
     expect(one(screen, 'img').getAttribute('src')).toBe('data:image/png;base64,AAAA');
-    expect(screen.textContent).toContain('does not see images');
+    expect(screen.textContent).toContain('cannot see images');
     await click(one(screen, '[aria-label="Remove image 1"]'));
     expect(images(screen)).toBe(0);
-    expect(screen.textContent).not.toContain('does not see images');
+    expect(screen.textContent).not.toContain('cannot see images');
   });
 
   it('are refused where they are too many, too large, or of another kind', async () => {
@@ -89,7 +89,7 @@ describe('images in a message', () => {
     const screen = show({}, true);
     await paste(screen, image());
     await appears(screen, 'img');
-    expect(screen.textContent).toContain('Images can be sent when the run has ended.');
+    expect(screen.textContent).toContain('You can send images when the run has ended.');
     expect(screen.textContent).not.toContain('Queue');
   });
 

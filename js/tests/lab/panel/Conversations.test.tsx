@@ -64,7 +64,7 @@ describe('the list of conversations', () => {
     ]);
     expect(
       [...screen.querySelectorAll('li')].map(
-        row => row.querySelector('[aria-label="waits for you"]') !== null
+        row => row.querySelector('[aria-label="waiting for you"]') !== null
       )
     ).toEqual([false, false, true]);
   });
@@ -199,7 +199,7 @@ describe('deleted conversations', () => {
     await press(button(screen, 'Undo'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/restore', body: null }]);
     expect(onRestored).toHaveBeenCalledOnce();
-    await press(button(screen, 'Show 1 more that were deleted'));
+    await press(button(screen, 'Show 1 more deleted'));
     expect(screen.textContent).toContain('Deleted: Why is March low?');
   });
 

@@ -96,7 +96,7 @@ describe('the tour', () => {
       await press(button(tour(screen), step < 4 ? 'Next' : 'Back'));
     }
     expect(seen.map(([title]) => title)).toEqual([
-      ...['Roles', 'Plan a change', 'Approve', 'Take back']
+      ...['Roles', 'Plan a change', 'Approve', 'Roll back']
     ]);
     expect(seen[0]?.[1]).toContain('cw-pill');
     expect(seen[1]?.[1]).toContain('cw-composer');
@@ -304,7 +304,7 @@ describe('an open conversation', () => {
       PATIENCE
     );
     server.answers.set('GET context/c1/queue', list());
-    await press(one(screen, '[aria-label="Take back: Only March"]'));
+    await press(one(screen, '[aria-label="Withdraw: Only March"]'));
     expect(server.changes[1]).toEqual({
       method: 'DELETE',
       path: 'context/c1/queue/q1',

@@ -175,7 +175,7 @@ describe('the time line', () => {
       ...answers,
       'GET context/c1/checkpoints': { ...list(point('k1', 1)), store }
     });
-    expect(screen.textContent).toMatch(/All conversations together: 1\.2 MB of 21 GB, back to .*:/);
+    expect(screen.textContent).toMatch(/All conversations: 1\.2 MB of 21 GB, back to .*:/);
   });
 
   it('rolls back to the chosen one, after showing what would happen', async () => {
@@ -264,7 +264,7 @@ describe('workflows', () => {
     await press(button(screen, 'Edit'));
     const form = one(screen, 'form[aria-label="Edit workflow"]');
     await write(one(form, 'input'), 'Tidy');
-    await press(button(form, 'Does not vary any more'));
+    await press(button(form, 'Make it fixed'));
     await press(button(form, 'Save changes'));
     const edit = { title: 'Tidy', description: 'Says what it does.', parameters: [] };
     expect(server.changes.at(-1)).toEqual({ method: 'PUT', path: 'workflows/clean', body: edit });
@@ -348,7 +348,7 @@ describe('rules', () => {
   it('say why they count or not, and can be revoked', async () => {
     const { screen, server } = await opened(await drawIn(<RulesSection />, answers), 'Rules');
     expect(screen.textContent).toContain(
-      'In this workspace. From .cowork/settings.json. It does not count: this workspace is ' +
+      'In this workspace. From .cowork/settings.json. It has no effect: this workspace is ' +
         'not trusted.'
     );
     await press(button(screen, 'Revoke'));
@@ -359,7 +359,7 @@ describe('rules', () => {
   it('of an administrator cannot be revoked', async () => {
     const theirs = { 'GET rules': list({ ...RULE, scope: 'admin', source: null, active: true }) };
     const { screen } = await opened(await drawIn(<RulesSection />, theirs), 'Rules');
-    expect(screen.textContent).toContain('Your administrator has set it.');
+    expect(screen.textContent).toContain('Set by your administrator.');
     expect(screen.textContent).not.toContain('Revoke');
   });
 
@@ -411,7 +411,7 @@ describe('trust', () => {
       'GET trust': brings(false),
       'POST trust': brings(true)
     });
-    expect(screen.textContent).toContain('They do nothing until you trust them');
+    expect(screen.textContent).toContain('They have no effect until you trust them');
     expect(screen.textContent).toContain('allow update_file');
     await press(button(screen, 'Trust what is shown here'));
     expect(server.changes).toEqual([

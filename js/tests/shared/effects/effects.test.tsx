@@ -218,7 +218,7 @@ describe('assumptions', () => {
     };
     const { screen, server } = await show(planned({ plan: plan(1, { assumptions: [assumed] }) }));
     server.answers.set('POST context/c1/assumptions', { items: [], next: null });
-    await click(button(screen, `Rather: ${other}`));
+    await click(button(screen, `Instead: ${other}`));
     await act(settled);
     expect(server.changes.at(-1)?.body).toMatchObject({
       index: 0,

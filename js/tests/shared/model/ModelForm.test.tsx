@@ -104,7 +104,7 @@ describe('The form for a model server', () => {
     await type(field(screen, 'base_url'), 'https://models.example/v1');
     await click(button(screen, 'Connect'));
     expect(models(screen)).toHaveLength(50);
-    expect(one(screen, '[role=status]').textContent).toBe('50 of 300 models are shown');
+    expect(one(screen, '[role=status]').textContent).toBe('Showing 50 of 300 models');
     const filter = one<HTMLInputElement>(screen, 'input[type=search]');
     await type(filter, '-28 VENDOR');
     expect(models(screen)).toEqual([

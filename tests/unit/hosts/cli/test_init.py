@@ -19,7 +19,7 @@ def test_it_shows_then_writes_and_never_overwrites(
     assert "- `sales.csv`: `day`, `units`" in shown
     assert not (tmp_path / "AGENTS.md").exists()
     assert run_here("init") == 0
-    assert "Written to AGENTS.md." in capsys.readouterr().out
+    assert "Wrote AGENTS.md." in capsys.readouterr().out
     assert (tmp_path / "AGENTS.md").read_text() == shown
     (tmp_path / "AGENTS.md").write_text("Mine.")
     assert run_here("init", "--workspace", str(tmp_path)) == 1

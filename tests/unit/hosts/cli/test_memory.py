@@ -18,7 +18,7 @@ def run(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> tu
 
 
 def test_it_is_shown_and_forgotten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(capsys, tmp_path) == (0, "Nothing is remembered of this folder yet.\n")
+    assert run(capsys, tmp_path) == (0, "Nothing is remembered about this folder yet.\n")
     (tmp_path / ".cowork").mkdir()
     (tmp_path / MEMORY_FILE).write_text("- one\n- two\n")
     code, shown = run(capsys, tmp_path)
