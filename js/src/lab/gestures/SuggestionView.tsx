@@ -2,10 +2,10 @@
 
 import type { VNode } from 'preact';
 
-import { Button, Failure } from '../../shared/Button';
-import { RichText } from '../../shared/RichText';
-import { StreamText } from '../../shared/StreamText';
-import { counted, t } from '../../shared/translate';
+import { Button, Failure } from '../../shared/ui/Button';
+import { RichText } from '../../shared/text/RichText';
+import { StreamText } from '../../shared/text/StreamText';
+import { counted, t } from '../../shared/text/translate';
 import { changedLines, diffRows } from '../notebook/wordDiff';
 import type { Suggestion } from './suggestion';
 

@@ -3,10 +3,10 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render, type VNode } from 'preact';
 
-import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
-import { passOnGlobalKeys } from '../globalKeys';
-import { keepKeys } from '../keptKeys';
+import { Button, Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
+import { forwardGlobalKeys } from '../ui/keyboard';
+import { captureCardKeys } from '../ui/keyboard';
 import { asOneStep } from '../notebook/edits';
 import { requestFor } from './request';
 import { Suggestion, type SuggestionServer } from './suggestion';
@@ -39,8 +39,8 @@ export class NextCell {
       t('Suggested next cell: Tab accepts it, Escape dismisses it')
     );
     this.node.addEventListener('keydown', this.onKey);
-    keepKeys(this.node);
-    passOnGlobalKeys(this.node);
+    captureCardKeys(this.node);
+    forwardGlobalKeys(this.node);
     cell.disposed.connect(this.dispose);
     cell.node.append(this.node);
     void this.suggestion.ask();

@@ -2,8 +2,8 @@
 
 import { ServerConnection } from '@jupyterlab/services';
 
-import { CoworkError, errorFromBody, isRecord } from '../../shared/channel';
-import { t } from '../../shared/translate';
+import { CoworkError, errorFromBody, isRecord } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
 /** Gives each line once it is whole, however the pieces were cut. */

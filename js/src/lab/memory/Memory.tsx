@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { Note } from '../../shared/Note';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { Note } from '../../shared/ui/Note';
+import { t } from '../../shared/text/translate';
 import type { MemoryView } from '../../shared/types';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from '../panel/context';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from '../panel/context';
 import { MemoryEditor } from './MemoryEditor';
 import { Proposal } from './Proposal';
 
@@ -16,7 +16,7 @@ const NEWS = ['job-completed', 'memory-decision'];
 /** What is remembered of this workspace, what could be, and what the user makes of it. */
 export function Memory(): VNode {
   const { channel } = usePanel();
-  const happened = useNews(NEWS);
+  const happened = useActivity(NEWS);
   const { value, error, reload } = useLoaded(
     () => channel.request<MemoryView>('GET', 'memory'),
     [happened]

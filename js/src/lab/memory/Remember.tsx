@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import { executionOf, isFinal, presentJob, type RunState } from '../../shared/run/state';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import type { MemoryProposal } from '../../shared/types';
 import { Proposal } from './Proposal';
 

@@ -6,8 +6,8 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
-import { Button, Failure } from '../../shared/Button';
-import { counted, msg, said, t } from '../../shared/translate';
+import { Button, Failure } from '../../shared/ui/Button';
+import { counted, msg, said, t } from '../../shared/text/translate';
 import type { Decision, Standing } from './cellChanges';
 import { changedLines, diffRows, type Row } from './wordDiff';
 

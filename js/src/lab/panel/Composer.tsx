@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { Action } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { useHost } from '../../shared/host';
-import { Mentions } from '../../shared/mentions/lazy';
+import type { Action } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { useHost } from '../../shared/card/host';
+import { Mentions } from '../../shared/lazyComponents';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
 import { imagesIn, type Pictures } from './pictures';
 

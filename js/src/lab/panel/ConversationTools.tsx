@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
 import {
   change,

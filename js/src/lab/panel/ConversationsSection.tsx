@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { Button, Failure } from '../../shared/Button';
-import { moment } from '../../shared/figures';
-import { Icon } from '../../shared/icons';
+import { Button, Failure } from '../../shared/ui/Button';
+import { moment } from '../../shared/text/format';
+import { Icon } from '../../shared/ui/icons';
 import { useRoles } from '../../shared/role/roles';
-import { counted, t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { counted, t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { useLoaded, usePanel, type Loaded } from './context';
 import {
   findConversations,

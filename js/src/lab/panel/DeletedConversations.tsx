@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { usePanel, type Loaded } from './context';
 import { restore, type Conversation } from './conversations';
 

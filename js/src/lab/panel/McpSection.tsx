@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { CoworkError, isRecord } from '../../shared/channel';
-import { Fold } from '../../shared/Fold';
-import { Note } from '../../shared/Note';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { CoworkError, isRecord } from '../../shared/channel/channel';
+import { Fold } from '../../shared/ui/Fold';
+import { Note } from '../../shared/ui/Note';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { bounded, oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { bounded, oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { readServers, type McpServer, type McpTool } from './mcp';
 import { McpOffers } from './McpOffers';
 import { Section } from './Section';
@@ -30,7 +30,7 @@ export function McpSection(): VNode {
 
 function Servers(): VNode {
   const { channel } = usePanel();
-  const happened = useNews(USED);
+  const happened = useActivity(USED);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<McpServer>>('GET', 'mcp/servers'),
     [happened]

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Button } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { Button } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 
 /** Whether the browser may notify; `denied` also where it cannot. */
 function permission(): NotificationPermission {

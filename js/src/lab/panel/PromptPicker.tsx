@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Failure } from '../../shared/Button';
+import { useAction } from '../../shared/ui/useAction';
+import { Failure } from '../../shared/ui/Button';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { useLoaded, usePanel } from './context';
 import type { OpenConversation } from './conversations';
 

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { Fold } from '../../shared/Fold';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { Fold } from '../../shared/ui/Fold';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
 const DECIDED = ['permission-resolved'];
@@ -39,7 +39,7 @@ export function RulesSection(): VNode {
 
 function Rules(): VNode {
   const { channel } = usePanel();
-  const decided = useNews(DECIDED);
+  const decided = useActivity(DECIDED);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<Rule>>('GET', 'rules'),
     [decided]

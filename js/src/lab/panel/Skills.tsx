@@ -1,20 +1,20 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Failure } from '../../shared/Button';
-import { moment } from '../../shared/figures';
-import { Note } from '../../shared/Note';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Failure } from '../../shared/ui/Button';
+import { moment } from '../../shared/text/format';
+import { Note } from '../../shared/ui/Note';
+import { t } from '../../shared/text/translate';
 import type { Skill, SkillList } from '../../shared/types';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 
 const USED = ['job-completed'];
 
 /** Which skills there are, when each was used, and a switch for each. */
 export function Skills(): VNode {
   const { channel } = usePanel();
-  const used = useNews(USED);
+  const used = useActivity(USED);
   const { value, error, reload } = useLoaded(
     () => channel.request<SkillList>('GET', 'skills'),
     [used]

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { Button } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { Button } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 
 interface Step {
   title: string;

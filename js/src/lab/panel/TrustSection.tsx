@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { Fold } from '../../shared/Fold';
-import { Note } from '../../shared/Note';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { Fold } from '../../shared/ui/Fold';
+import { Note } from '../../shared/ui/Note';
 import { askRoles } from '../../shared/role/roles';
-import { t } from '../../shared/translate';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
 interface TrustItem {
@@ -33,7 +33,7 @@ const RUNS = ['job-started', 'job-completed'];
  */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const ran = useNews(RUNS);
+  const ran = useActivity(RUNS);
   const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {

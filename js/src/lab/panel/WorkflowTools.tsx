@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
 import type { TemplateParameter, Workflow } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { usePanel } from './context';
 
 interface WorkflowToolsProps {

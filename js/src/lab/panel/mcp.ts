@@ -1,7 +1,7 @@
 /** MCP servers as the server tells of them, and entries as people paste them. */
 
-import { CoworkError } from '../../shared/channel';
-import { t } from '../../shared/translate';
+import { CoworkError } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
 import { jsonFault } from './jsonFault';
 
 export interface McpTool {

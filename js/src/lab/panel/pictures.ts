@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks';
 
-import { CoworkError } from '../../shared/channel';
-import { t } from '../../shared/translate';
+import { CoworkError } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
 
 export interface Picture {
   media_type: string;

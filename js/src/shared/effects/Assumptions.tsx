@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
 import type { Assumption } from '../types';
-import { t } from '../translate';
-import { bounded, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, visible } from '../text/visible';
 
 /** The message or the plan that states them. */
 export type Stated = { message_id: string } | { plan_id: string };

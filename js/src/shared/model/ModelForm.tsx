@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Failure } from '../Button';
-import { CoworkError, isRecord, type Channel } from '../channel';
-import { money } from '../figures';
+import { useAction } from '../ui/useAction';
+import { Failure } from '../ui/Button';
+import { CoworkError, isRecord, type Channel } from '../channel/channel';
+import { money } from '../text/format';
 import type { ProviderList } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { ModelChoice } from './ModelChoice';
 
 type FieldName = 'base_url' | 'model' | 'small_model' | 'api_key';

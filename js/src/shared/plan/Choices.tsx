@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
-import { Button } from '../Button';
+import { Button } from '../ui/Button';
 import type { Rollback, RollbackRequest, SkippedCell } from '../types';
-import { t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 
 const MAX_CHOICES = 100;
 const MAX_TEXT = 5000;

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { CoworkError } from '../channel';
-import { Note } from '../Note';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { CoworkError } from '../channel/channel';
+import { Note } from '../ui/Note';
 import type { Plan, Role } from '../types';
 import { useRun } from '../run/context';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { addStep, moveStep, removeStep } from './editing';
 import { EditorRow } from './EditorRow';
 

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
+import { useAction } from '../ui/useAction';
 import { sendOnEnter } from '../ask/sendOnEnter';
-import { Button, Failure } from '../Button';
-import { useHost } from '../host';
+import { Button, Failure } from '../ui/Button';
+import { useHost } from '../card/host';
 import type { OfferedParameter, Page, Workflow } from '../types';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { addressOf, type PlanPlace } from './place';
 
 /** One value of the plan, and what it is to be called if it varies. */

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
-import { Icon } from '../icons';
+import { Icon } from '../ui/icons';
 import type { StepStatus } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 const LOOKS: Record<StepStatus, { icon: string; colour: string }> = {
   pending: { icon: '', colour: 'grey' },

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
 import type { Rollback } from '../types';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 
 const MAX_PATHS = 30;
 

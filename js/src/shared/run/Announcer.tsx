@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { toolWords } from '../ask/words';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { presentJob, statusOf, type RunState } from './state';
 
 /** Screen readers get news at most this often; what is overtaken meanwhile is left out. */

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { duration } from '../figures';
-import { Fold } from '../Fold';
-import { Icon } from '../icons';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { duration } from '../text/format';
+import { Fold } from '../ui/Fold';
+import { Icon } from '../ui/icons';
 import type { Reproduction } from '../types';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { useRun } from './context';
 import { reproductionOf } from './reading';
 import type { RunState } from './state';

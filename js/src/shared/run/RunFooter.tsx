@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { useHost } from '../host';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { useHost } from '../card/host';
 import { Changes, RollBack } from '../plan/RollBack';
 import { stepStatus } from '../plan/PlanView';
-import { t } from '../translate';
-import { bounded, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, visible } from '../text/visible';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
 import {

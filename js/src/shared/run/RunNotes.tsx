@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { moment } from '../figures';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { moment } from '../text/format';
 import type { Again, RunCardData } from '../types';
-import { counted, t } from '../translate';
-import { oneLine } from '../visible';
+import { counted, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { useRun } from './context';
-import { Reason } from './Reason';
+import { Reason } from '../ui/Note';
 import { isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 interface RecordNoteProps {

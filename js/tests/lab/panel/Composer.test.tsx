@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { HostProvider } from '../../../src/shared/host';
-import { useAction } from '../../../src/shared/action';
+import { HostProvider } from '../../../src/shared/card/host';
+import { useAction } from '../../../src/shared/ui/useAction';
 import { Composer } from '../../../src/lab/panel/Composer';
 import { PanelProvider } from '../../../src/lab/panel/context';
 import { usePictures } from '../../../src/lab/panel/pictures';
@@ -33,10 +33,10 @@ function Writing({ running }: { running: boolean }): VNode {
 }
 
 function show(allowed: Allowed = {}, running = false): HTMLElement {
-  const hands = handsOn(new FakeServer(), { answerer: () => READY.model });
+  const parts = handsOn(new FakeServer(), { answerer: () => READY.model });
   return draw(
     <HostProvider value={{ allows: what => allowed[what] ?? true }}>
-      <PanelProvider value={hands}>
+      <PanelProvider value={parts}>
         <Writing running={running} />
       </PanelProvider>
     </HostProvider>

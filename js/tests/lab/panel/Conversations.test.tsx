@@ -70,9 +70,9 @@ describe('the list of conversations', () => {
   });
 
   it('opens one, and begins a new one', async () => {
-    const { screen, hands, onNew } = await show([MARCH, SALES]);
+    const { screen, parts, onNew } = await show([MARCH, SALES]);
     await press(button(screen, 'Why is March low?'));
-    expect(hands.open).toHaveBeenCalledWith('c2');
+    expect(parts.open).toHaveBeenCalledWith('c2');
     await press(button(screen, 'New'));
     expect(onNew).toHaveBeenCalledOnce();
   });
@@ -144,10 +144,10 @@ describe('the list of conversations', () => {
   });
 
   it('exports under a name that tells what it is', async () => {
-    const { screen, hands } = await show([SALES]);
+    const { screen, parts } = await show([SALES]);
     await press(one(screen, '.cw-more'));
     await write(one<HTMLSelectElement>(screen, '[aria-label="Export"]'), 'md');
-    expect(hands.download).toHaveBeenCalledWith(
+    expect(parts.download).toHaveBeenCalledWith(
       'context/c1/export?format=md',
       'Clean-sales-csv.md'
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { SkillsSection } from '../../../src/lab/panel/SkillsSection';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import { AT } from '../../runs';
 import { one, PATIENCE } from '../../screen';
 import { calm, drawIn, press, unfold, type Drawn } from './drawing';

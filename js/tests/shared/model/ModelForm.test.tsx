@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkError, type Channel, type Method } from '../../../src/shared/channel';
+import { CoworkError, type Channel, type Method } from '../../../src/shared/channel/channel';
 import { ModelForm } from '../../../src/shared/model/ModelForm';
 import type { ProviderList } from '../../../src/shared/types';
 import { button, click, draw, one } from '../../screen';

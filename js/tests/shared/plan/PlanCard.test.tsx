@@ -1,8 +1,8 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
-import { HostProvider } from '../../../src/shared/host';
+import { CoworkError } from '../../../src/shared/channel/channel';
+import { HostProvider } from '../../../src/shared/card/host';
 import type { PlanPlace } from '../../../src/shared/plan/place';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';

@@ -2,7 +2,7 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { RollBack } from '../../../src/shared/plan/RollBack';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { Rollback, RollbackRequest } from '../../../src/shared/types';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunProvider } from '../../../src/shared/run/context';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import { HostProvider } from '../../../src/shared/host';
+import { HostProvider } from '../../../src/shared/card/host';
 import { SaveWorkflow } from '../../../src/shared/plan/SaveWorkflow';
 import { FakeServer } from '../../runs';
 import { button, draw, one } from '../../screen';

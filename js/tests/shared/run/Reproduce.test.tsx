@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { event, FakeServer, later, message, runCard, settled } from '../../runs';
