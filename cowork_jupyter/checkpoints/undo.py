@@ -336,7 +336,7 @@ def _note_on_cards(journal: CheckpointJournal, origin: Origin, result: RollbackR
     skipped = [entry.path for entry in result.skipped]
     parts = [
         "The rollback is undone." if origin.is_undo else "Rolled back.",
-        _sentence("Brought back", result.restored, count_more=True),
+        _sentence("Restored", result.restored, count_more=True),
         _sentence("Removed", result.removed, count_more=True),
         _sentence("Left as they are", skipped, count_more=True),
     ]

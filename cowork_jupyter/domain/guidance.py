@@ -56,7 +56,7 @@ def _guides(used: list[Guidance], named: Callable[[str], str]) -> Iterator[str]:
     if files:
         yield ", ".join(files)
     if any(guidance.kind == "memory" for guidance in used):
-        yield "what is known of this workspace"
+        yield "what is known about this workspace"
     for guidance in used:
         if guidance.kind == "skill":
             yield f"skill {named(guidance.name)}"

@@ -81,7 +81,7 @@ def _unknown(name: str) -> RoleSpec:
         label=re.sub(r"[_-]+", " ", name).capitalize(),
         icon="person",
         colour="grey",
-        description="An unknown role: it may only read.",
+        description="Unknown role: it can only read.",
         prompt=f"You are operating in {name.upper()} role. What it is for is not known any more. "
         "You may only read. Answer from what you can read, and say what you could not do.",
     )

@@ -158,7 +158,7 @@ class Skills:
         if any(_is_same(other, skill) for other in listing.items):
             return
         if listing.has(skill.name, skill.source):
-            raise InvalidInput("Another one already has that name.")
+            raise InvalidInput("That name is already taken.")
         trusted = skill.source != "workspace" or self.trusts(skill.offer)
         enabled = self.switches.is_on(skill.name)
         listing.items.append(replace(skill, trusted=trusted, enabled=enabled))

@@ -136,7 +136,7 @@ def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
     if role_named(prompt_id):
         raise InvalidInput("It has the name of a role, which is reserved here.")
     if any(prompt.id == prompt_id for prompt in known):
-        raise InvalidInput("Another one already has that name.")
+        raise InvalidInput("That name is already taken.")
 
 
 def _title(prompt_id: str, text: str) -> str:

@@ -31,7 +31,7 @@ Icon = Literal[
     "shield",
     "table",
 ]
-"""What the front end draws: see `js/src/shared/icons.tsx`."""
+"""What the front end draws: see `js/src/shared/ui/icons.tsx`."""
 Colour = Literal["blue", "green", "purple", "orange", "teal", "pink", "brown", "grey"]
 """What the style sheet has for light and dark: see `js/style/tokens.css`."""
 Format = Literal["plan", "question", "review"]

@@ -160,7 +160,7 @@ class Transaction(Reader):
     def restore_context(self, context_id: str) -> Context:
         if all(context.id != context_id for context, _ in self.deleted_contexts()):
             raise NotFound(
-                "This conversation cannot be brought back any more.", details={"id": context_id}
+                "This conversation can no longer be restored.", details={"id": context_id}
             )
         retention.put_back(self._connection, context_id)
         return self.context(context_id)

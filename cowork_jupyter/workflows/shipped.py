@@ -19,11 +19,11 @@ from .workflow import Parameters, Workflow
 class BuildTestReview(Parameters):
     """What to change, where, and how to see that it works."""
 
-    task: Line = Field(title="What to build", description="The change that you want.", min_length=1)
+    task: Line = Field(title="What to build", description="The change you want.", min_length=1)
     files: list[FilePath] = Field(
         [],
         title="Files",
-        description="What may be changed. Leave empty if that is not known yet.",
+        description="What may be changed. Leave empty if you do not know yet.",
         max_length=50,
     )
     test: Line = Field("", title="How to test", description="A command, or what to try.")
@@ -86,7 +86,7 @@ class ExplainNotebook(Parameters):
 
     notebook: NotebookPath = Field(title="Notebook")
     reader: Line = Field(
-        "", title="For whom", description="Who will read it, for example a new colleague."
+        "", title="Audience", description="Who will read it, for example a new colleague."
     )
 
 
@@ -108,7 +108,7 @@ class WriteTests(Parameters):
 
     module: FilePath = Field(title="Module", description="A Python file or package.")
     framework: Literal["pytest", "unittest"] = Field("pytest", title="Framework")
-    focus: Line = Field("", title="Above all", description="What must not break.")
+    focus: Line = Field("", title="Focus", description="What must not break.")
 
 
 class ReviewChanges(Parameters):
@@ -120,7 +120,7 @@ class ReviewChanges(Parameters):
         description="What changed. Leave empty for what was changed in this conversation.",
         max_length=50,
     )
-    purpose: Line = Field("", title="Meant to", description="The purpose of the change.")
+    purpose: Line = Field("", title="Purpose", description="The purpose of the change.")
 
 
 class SetUpProject(Parameters):
@@ -160,7 +160,7 @@ explain_notebook = Workflow(
 profile_dataset = Workflow(
     name="profile_dataset",
     title="Profile a dataset",
-    description="Describes the data column by column, and what not to trust in it.",
+    description="Describes the data column by column and flags what not to trust.",
     category="data",
     # Figures need code to be run; the tester runs it while the workspace is read-only.
     role=AgentRole.TESTER,

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { CoworkError, type Channel, type Liveness } from '../src/shared/channel';
+import { CoworkError, type Channel, type Liveness } from '../src/shared/channel/channel';
 import type { Event } from '../src/shared/types';
 
 export interface Asked {

@@ -2,7 +2,12 @@
 
 import { act } from 'preact/test-utils';
 
-import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
+import {
+  CoworkError,
+  type Channel,
+  type EventListener,
+  type Method
+} from '../src/shared/channel/channel';
 import { onlyJob } from '../src/shared/run/snapshot';
 import type {
   Audit,

@@ -4,7 +4,7 @@ import { render, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, expect, vi } from 'vitest';
 
-import type { Channel, Method } from '../src/shared/channel';
+import type { Channel, Method } from '../src/shared/channel/channel';
 
 const drawn: HTMLElement[] = [];
 

@@ -208,7 +208,7 @@ async def test_a_limit_asks_and_no_is_a_stop_reason(
         (folder / f"{number}.txt").write_text("")
         model.add(call("get_file_info", path=f"{number}.txt"))
     assert await editor.say(session, "Go on and on.") == "end_turn"
-    assert "Go on?" in editor.text(session)
+    assert "Continue?" in editor.text(session)
     assert await editor.say(session, "stop") == "max_turn_requests"
 
 

@@ -127,8 +127,8 @@ async def test_the_run_says_that_it_was_rolled_back(api: Api, work: Work) -> Non
     """So does the agent's next turn: it would build on files that are gone."""
     worked = await work()
     mark = (await checkpoints(api, worked))[0]
-    gone = "Rolled back. Brought back: data.csv, old.txt. Removed: new, new/made.txt."
-    back = "The rollback is undone. Brought back: data.csv, new, new/made.txt, old.txt."
+    gone = "Rolled back. Restored: data.csv, old.txt. Removed: new, new/made.txt."
+    back = "The rollback is undone. Restored: data.csv, new, new/made.txt, old.txt."
     latest = mark["id"]
     for expected in (gone, back, gone):
         done = await api.post(f"checkpoints/{latest}/rollback")

@@ -385,7 +385,7 @@ def test_reverting_a_cell_that_the_user_went_on_writing_asks_first(
     mark = cell(page, 0).locator(".cw-cell-mark")
     expect(mark).to_contain_text("you edited it since")
     mark.get_by_role("button", name="Revert").click()
-    expect(mark).to_contain_text("Revert takes your own edit of this cell back, too.")
+    expect(mark).to_contain_text("Revert also undoes your own edit of this cell.")
     expect_source(page, 0, "1 + 41")
     mark.get_by_role("button", name="Keep it").click()
     expect_source(page, 0, "1 + 41")

@@ -113,15 +113,15 @@ def test_a_provider_is_picked_and_a_model_found_among_many_with_the_keyboard(
     form.get_by_label("Provider").select_option("Anthropic")
     expect(form.get_by_label("Address", exact=True)).to_have_value("https://api.anthropic.com/v1")
     form.get_by_role("button", name="claude-sonnet-5-5").click()
-    expect(form).to_contain_text("A million tokens: $2.00 in, $10.00 out (2026-10-16)")
+    expect(form).to_contain_text("Per million tokens: $2.00 in, $10.00 out (2026-10-16)")
     screenshot(page, "connecting-provider")
 
     form.get_by_label("Provider").select_option("another server")
     typed = {"Address": server.base_url, "Small model": "small", "Key": KEY}
     connect(form, **typed)
-    expect(form.get_by_role("status")).to_have_text("50 of 62 models are shown")
+    expect(form.get_by_role("status")).to_have_text("Showing 50 of 62 models")
     form.get_by_label("Filter models").press_sequentially("larg")
-    expect(form.get_by_role("status")).to_have_text("1 of 62 models are shown")
+    expect(form.get_by_role("status")).to_have_text("Showing 1 of 62 models")
     screenshot(page, "connecting-filter")
     form.get_by_label("Filter models").press("Enter")
     expect(panel).to_contain_text("large")

@@ -64,7 +64,7 @@ def test_a_model_explains_writes_and_goes_on(
     model.add(text("```python\nmath.tau\n```"))
     page.keyboard.press("Control+Shift+Enter")
     ghost = page.locator(".cw-next-cell")
-    expect(ghost.get_by_role("button", name="Take it (Tab)")).to_be_visible()
+    expect(ghost.get_by_role("button", name="Accept (Tab)")).to_be_visible()
     page.keyboard.press("Tab")
     expect_source(page, 2, "math.tau")
 

@@ -95,7 +95,7 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
     run_cells(page, 2)
     again = card(page, STEPS[0]).get_by_role("button", name="Run again")
     expect(again).to_be_visible()
-    expect(card(page, STEPS[0]).get_by_role("button", name="Start anew")).to_be_visible()
+    expect(card(page, STEPS[0]).get_by_role("button", name="Start over")).to_be_visible()
     screenshot(page, "run-before")
     assert chats(model) == 1, "looking at a card again asks no model"
 

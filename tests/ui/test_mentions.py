@@ -145,7 +145,7 @@ def test_a_pasted_image_goes_along_and_one_is_told_who_cannot_see(
     field_of(panel).evaluate(PASTE, data)
     images = panel.get_by_role("list", name="Images")
     expect(images.get_by_role("img")).to_have_count(1)
-    expect(panel).to_contain_text("blind does not see images")
+    expect(panel).to_contain_text("blind cannot see images")
     field_of(panel).evaluate(PASTE, data)
     expect(images.get_by_role("img")).to_have_count(2)
     panel.get_by_role("button", name="Remove image 2").click()

@@ -85,7 +85,7 @@ def test_a_hidden_tab_says_in_its_title_and_by_the_browser_that_something_waits(
     expect(page).to_have_title(re.compile(r"^\(1\) .*JupyterLab"))
     until(page, lambda: page.evaluate("notified.length") == 1, "the browser does not notify")
     told = page.evaluate("({ title: notified[0].title, body: notified[0].body })")
-    assert told["title"] == "Cowork waits for you"
+    assert told["title"] == "Cowork is waiting for you"
     assert "12 rows have no region" in told["body"]
 
     page.evaluate(HIDE, False)
@@ -109,7 +109,7 @@ def test_the_browser_is_asked_only_by_whoever_takes_the_offer(
     assert complaints(page, ".cw-panel") == []
     screenshot(page, "notify-offer")
     offer.click()
-    expect(panel).to_contain_text("Your browser will tell you")
+    expect(panel).to_contain_text("Your browser will notify you")
     assert page.evaluate("asked") == 1
     answer(panel)
     expect(page).to_have_title(re.compile("^JupyterLab"))
@@ -134,7 +134,7 @@ def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
     lab.set("cowork-jupyter", "plugin")
     start_in_light(lab)
     open_lab(page, lab)
-    tour = page.get_by_role("dialog", name=has("Tour of Cowork"))
+    tour = page.get_by_role("dialog", name=has("Cowork tour"))
     expect(tour).to_have_count(0)  # nobody has opened the panel yet
     panel = open_panel(page)
     expect(tour).to_contain_text("1 of 4")
@@ -147,7 +147,7 @@ def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
         screenshot(page, f"tour-{number}")
         if number < 4:
             tour.get_by_role("button", name="Next").click()
-    assert titles == ["Roles", "Plan a change", "Approve", "Take back"]
+    assert titles == ["Roles", "Plan a change", "Approve", "Roll back"]
     tour.get_by_role("button", name="Back").press("Enter")
     expect(tour).to_contain_text("3 of 4")
 
@@ -162,7 +162,7 @@ def test_the_tour_is_skipped_for_ever_and_can_be_seen_again(
     expect(panel.locator(".cw-composer")).to_be_visible()
     expect(tour).to_have_count(0)
 
-    choose_in_palette(page, "Show the tour of Cowork")
+    choose_in_palette(page, "Show the Cowork tour")
     expect(tour).to_be_focused()
     use_dark_theme(page)
     assert complaints(page, ".cw-panel") == []
@@ -187,20 +187,20 @@ def test_a_question_mark_lists_all_shortcuts_as_they_are(
     expect(panel.locator(".cw-composer textarea")).to_have_value("?")
     panel.locator(".cw-head .cw-pill").focus()
     page.keyboard.press("?")
-    dialog = page.locator(".jp-Dialog", has_text="Shortcuts of Cowork")
+    dialog = page.locator(".jp-Dialog", has_text="Cowork shortcuts")
     row = dialog.locator("tr")
     expect(row.filter(has_text="New Conversation")).to_contain_text("Ctrl+;")
-    expect(row.filter(has_text="Show What Waits for You")).to_contain_text("Alt+Shift+W")
+    expect(row.filter(has_text="Show What Is Waiting for You")).to_contain_text("Alt+Shift+W")
     expect(row.filter(has_text="Send what you wrote")).to_contain_text("Enter")
     assert complaints(page, ".jp-Dialog .cowork-root") == []
     screenshot(page, "shortcuts")
     page.set_viewport_size({"width": 1280, "height": 400})
     page.keyboard.press("Shift+Tab")  # from the button into the list
     page.keyboard.press("End")
-    expect(dialog.get_by_text("To change keys")).to_be_in_viewport(ratio=1)
+    expect(dialog.get_by_text("To change them")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     use_dark_theme(page)
-    choose_in_palette(page, "Show the shortcuts of Cowork")
+    choose_in_palette(page, "Show Cowork shortcuts")
     expect(dialog).to_be_visible()
     assert complaints(page, ".jp-Dialog .cowork-root") == []

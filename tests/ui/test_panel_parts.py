@@ -76,7 +76,7 @@ def test_workflows_rules_and_trust(page: Page, told_lab: LabServer, screenshot: 
     unfold(panel, "Workflows", "Rules", "This workspace")
 
     trust = panel.locator("details.cw-part", has=page.locator("h2", has_text="This workspace"))
-    expect(trust).to_contain_text("They do nothing until you trust them")
+    expect(trust).to_contain_text("They have no effect until you trust them")
     panel.get_by_text("Add a rule").click()
     panel.get_by_placeholder("execute_command(git push)").fill("execute_command(git push)")
     panel.get_by_label("What the rule says").select_option("Deny")
@@ -96,7 +96,7 @@ def test_workflows_rules_and_trust(page: Page, told_lab: LabServer, screenshot: 
     trust.get_by_role("button", name="Trust what is shown here").click()
     expect(trust).to_contain_text("You trust what came with this folder.")
     trust.get_by_role("button", name="Stop trusting it").click()
-    expect(trust).to_contain_text("They do nothing until you trust them")
+    expect(trust).to_contain_text("They have no effect until you trust them")
 
     form.get_by_role("button", name="Run").click()
     expect(panel.locator(".cw-run")).to_contain_text("that is settled")

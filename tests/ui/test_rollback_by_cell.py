@@ -141,7 +141,7 @@ def test_only_what_the_agent_changed_goes_back(
     press(run, "Close")
     press(run, "Roll back…")
     choice.check()
-    expect(run).to_contain_text("Would be brought back · 1 file")
+    expect(run).to_contain_text("Would be restored · 1 file")
     press(run, "Roll back now")
     expect(run).to_contain_text("Rolled back.")
     expect_cells(page, mine, "b = 2", "c = 3", "d = 4")
@@ -157,7 +157,7 @@ def test_the_preview_is_made_anew_if_something_else_would_happen(
     page: Page, run: Locator, name: str, screenshot: Screenshot
 ) -> None:
     press(run, "Roll back…")
-    expect(run).to_contain_text("Would be brought back · 1 file")
+    expect(run).to_contain_text("Would be restored · 1 file")
     expect(run.get_by_role("checkbox")).to_have_count(0)
     add_line(page, 4, "mine = 4")
     press(run, "Roll back now")

@@ -123,7 +123,7 @@ def test_from_plan_to_roll_back(
 
     save(page)
     page.reload()
-    expect(run).to_contain_text("Waits for you")
+    expect(run).to_contain_text("Waiting for you")
     press(run, "Deny")
     expect(run).to_contain_text("Completed")
     assert written(lab) == {"a.txt", "b.txt"}
@@ -140,7 +140,7 @@ def test_from_plan_to_roll_back(
     expect(run).to_contain_text("Rolled back.")
     assert written(lab) == set()
     press(run, "Undo the rollback")
-    expect(run).to_contain_text("Brought back · 2 files")
+    expect(run).to_contain_text("Restored · 2 files")
     assert written(lab) == {"a.txt", "b.txt"}
     assert (lab.root / "a.txt").read_text() == "by the user"
     screenshot(page, "run-rolled-back")

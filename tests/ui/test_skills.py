@@ -64,7 +64,7 @@ def test_a_skill_is_switched_off_and_the_folders_is_trusted(
 
     team = panel.locator("[data-skill=team]")
     expect(team).to_contain_text("Not trusted yet")
-    expect(team).to_contain_text("It would like to use Bash(*) unasked. That grants nothing")
+    expect(team).to_contain_text("It wants to use Bash(*) without asking. That grants nothing")
     assert "Our way." not in prompt(lab)
     assert_nothing_sticks_out(panel)
     assert complaints(page, ".cw-panel") == []

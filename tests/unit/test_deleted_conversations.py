@@ -55,7 +55,7 @@ async def test_it_goes_for_good_when_its_time_is_up(tmp_path: Path) -> None:
         while forgotten != made:
             await asyncio.sleep(0.02)
     assert (rows(service), soon.contexts()) == (0, [])
-    with pytest.raises(NotFound, match="cannot be brought back"):
+    with pytest.raises(NotFound, match="can no longer be restored"):
         soon.restore(made[0])
     await soon.close()
     await service.close()

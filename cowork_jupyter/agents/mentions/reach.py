@@ -101,7 +101,7 @@ class Reach:
     async def cells(self) -> tuple[NotebookState, Workspace]:
         path = self.notebook
         if path is None:
-            raise NotFound("This conversation belongs to no notebook.")
+            raise NotFound("This conversation does not belong to a notebook.")
         workspace = self.workspace_for("read_notebook", path=path)
         return await self.tools.gate.notebooks.read(workspace, path), workspace
 

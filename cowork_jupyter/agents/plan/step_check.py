@@ -188,7 +188,7 @@ _OPTIONS = [
 _ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
 
 _UPDATE = Option(
-    label="Accept and update what is expected",
+    label="Accept and update expectations",
     value=UPDATE,
     description="It counts as done, and the new numbers are pinned.",
 )
@@ -222,7 +222,7 @@ def half_done_question(step: PlanStep, tool: str) -> Question:
     return Question(
         question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
         "Run the step again?",
-        context="It may have been partly done. Check before you decide.",
+        context="It may be partly done. Check before you decide.",
         severity="major",
         options=[option for option in _OPTIONS if option.value in (RETRY, SKIP, STOP)],
         default=STOP,

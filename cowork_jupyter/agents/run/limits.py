@@ -25,9 +25,9 @@ class LimitReached(Exception):
 
 def go_on_question(why: str) -> Question:
     return Question(
-        question=f"{why} Go on?",
+        question=f"{why} Continue?",
         severity="major",
-        options=[Option(label="Go on", value=GO_ON), Option(label="Stop", value=STOP)],
+        options=[Option(label="Continue", value=GO_ON), Option(label="Stop", value=STOP)],
         default=STOP,
     )
 

@@ -52,14 +52,14 @@ def command_line() -> ArgumentParser:
     parser = ArgumentParser(
         prog="jupyter cowork",
         description="Cowork for Jupyter: an agent that plans first and acts after you approve.",
-        epilog="Every command takes settings too, such as --Cowork.max_parallel=2; "
+        epilog="Every command also takes settings, such as --Cowork.max_parallel=2; "
         "--help-all lists them.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument("--help-all", action="store_true", help="show all settings and exit")
-    for option, what in (("--verbose", "what is done"), ("--debug", "more than that")):
-        parser.add_argument(option, action="store_true", help=f"log {what}, on standard error")
+    for option, what in (("--verbose", "what it does"), ("--debug", "all details")):
+        parser.add_argument(option, action="store_true", help=f"log {what} to stderr")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add_command in COMMANDS:
         add_command(commands)

@@ -39,13 +39,13 @@ from .installation import DoctorFinding, Promise, version_of
 CONTENTS = """What is in this archive, for a bug report about Cowork:
 
 versions.json   this program, Python, the platform, and the packages that it uses
-settings.json   numbers and choices; of texts only whether they are set
+settings.json   numbers and choices; for texts, only whether they are set
 health.json     what `jupyter cowork doctor` found
-database.json   version, sizes, number of rows, and whether the files are whole
+database.json   version, sizes, number of rows, and whether the files are intact
 jobs.json       the newest jobs: kinds, statuses, durations, tools and error codes
 log.txt         operations and places in our code, if Jupyter logs to a file
 
-There are no keys, messages, file names, paths, addresses or names of people in it.
+It contains no keys, messages, file names, paths, addresses or names of people.
 Look through it before you send it.
 """
 

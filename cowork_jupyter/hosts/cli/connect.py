@@ -27,8 +27,8 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "connect",
         help="let Claude Code, Codex and others use the tools of your Jupyter server",
-        description="Print the configuration with which another agent uses the tools of your "
-        "running Jupyter server over MCP, or write it. Its calls follow your rules, ask you in "
+        description="Print or write the configuration that lets another agent use the tools of "
+        "your running Jupyter server over MCP. Its calls follow your rules, ask you in "
         "the Cowork panel, are recorded and can be rolled back.",
     )
     parser.add_argument("client", choices=CLIENTS, help="agent to connect")
@@ -91,7 +91,7 @@ def _access(config: Cowork, arguments: Namespace) -> Access:
         return Access(command=("jupyter", "cowork", "mcp", "--role", arguments.role))
     token = server.token if arguments.token == _FOUND else arguments.token or ""
     if arguments.token and not token:
-        raise InvalidInput("The server's token is not known. Say it: --token TOKEN")
+        raise InvalidInput("The server's token is unknown. Pass it with --token TOKEN.")
     return Access(f"{server.url}cowork/mcp?role={quote(arguments.role)}", token)
 
 
@@ -140,16 +140,16 @@ def _running_here() -> _Server | None:
     fitting = [server for server in above if len(server.root.parts) == nearest] or servers
     if len(fitting) > 1:
         known = ", ".join(f"{server.url} ({server.root})" for server in fitting)
-        raise InvalidInput(f"Several Jupyter servers run: {known}. Choose one with --url.")
+        raise InvalidInput(f"Several Jupyter servers are running: {known}. Choose one with --url.")
     return fitting[0] if fitting else None
 
 
 def _remarks(client: McpClient, access: Access, role: str) -> list[str]:
     if access.command:
         return [
-            f"No Jupyter server is running, so {client.label} will start one of our own processes. "
-            "What no rule allows is denied there, unless that agent can ask you itself. To be "
-            "asked in the Cowork panel, start JupyterLab and run this again."
+            f"No Jupyter server is running, so {client.label} will start a Cowork "
+            "process of its own. What no rule allows is denied there, unless that agent can ask "
+            "you itself. To be asked in the Cowork panel, start JupyterLab and run this again."
         ]
     where = "`jupyter server list` shows it."
     if access.token:
@@ -161,7 +161,7 @@ def _remarks(client: McpClient, access: Access, role: str) -> list[str]:
             f"{client.label} takes the server's token from {TOKEN_VARIABLE}; {where} Set it where "
             f"you start {client.label}. If you start Jupyter with it as well, it stays the same."
         )
-    more = "Use --role actor to let it change things. What no rule allows then asks you."
+    more = "Use --role actor to let it change things; what no rule allows then asks you."
     return [login, more] if role == AgentRole.PLANNER.value else [login]
 
 

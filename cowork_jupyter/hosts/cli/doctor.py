@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
         "--bundle",
         metavar="FILE.zip",
         type=Path,
-        help="write an archive for a bug report instead, without anything of yours in it",
+        help="write an archive for a bug report instead, with none of your data in it",
     )
     parser.set_defaults(run=run)
 
@@ -43,7 +43,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
         from .bundle import write_bundle
 
         write_bundle(arguments.bundle, settings, config.config, findings, promises)
-        sys.stdout.write(f"Written to {arguments.bundle}. Look through it before you send it.\n")
+        sys.stdout.write(f"Wrote {arguments.bundle}. Look through it before you send it.\n")
         return SUCCESS
     print_findings(findings, promises, as_json=arguments.json)
     return SUCCESS if all(finding.ok for finding in findings) else FAILED

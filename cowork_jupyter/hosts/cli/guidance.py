@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 def add_init(commands: Commands) -> None:
     parser = commands.add_parser(
         "init",
-        help="write a first AGENTS.md from what the folder holds",
-        description="Write AGENTS.md, which agents are told to follow, from what the folder "
-        "holds: data files with their columns, notebooks, environment, conventions. No model is "
-        "asked, and a file that is there stays as it is.",
+        help="write a first AGENTS.md for a folder",
+        description="Write AGENTS.md, which agents follow, from the folder's contents: data files "
+        "with their columns, notebooks, environment, conventions. This needs no model, and an "
+        "existing file stays unchanged.",
     )
-    parser.add_argument(
-        "--show", action="store_true", help="print what would be written, and write nothing"
-    )
+    parser.add_argument("--show", action="store_true", help="print it instead of writing it")
     add_workspace_option(parser)
     parser.set_defaults(run=run_init)
 
@@ -39,7 +37,7 @@ def add_init(commands: Commands) -> None:
 def run_init(config: Cowork, arguments: Namespace) -> int:
     settings = settings_for(config, arguments)
     path, text = asyncio.run(_start_instructions(settings, show=arguments.show))
-    said = text if arguments.show else f"Written to {path}. Agents follow it from now on; edit it."
+    said = text if arguments.show else f"Wrote {path}. Agents follow it from now on; edit it."
     sys.stdout.write(f"{said}\n")
     return SUCCESS
 
@@ -88,9 +86,9 @@ def _skill_state(skill: Skill) -> str:
 def add_memory(commands: Commands) -> None:
     parser = commands.add_parser(
         "memory",
-        help="show what is remembered of a folder, keep more, or forget",
-        description="Show what is remembered of a folder, in its .cowork/memory.md, and what the "
-        "newest run would add. Nothing is remembered unless you keep it.",
+        help="show what is remembered about a folder, keep more, or forget",
+        description="Show what is remembered about a folder, in its .cowork/memory.md, and what "
+        "the newest run would add. Nothing is remembered unless you keep it.",
     )
     does = parser.add_mutually_exclusive_group()
     does.add_argument("--keep", action="store_true", help="remember what the newest run would add")
@@ -130,9 +128,9 @@ def _decide(service: CoworkService, *, keep: bool) -> None:
 
 def _overview(service: CoworkService) -> Iterator[str]:
     known = service.memory.read()
-    yield known.text or "Nothing is remembered of this folder yet."
+    yield known.text or "Nothing is remembered about this folder yet."
     if not service.memory.is_on:
-        yield "It is switched off: Cowork.memory is 'off'."
+        yield "Memory is off: Cowork.memory is 'off'."
     elif not known.trusted:
         yield "Not followed until you trust it: look at it in the Cowork panel."
     for proposal in service.proposals.waiting()[:1]:

@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
     under = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     listing = under.add_parser(
-        "list", help="list the models that are recommended, downloaded and in use"
+        "list", help="list recommended and downloaded models, and the one in use"
     )
     listing.set_defaults(run=list_models)
 
@@ -32,7 +32,7 @@ def add_to(commands: Commands) -> None:
     get.add_argument("name", metavar="NAME", help=_NAME)
     get.set_defaults(run=get_model)
 
-    use = under.add_parser("use", help="use this model, also after a restart")
+    use = under.add_parser("use", help="use a model from now on")
     which = use.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "model", nargs="?", metavar="NAME|FILE.gguf", help="a downloaded model's name, or any file"
@@ -124,7 +124,7 @@ def use_small_model(config: Cowork, arguments: Namespace) -> int:
     if used != proposed.small_model:
         _say(f"But the configuration names {used}, which takes precedence (Cowork.small_model).")
     else:
-        _say(f"{used or proposed.model} now summarises and completes.")
+        _say(f"{used or proposed.model} is now used for summaries and completions.")
     return SUCCESS
 
 
@@ -135,7 +135,7 @@ def remove_model(config: Cowork, arguments: Namespace) -> int:
     _say(f"Removed {arguments.name} and freed {freed / 1e9:.1f} GB.")
     if choice.file() == model_dir.place_of(arguments.name):
         choice.forget()
-        _say("It was in use. Now no local model is.")
+        _say("It was in use; now no local model is.")
     return SUCCESS
 
 

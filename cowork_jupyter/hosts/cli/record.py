@@ -28,11 +28,11 @@ def add_audit(commands: Commands) -> None:
     parser = commands.add_parser(
         "audit",
         help="list what the agents did: jobs, tools, approvals, tokens and money",
-        description="List what the agents of this user did, from their own record: facts and ids, "
-        "no words of requests and no contents. Deleted conversations are not in it.",
+        description="List what this user's agents did: facts and ids from the record, without the "
+        "text of requests and without contents. Deleted conversations are not included.",
     )
-    _add_time(parser, "--since", "first moment, such as 2026-11-17 or 2026-11-17T08:00 (UTC)")
-    _add_time(parser, "--until", "moment to end before")
+    _add_time(parser, "--since", "start, such as 2026-11-17 or 2026-11-17T08:00 (UTC)")
+    _add_time(parser, "--until", "end (exclusive)")
     parser.add_argument("--user", metavar="NAME", help="only what this user of a shared server did")
     parser.add_argument("--json", action="store_true", help="print each job as one line of JSON")
     parser.set_defaults(run=run_audit)
@@ -84,7 +84,9 @@ def _time(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError(f"'{text}' is no date or time such as 2026-11-17T08:00") from None
+        raise ArgumentTypeError(
+            f"'{text}' is not a date or time such as 2026-11-17T08:00"
+        ) from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
@@ -100,7 +102,7 @@ def add_export(commands: Commands) -> None:
         "for people (md, ipynb) or for programs (jsonl).",
     )
     parser.add_argument(
-        "--format", choices=_FORMATS, help="default: taken from the file's ending, else md"
+        "--format", choices=_FORMATS, help="default: from the file's extension, else md"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="file to create; default: stdout")
     add_conversation_options(parser)
@@ -153,16 +155,16 @@ def add_save(commands: Commands) -> None:
     parser = commands.add_parser(
         "save",
         help="save the plan as a workflow to run again",
-        description="Save the conversation's plan as a workflow of yours. Name what varies: "
+        description="Save the conversation's plan as your own workflow. Name what varies: "
         "file=sales.csv, or just the name of a value that is offered.",
     )
     parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
     parser.add_argument(
         "parameters", metavar="K=VALUE", nargs="*", help="what varies, and its value in the plan"
     )
-    parser.add_argument("--title", default="", help="how lists call it")
-    parser.add_argument("--describe", metavar="TEXT", default="", help="what one gets from it")
-    parser.add_argument("--replace", action="store_true", help="replace a workflow of yours")
+    parser.add_argument("--title", default="", help="title shown in lists")
+    parser.add_argument("--describe", metavar="TEXT", default="", help="what you get from it")
+    parser.add_argument("--replace", action="store_true", help="replace your existing workflow")
     add_conversation_options(parser)
     parser.set_defaults(run=run_save)
 

@@ -37,15 +37,15 @@ def add_act(commands: Commands) -> None:
     parser = commands.add_parser(
         "act",
         help="do what the text says, or execute the current plan",
-        description="Do what the text says. Without a text, approve and execute the "
-        "conversation's current plan. If no rule decides, you are asked in the terminal; if "
+        description="Do what the text says. Without text, approve and execute the "
+        "conversation's current plan. Where no rule decides, you are asked in the terminal; if "
         "nobody can be asked, the call is denied.",
     )
     parser.add_argument(
         "text",
         metavar="TEXT",
         nargs="?",
-        help="what to do; - reads it from stdin; without it, the current plan is executed",
+        help="what to do; - reads it from stdin; omit it to execute the current plan",
     )
     parser.add_argument("--policy", metavar="FILE", help="rules for this run, in JSON or TOML")
     add_run_options(parser)
@@ -67,7 +67,7 @@ def add_review(commands: Commands) -> None:
     parser = commands.add_parser(
         "review",
         help="review notebooks and Python files, read-only",
-        description="Have notebooks and Python files reviewed. The reviewer can only read; without "
+        description="Review notebooks and Python files. The reviewer only reads; without "
         "a model it goes by rules. The exit code is 1 if it asks for changes.",
     )
     parser.add_argument("files", metavar="FILE", nargs="+", help="a notebook or a Python file")
@@ -85,18 +85,18 @@ def add_check(commands: Commands) -> None:
     parser = commands.add_parser(
         "check",
         help="run a notebook in a new kernel and check its expectations",
-        description="Run all code cells of a notebook in a kernel of its own, without a server, "
-        "then check what is pinned in it. Nothing is written into the notebook. The exit code is "
-        "0 if all is as expected, 1 if a cell failed or an expectation is broken, and 2 if it was "
-        "not called correctly.",
+        description="Run all code cells of a notebook in its own kernel, without a server, then "
+        "check its pinned expectations. The notebook stays unchanged. The exit code is 0 if "
+        "everything is as expected, 1 if a cell failed or an expectation is broken, and 2 for a "
+        "usage error.",
     )
     parser.add_argument("notebook", metavar="NOTEBOOK", help="the notebook's file")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.add_argument(
         "--workspace",
         metavar="DIR",
-        help="folder that paths of files start from; default: the current one, if the notebook is "
-        "in it, else the notebook's own",
+        help="folder that file paths are relative to; default: the current one if the notebook "
+        "is in it, else the notebook's folder",
     )
     parser.set_defaults(run=run_check)
 

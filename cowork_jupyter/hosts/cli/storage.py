@@ -31,30 +31,32 @@ _FRAME = 0.1
 def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "storage",
-        help="show what conversations and checkpoints take, and free it",
-        description="Show how much room conversations and checkpoints take. With --free, delete "
-        "what you name, and shrink the file of conversations.",
+        help="show the disk space of conversations and checkpoints, and free it",
+        description="Show the disk space that conversations and checkpoints use. With --free, "
+        "delete what you name and compact the database.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--free", action="store_true", help="delete what is named below, and shrink the file"
+        "--free",
+        action="store_true",
+        help="delete what the options below name, and compact the database",
     )
     parser.add_argument(
         *("--older-than",),
         type=float,
         metavar="DAYS",
-        help="with --free: conversations not used for so long; none that is pinned, runs or waits",
+        help="with --free: conversations unused for that long, unless pinned, running or waiting",
     )
     parser.add_argument("--context", metavar="ID", help="with --free: this conversation")
     parser.add_argument(
         "--checkpoints",
         action="store_true",
-        help="with --free: only the checkpoints of these, or of all; the conversations stay",
+        help="with --free: only their checkpoints, or all checkpoints; the conversations stay",
     )
     parser.add_argument(
         "--copies",
         action="store_true",
-        help="with --free: the copies that were kept when a newer version opened the file",
+        help="with --free: the backups made when a newer version upgraded the database",
     )
     parser.add_argument("--yes", action="store_true", help="delete without asking")
     parser.add_argument("--workspace", metavar="DIR", help="folder; default: the current one")
@@ -120,8 +122,16 @@ def _lines(found: dict[str, Any]) -> list[str]:
         *(lines if found["conversations"] else ["There are no conversations yet."]),
         "",
         f"Conversations: {_size(database['bytes'])} in {database['path']}",
-        *([f"  {_size(database['free'])} of it are free: --free"] if database["free"] else []),
-        *([f"Copies of older versions: {_size(database['copies'])}"] if database["copies"] else []),
+        *(
+            [f"  {_size(database['free'])} of it can be freed with --free"]
+            if database["free"]
+            else []
+        ),
+        *(
+            [f"Backups of older versions: {_size(database['copies'])}"]
+            if database["copies"]
+            else []
+        ),
         f"Checkpoints: {_size(checkpoints['bytes'])} of at most {_size(checkpoints['limit'])}",
     ]
 
@@ -149,9 +159,9 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
             removing = _remove(service, chosen, only_checkpoints=arguments.checkpoints)
             await _with_progress(screen, "Deleting", removing)
         elif arguments.older_than is not None:
-            screen.line(f"Nothing was unused for {arguments.older_than:g} days.")
+            screen.line(f"No conversation has been unused for {arguments.older_than:g} days.")
     if arguments.copies and (copies := copies_of(settings.database)):
-        _confirm(screen, "the copies of older versions", arguments)
+        _confirm(screen, "the backups of older versions", arguments)
         for copy in copies:
             copy.unlink(missing_ok=True)
     await _with_progress(screen, "Shrinking", asyncio.to_thread(rewrite, settings.database))
@@ -173,7 +183,7 @@ def _select(service: CoworkService, arguments: Namespace) -> list[str]:
 def _describe(count: int, arguments: Namespace) -> str:
     what = f"{count} conversation{'s' if count > 1 else ''}"
     if arguments.checkpoints:
-        return f"the checkpoints of {what}, so that nothing they did can be taken back"
+        return f"the checkpoints of {what}, so that nothing they did can be rolled back"
     return what
 
 

@@ -240,7 +240,7 @@ def _export(call: Command) -> Note:
         raise CellProblem(f"The file name must end in {', '.join(_FORMATS)}.")
     body = call.get(f"export?format={path.suffix[1:]}")
     write_new_file(path, body)
-    return Note(f"Written to `{path.name}`.")
+    return Note(f"Wrote `{path.name}`.")
 
 
 def _init(call: Command) -> Note:
@@ -269,7 +269,7 @@ def _help(_: Command) -> Note:
         )
         for name, usage in COMMANDS.items()
     ]
-    rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
+    rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the named conversation")
     cells = [
         "%%plan [-c NAME] [-m MODEL] [--wait]",
         "".ljust(28) + "make a plan for the goal in the cell; read-only",

@@ -46,7 +46,7 @@ COMMANDS = {
         range(100),
     ),
     "rules": CommandUsage("", "list what is allowed, asked about and denied"),
-    "models": CommandUsage("", "list models of the server and on this machine"),
+    "models": CommandUsage("", "list the models of the server and of this machine"),
     "skills": CommandUsage("", "list the skills that agents can use"),
     "workflows": CommandUsage(
         "[edit NAME k=v …|share NAME [FILE]|delete NAME]",
@@ -60,7 +60,7 @@ COMMANDS = {
         range(1, 1000),
     ),
     "export": CommandUsage("FILE", "export the full record as .md, .ipynb or .jsonl", range(1, 2)),
-    "init": CommandUsage("[--show]", "write a first AGENTS.md from what is here", range(2)),
+    "init": CommandUsage("[--show]", "write a first AGENTS.md for this folder", range(2)),
     "doctor": CommandUsage("", "check this installation"),
     "help": CommandUsage("", "this list"),
 }

@@ -23,7 +23,7 @@ _KERNEL_TOOLS = ("run_cell", "run_code")
 _SCRATCH = "scratch"
 _OFFER = (
     "*This cell has already run, so nothing was sent. Choose **Run again** or "
-    "**Start anew** on the card, or change the text.*"
+    "**Start over** on the card, or change the text.*"
 )
 _STOPPED = "Stopped because the cell was interrupted."
 

@@ -61,8 +61,8 @@ def _expectation_line(expectation: Expectation, met: bool | None, found: str) ->
     return f"{_MARKS[met]} {expectation.of.removeprefix(FILE)}: {in_words(expectation)}{said}"
 
 
-_DO_IT = "Keep it: `%cowork memory --keep`. Not wanted: `%cowork memory --drop`."
-NOTHING_REMEMBERED = "Nothing is remembered of this workspace yet."
+_DO_IT = "Keep it: `%cowork memory --keep`. Discard it: `%cowork memory --drop`."
+NOTHING_REMEMBERED = "Nothing is remembered about this workspace yet."
 
 
 def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
@@ -91,7 +91,7 @@ def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
 def _memory_overview(found: dict[str, Any]) -> str:
     parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING_REMEMBERED]
     if not found["enabled"]:
-        parts.append("It is switched off: `Cowork.memory` is `off`.")
+        parts.append("Memory is off: `Cowork.memory` is `off`.")
     elif not found["trusted"]:
         parts.append("Not followed until you trust it: look at it in the Cowork panel.")
     proposals = found["proposals"]
@@ -174,7 +174,7 @@ def _edit_workflow(session: KernelSession, name: str, words: list[str]) -> Note:
             body["parameters"] = list(parameters.values())
         else:
             names = ", ".join(["title", "description", *parameters])
-            raise CellProblem(f"'{key}' is none of: {names}.")
+            raise CellProblem(f"'{key}' is not one of: {names}.")
     session.link.request("PUT", f"workflows/{name}", body)
     return Note(f"Changed `{name}`.")
 
@@ -182,7 +182,7 @@ def _edit_workflow(session: KernelSession, name: str, words: list[str]) -> Note:
 def _write_file(data: bytes, file: str) -> Note:
     path = Path(file).expanduser()
     write_new_file(path, data)
-    return Note(f"Written to `{path.name}`. It belongs in a workspace's .cowork/workflows.")
+    return Note(f"Wrote `{path.name}`. It belongs in a workspace's .cowork/workflows.")
 
 
 def plan_history(session: KernelSession, context: Context, words: list[str]) -> Note:
@@ -197,7 +197,7 @@ def plan_history(session: KernelSession, context: Context, words: list[str]) -> 
         case "--restore", [revision]:
             body = {"revision": revision, "cell_id": session.place.cell_id}
             now = ask("POST", f"{about}/restore", body)["revision"]
-            return Note(f"Revision {revision} is restored, as revision {now}.")
+            return Note(f"Restored revision {revision} as revision {now}.")
     raise usage_error("plan")
 
 

@@ -99,7 +99,7 @@ class MemoryProposals:
             self.memory.refuse_unless_trusted(self.memory.read())
         proposal = self.of(job_id)
         if proposal is None:
-            raise NotFound("There is nothing new to remember of this run.", code="no_proposal")
+            raise NotFound("There is nothing new to remember from this run.", code="no_proposal")
         written = self.memory.write(proposal.text if text is None else text, fingerprint)
         self._decide(self.journal.store.job(job_id), "kept")
         return written

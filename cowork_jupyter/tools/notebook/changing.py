@@ -337,7 +337,7 @@ async def _change(planned: _PlannedEdit, context: ToolContext, path: str) -> Cha
 def _ask_about_open(path: str) -> Question:
     return Question(
         question=f"{path} is open in another program. Write the file anyway?",
-        context="That program does not see the change, and asks at its next save which version "
+        context="That program does not see the change. When it next saves, it asks which version "
         "to keep.",
         options=[
             Option(label="Leave it", value=LEAVE, description="You can insert the cells yourself."),

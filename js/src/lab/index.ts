@@ -12,24 +12,24 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator } from '@jupyterlab/translation';
 
-import { sharedSocket } from '../shared/pageSocket';
-import { ServerChannel } from '../shared/serverChannel';
-import { setTranslation, t } from '../shared/translate';
+import { sharedSocket } from '../shared/channel/pageSocket';
+import { ServerChannel } from '../shared/channel/serverChannel';
+import { setTranslation, t } from '../shared/text/translate';
 import { cards } from './card/renderer';
-import { CommandIDs } from './commandIds';
-import { addCommands, addToPalette } from './commands';
-import { CoworkModel, ICoworkModel } from './coworkModel';
+import { CommandIDs } from './commands/ids';
+import { addCommands, addToPalette } from './commands/commands';
+import { CoworkModel, ICoworkModel } from './model/coworkModel';
 import { gestures } from './gestures/plugin';
-import { News, WakingChannel } from './news';
+import { ActivityFeed, WakingChannel } from './model/activityFeed';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
 import { dataWatch } from './notebook/dataWatch';
 import { panel, place, IPanelPlace } from './panel/plugin';
-import { followView } from './followView';
-import { translationOf } from './language';
-import { keepPreferences } from './preferences';
-import { openRoleMenu } from './roleMenu';
-import { StatusPill } from './statusPill';
+import { followView } from './model/currentConversation';
+import { loadTranslation } from './locale/translation';
+import { bindPreferences } from './model/preferences';
+import { openRoleMenu } from './commands/roleMenu';
+import { StatusPill } from './ui/statusPill';
 
 /** The settings schema has this plugin's name, so it is the one that reads them. */
 const PLUGIN_ID = 'cowork-jupyter:plugin';
@@ -46,14 +46,14 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
     translator: ITranslator | null
   ) => {
     if (translator !== null) {
-      setTranslation(await translationOf(translator));
+      setTranslation(await loadTranslation(translator));
     }
     const { serverSettings } = app.serviceManager;
-    const news = new News(sharedSocket(serverSettings));
-    const channel = new WakingChannel(new ServerChannel(serverSettings), () => news.listen());
-    const cowork = new CoworkModel(channel, news);
+    const feed = new ActivityFeed(sharedSocket(serverSettings));
+    const channel = new WakingChannel(new ServerChannel(serverSettings), () => feed.listen());
+    const cowork = new CoworkModel(channel, feed);
     if (settings !== null) {
-      keepPreferences(cowork, settings, PLUGIN_ID).catch((error: unknown) => {
+      bindPreferences(cowork, settings, PLUGIN_ID).catch((error: unknown) => {
         console.warn('Cowork keeps its settings only for this page, as they do not load.', error);
       });
     }
@@ -98,7 +98,7 @@ const commands: JupyterFrontEndPlugin<void> = {
       app.commands.notifyCommandChanged(CommandIDs.insertAsk);
     };
     notebooks?.currentChanged.connect(enabledMayChange);
-    followView(cowork.inView, where, notebooks);
+    followView(cowork.currentConversation, where, notebooks);
     cowork.changed.connect(() => app.commands.notifyCommandChanged(CommandIDs.setRole));
   }
 };

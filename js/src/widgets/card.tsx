@@ -6,10 +6,10 @@
 import type { AnyModel, RenderProps } from '@anywidget/types';
 import { render as renderView } from 'preact';
 
-import { CardView } from '../shared/CardView';
-import type { Channel } from '../shared/channel';
+import { CardView } from '../shared/card/CardView';
+import type { Channel } from '../shared/channel/channel';
 import type { CardData, RunCardData } from '../shared/types';
-import { ServerChannel, serverAddressOfPage } from '../shared/serverChannel';
+import { ServerChannel, serverAddressOfPage } from '../shared/channel/serverChannel';
 import { ChosenChannel } from './chosenChannel';
 import { KernelChannel } from './kernelChannel';
 

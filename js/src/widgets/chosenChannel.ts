@@ -1,6 +1,6 @@
 /** Picks the server when it works, else the kernel. */
 
-import type { Channel, CoworkError, EventListener, Method } from '../shared/channel';
+import type { Channel, CoworkError, EventListener, Method } from '../shared/channel/channel';
 
 /** Not from us, but from a Jupyter server without us, or one that this page is not logged in to. */
 const OF_OTHERS = ['not_installed', 'not_logged_in', 'unexpected_answer'];

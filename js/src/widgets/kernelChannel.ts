@@ -8,9 +8,9 @@ import {
   type Channel,
   type EventListener,
   type Method
-} from '../shared/channel';
+} from '../shared/channel/channel';
 import type { Event } from '../shared/types';
-import { t } from '../shared/translate';
+import { t } from '../shared/text/translate';
 import { KernelSubscription } from './kernelSubscription';
 
 const TIMEOUT_MS = 15_000;

@@ -1,7 +1,7 @@
 /** Events of one context over the widget's messages. */
 
-import { CoworkError, type EventListener, type Liveness } from '../shared/channel';
-import { Retry } from '../shared/retry';
+import { CoworkError, type EventListener, type Liveness } from '../shared/channel/channel';
+import { Retry } from '../shared/channel/retry';
 import type { Event } from '../shared/types';
 import { nextId, type KernelChannel } from './kernelChannel';
 

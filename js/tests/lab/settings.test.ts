@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { describe, expect, it } from 'vitest';
 
-import { CommandIDs } from '../../src/lab/commandIds';
-import { CoworkModel, DEFAULTS } from '../../src/lab/coworkModel';
-import { keepPreferences } from '../../src/lab/preferences';
-import { FakeNews } from './fakeNews';
+import { CommandIDs } from '../../src/lab/commands/ids';
+import { CoworkModel, DEFAULTS } from '../../src/lab/model/coworkModel';
+import { bindPreferences } from '../../src/lab/model/preferences';
+import { FakeActivityFeed } from './model/fakeActivityFeed';
 
 const schema = JSON.parse(readFileSync('schema/plugin.json', 'utf8')) as {
   properties: Record<string, { enum?: string[]; default: unknown }>;
@@ -48,10 +48,10 @@ describe('the settings', () => {
     } as unknown as ISettingRegistry;
     const model = new CoworkModel(
       { request: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined },
-      new FakeNews()
+      new FakeActivityFeed()
     );
 
-    await keepPreferences(model, registry, 'cowork-jupyter:plugin');
+    await bindPreferences(model, registry, 'cowork-jupyter:plugin');
     expect(model.preferences).toEqual({ ...DEFAULTS, role: 'designer' });
     await model.prefer({ role: 'tester' });
     expect(values['role']).toBe('tester');

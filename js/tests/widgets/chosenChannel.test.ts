@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { CoworkError, type Channel } from '../../src/shared/channel';
+import { CoworkError, type Channel } from '../../src/shared/channel/channel';
 import { ChosenChannel } from '../../src/widgets/chosenChannel';
 import { PATIENCE } from '../screen';
 

@@ -34,14 +34,14 @@ def test_a_question_and_a_permission_are_open_at_once(
     press(card, "Execute plan")
     expect(card).to_contain_text("Which rows?")
     expect(card).to_contain_text("pip download pyarrow")
-    stands(card, "Waits for you")
+    stands(card, "Waiting for you")
     desk.is_as_it_happened()
 
     desk.reload()
     expect(card).to_contain_text("Which rows?")
     answer(card, "All")
     expect(card.locator(".cw-step").first).to_contain_text("All rows.")
-    stands(card, "Waits for you")  # for the permission
+    stands(card, "Waiting for you")  # for the permission
     desk.is_as_it_happened()
     desk.reload()
     press(card, "Deny")

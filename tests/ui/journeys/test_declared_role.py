@@ -93,7 +93,7 @@ def test_a_trusted_role_is_everywhere_and_gone_without_trust(
     assert complaints(page, ".cw-run .cw-pill") == []
 
     trust.get_by_role("button", name="Stop trusting it").click()
-    expect(trust).to_contain_text("They do nothing until you trust them")
+    expect(trust).to_contain_text("They have no effect until you trust them")
     expect(offered(hello)).to_have_count(6)
     page.keyboard.press("Escape")
     desk.reload()

@@ -51,7 +51,7 @@ def test_two_plans_of_the_guide_are_executed_and_taken_back(page: Page, lab: Lab
     assert "prices_clean.csv" in made(lab)
     press(clean, "Close")
     desk.reload()
-    expect(clean).to_contain_text("Rolled back. Brought back: guide-day.ipynb. Removed: ")
+    expect(clean).to_contain_text("Rolled back. Restored: guide-day.ipynb. Removed: ")
     expect(clean).to_contain_text("The rollback is undone.")
     expect(plot).not_to_contain_text("Rolled back.")
     discuss(clean, "Why those rows?")

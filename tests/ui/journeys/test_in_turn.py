@@ -52,7 +52,7 @@ def test_a_cell_waits_its_turn_and_is_run_again(
     execute(soup)
     assert desk.has("soup3.txt")
     desk.run(1)
-    press(act, "Start anew")  # in a conversation of its own
+    press(act, "Start over")  # in a conversation of its own
     expect(act).to_contain_text("It is there already.")
     expect(act).not_to_contain_text("Wrote it.")
     desk.reload()
@@ -84,9 +84,9 @@ def test_a_run_is_accompanied_in_the_panel(page: Page, desk_lab: LabServer, scri
         field.fill(words)
         field.press("Enter")
         expect(panel.locator(".cw-queue")).to_contain_text(f"Queued: {words}")
-    press(panel, "Take back: Make it long")
+    press(panel, "Withdraw: Make it long")
     expect(panel.locator(".cw-queue li")).to_have_count(1)
-    stands(told.last, "Waits for you")
+    stands(told.last, "Waiting for you")
     desk.is_as_it_happened()
     press(told.last, "Allow once")
     expect(told.last).to_contain_text("Short it is.")

@@ -43,9 +43,9 @@ def test_what_worked_is_saved_tried_and_run_again_from_the_panel(
     form = card.get_by_role("region", name="Save as workflow")
     expect(form.get_by_label("Name", exact=True)).to_be_focused()
     page.keyboard.type("Regional report")
-    form.get_by_label("What one gets from it").fill("A report on one region.")
+    form.get_by_label("What you get from it").fill("A report on one region.")
     expect(form.get_by_role("checkbox", name="harbour1.txt")).to_be_checked()
-    form.get_by_label("Name of what varies: harbour1.txt").fill("target")
+    form.get_by_label("Parameter name: harbour1.txt").fill("target")
     assert complaints(page, ".jp-OutputArea .cw-sub") == []
     use_dark_theme(page)
     assert complaints(page, ".jp-OutputArea .cw-sub") == []

@@ -75,7 +75,7 @@ def test_a_plan_for_a_notebook_follows_its_name(
     press(filling, "Stop")
     stands(filling, "Stopped")
     desk.rename("journal.ipynb")
-    press(filling, "Go on")
+    press(filling, "Continue")
     stands(filling, "Completed")
     expect(desk.cell("'goodbye'")).to_have_count(1)
     assert desk.has("journal.ipynb")
@@ -146,7 +146,7 @@ def test_two_tabs_show_the_same_run(
     for card in (snow, other.card(1)):
         stands(card, "Stopped")
         role_is(card, "Actor")
-    press(other.card(1), "Go on")
+    press(other.card(1), "Continue")
     for card in (snow, other.card(1)):
         stands(card, "Completed")
     other.is_as_it_happened()
@@ -186,7 +186,7 @@ def test_two_notebooks_are_two_conversations(
         expect(rows(panel).filter(has_text=has(name))).to_have_count(1)
     press(up, "Stop")
     stands(up, "Stopped")
-    press(up, "Go on")
+    press(up, "Continue")
     stands(up, "Completed")
     hills.reload()
     vales.reload()

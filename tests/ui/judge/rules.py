@@ -7,9 +7,10 @@
    one shows the revision it executes. A step stands as executions of that revision left it; where
    there was none, as the plan itself says, and a step counts as done only if an execution of this
    very plan did it. Where there is no plan, each task that was delegated has a row.
-4. Execute plan: a revision that nobody has executed. Go on: what was begun and is not done. Stop:
-   while it runs. Discuss…, Re-plan: when it does not. Changes, Roll back…: its own jobs changed
-   files. While another job of the conversation runs, a card offers nothing.
+4. Execute plan: a revision that nobody has executed. Continue: what was begun and is not
+   done. Stop: while it runs. Discuss…, Re-plan: when it does not. Changes, Roll
+   back…: its own jobs changed files. While another job of the conversation runs, a card offers
+   nothing.
 5. Nobody's instructions to an agent stand there. What stands there as the user's words, as
    approved or as allowed, was said, approved or allowed by the user, in one of the card's own
    jobs; and what was decided is told.
@@ -27,7 +28,7 @@ from functools import cached_property
 from .cards import ShownCard, ShownStep, same, words
 from .facts import BESIDES, Facts, Job, Plan, Step, Task
 
-BUTTONS = ("Execute plan", "Go on", "Stop", "Edit steps", "Discuss…", "Re-plan")
+BUTTONS = ("Execute plan", "Continue", "Stop", "Edit steps", "Discuss…", "Re-plan")
 TAKING_BACK = ("Changes", "Roll back…")
 INSTRUCTIONS = ("your task is step", "of an approved plan", "you are operating in")
 """Words that only agents should read."""
@@ -251,7 +252,7 @@ def _meant_buttons(judged: Judged) -> set[str]:
     if judged.plan:
         buttons |= {"Re-plan"} | (set() if judged.is_done else {"Edit steps"})
     begun = judged.present.status != "completed" or (judged.executions and not judged.is_done)
-    return buttons | ({"Execute plan"} if judged.can_execute else {"Go on"} if begun else set())
+    return buttons | ({"Execute plan"} if judged.can_execute else {"Continue"} if begun else set())
 
 
 def _user_words(judged: Judged) -> Iterator[str]:

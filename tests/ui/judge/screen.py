@@ -11,7 +11,7 @@ from .cards import ShownCard
 
 STATUSES = {
     "Working…": "running",
-    "Waits for you": "waiting",
+    "Waiting for you": "waiting",
     "Plan ready": "ready",
     "Completed": "completed",
     "Failed": "failed",

@@ -100,7 +100,7 @@ async def test_tasks_side_by_side_come_to_the_limit_together_and_one_question_is
         with asking(bench, two_turns(bench, 4)) as model:
             job_id = await at_the_limit(bench)
             (asked,) = bench.events(EventType.QUESTION_ASKED)
-            words = "The job's limit of 240 tokens (max_job_tokens) was reached. Go on?"
+            words = "The job's limit of 240 tokens (max_job_tokens) was reached. Continue?"
             assert asked.data.model_dump()["question"] == words
             assert [one["value"] for one in asked.data.model_dump()["options"]] == ["go_on", "stop"]
             assert asked.task_id is None
@@ -205,7 +205,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
     async with bench_with(settings) as bench:
         job_id = bench.start("go")
         await bench.answer("go_on")
-        second = "The job's limit of 120 tokens (max_job_tokens) was reached. Go on?"
+        second = "The job's limit of 120 tokens (max_job_tokens) was reached. Continue?"
         await eventually(lambda: questions(bench)[1:] == [second])
         bench.service.inquiries.answer(
             bench.service.inquiries.pending(bench.context.id, "question")[0].id, "go_on"

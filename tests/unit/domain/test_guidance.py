@@ -20,7 +20,7 @@ REPORT = Guidance(kind="template", name="monthly-report", source="user")
         ([], ""),
         ([TOP, NEAR], "Guided by AGENTS.md, data/AGENTS.md"),
         ([OWN, TOP], "Guided by your own AGENTS.md, AGENTS.md"),
-        ([JOINS, MEMORY], "Guided by what is known of this workspace · skill joins"),
+        ([JOINS, MEMORY], "Guided by what is known about this workspace · skill joins"),
         ([REPORT], "Follows your template monthly-report"),
         (
             [TOP, JOINS, REPORT],

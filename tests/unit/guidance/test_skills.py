@@ -88,9 +88,7 @@ def test_a_name_is_taken_once(workspace: Path, user: Path) -> None:
     write_skill(user, "joins")
     found = Skills(workspace, user, trusts=lambda _offer: True)
     assert found.open("joins").about.description == "The team's way."
-    assert "The user's skill 'joins' is skipped. Another one already has that name." in problems(
-        found
-    )
+    assert "The user's skill 'joins' is skipped. That name is already taken." in problems(found)
     assert "The package's skill 'joins'" in problems(found)
 
 

@@ -91,13 +91,13 @@ def test_a_workspace_cannot_replace_a_prompt_of_the_user(user: Path, workspace: 
     (user / "team.md").write_text("Mine.")
     prompts = BasePrompts(user, workspace, trusts=lambda _offer: True)
     assert [one.text for one in prompts.listing().items if one.id == "team"] == ["Mine."]
-    assert "workspace's prompt 'team.md' is skipped. Another one" in problem(prompts)
+    assert "workspace's prompt 'team.md' is skipped. That name" in problem(prompts)
 
 
 def test_nothing_replaces_the_default_one(user: Path) -> None:
     (user / "default.md").write_text("Mine.")
     assert ids(BasePrompts(user)) == ["default"]
-    assert "Another one already has that name" in problem(BasePrompts(user))
+    assert "That name is already taken" in problem(BasePrompts(user))
 
 
 @pytest.mark.parametrize(

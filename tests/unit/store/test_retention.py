@@ -106,7 +106,7 @@ def test_when_its_time_is_up_it_cannot_come_back(store: Store) -> None:
         assert tx.remove_deleted(when) == []  # not before
         assert tx.remove_deleted("9") == [early.id]
     set_aside(store, late)
-    with store.transaction() as tx, pytest.raises(NotFound, match="cannot be brought back"):
+    with store.transaction() as tx, pytest.raises(NotFound, match="can no longer be restored"):
         tx.restore_context(early.id)
     with store.transaction() as tx, pytest.raises(NotFound):
         tx.restore_context("nope")

@@ -137,7 +137,7 @@ WRONG = {
     "has the result “”": changed(FIRST, steps=rows("completed")),
     "it does not offer “Execute plan”": changed(SECOND, buttons=["Discuss…"]),
     "it offers “Execute plan”": offering(FIRST, "Execute plan"),
-    "it offers “Go on”": offering(FIRST, "Go on"),
+    "it offers “Continue”": offering(FIRST, "Continue"),
     "it offers “Stop”": offering(FIRST, "Stop"),
     "it does not offer “Re-plan”": changed(FIRST, buttons=["Discuss…", "Changes", "Roll back…"]),
     "it does not offer “Roll back…”": changed(FIRST, buttons=["Discuss…", "Re-plan", "Changes"]),
@@ -173,10 +173,10 @@ def test_a_plan_that_was_begun_and_is_not_done_can_go_on() -> None:
     ]
     facts = with_jobs(ONE, execution("run", 4, "p1", "one", status="failed", tasks=tasks))
     steps = [FIRST.steps[0], ShownStep(action=ACTIONS[1], status="failed")]
-    buttons = ["Go on", "Edit steps", "Discuss…", "Re-plan", "Changes", "Roll back…"]
+    buttons = ["Continue", "Edit steps", "Discuss…", "Re-plan", "Changes", "Roll back…"]
     card = changed(FIRST, status="failed", steps=steps, buttons=buttons)
     assert found(card, facts) == ""
-    assert "it does not offer “Go on”" in found(changed(card, buttons=buttons[1:]), facts)
+    assert "it does not offer “Continue”" in found(changed(card, buttons=buttons[1:]), facts)
 
 
 def test_a_plan_made_anew_can_be_executed_and_finished_steps_stay_done() -> None:

@@ -3,10 +3,10 @@
 import { render, type ComponentType, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { CodeTools } from '../../shared/CodeBlock';
-import { HostProvider, useHost, type CardHost } from '../../shared/host';
-import { OwnText } from '../../shared/RichText';
-import { visible } from '../../shared/visible';
+import { CodeTools } from '../../shared/text/CodeBlock';
+import { HostProvider, useHost, type CardHost } from '../../shared/card/host';
+import { OwnText } from '../../shared/text/RichText';
+import { visible } from '../../shared/text/visible';
 
 /** Draws Markdown of strangers into the node, sanitised. */
 export type Draw = (source: string, node: HTMLElement) => Promise<void>;

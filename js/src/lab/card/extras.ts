@@ -1,8 +1,8 @@
-import { Comments } from '../../shared/comments/lazy';
-import type { CardHost } from '../../shared/host';
-import { Mentions } from '../../shared/mentions/lazy';
-import { plans } from '../../shared/plan/lazy';
-import { Remember } from '../memory/lazy';
+import type { CardHost } from '../../shared/card/host';
+import { Comments, Mentions, plans } from '../../shared/lazyComponents';
+import { lazy } from '../../shared/ui/lazy';
 
-/** What cards have in JupyterLab, fetched when it is needed: too much for a widget’s script. */
+const Remember = lazy(async () => (await import('../memory/Remember')).Remember);
+
+/** What cards offer in JupyterLab only: too large for the widget's single script. */
 export const extras = { Comments, Mentions, Remember, plans } satisfies CardHost;

@@ -8,7 +8,7 @@ import type { IRenderMime } from '@jupyterlab/rendermime';
 import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-import { isRecord } from '../../shared/channel';
+import { isRecord } from '../../shared/channel/channel';
 
 export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
 

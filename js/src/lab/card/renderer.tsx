@@ -12,22 +12,22 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { render } from 'preact';
 
-import { CardView } from '../../shared/CardView';
-import { CoworkError, isRecord, type Channel } from '../../shared/channel';
-import { HostProvider, type CardHost } from '../../shared/host';
+import { CardView } from '../../shared/card/CardView';
+import { CoworkError, isRecord, type Channel } from '../../shared/channel/channel';
+import { HostProvider, type CardHost } from '../../shared/card/host';
 import type { CardData } from '../../shared/types';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import { extras } from './extras';
 import { labMarkdown } from './markdown';
 import { RecordRenderer } from './record';
 import { restartAt } from './restart';
 import { SavedCard } from './saving';
-import { CommandIDs } from '../commandIds';
-import { ICoworkModel } from '../coworkModel';
-import { passOnGlobalKeys } from '../globalKeys';
+import { CommandIDs } from '../commands/ids';
+import { ICoworkModel } from '../model/coworkModel';
+import { forwardGlobalKeys } from '../ui/keyboard';
 import { drawnBy } from './HostText';
-import { insertBelow } from '../insertCell';
-import { keepKeys } from '../keptKeys';
+import { insertBelow } from '../notebook/insertCell';
+import { captureCardKeys } from '../ui/keyboard';
 import { isOnServer } from '../notebook/drives';
 import { showCell } from '../notebook/showCell';
 
@@ -52,8 +52,8 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   ) {
     super();
     this.addClass('cowork-root');
-    passOnGlobalKeys(this.node);
-    keepKeys(this.node);
+    forwardGlobalKeys(this.node);
+    captureCardKeys(this.node);
     this.saving = new SavedCard(channel, mimeType, () => this.model);
   }
 

@@ -6,7 +6,7 @@
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { JSONExt, type PartialJSONObject, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import type { CardAnswer, RunCardData } from '../../shared/types';
 import { isFinal, presentJob } from '../../shared/run/state';
 import type { RunStore } from '../../shared/run/store';

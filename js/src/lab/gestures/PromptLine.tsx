@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import type { Channel } from '../../shared/channel';
-import { Mentions } from '../../shared/mentions/lazy';
+import type { Channel } from '../../shared/channel/channel';
+import { Mentions } from '../../shared/lazyComponents';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 
 /** What `@` and `/` in the line are completed from. */
 export interface MentionSource {

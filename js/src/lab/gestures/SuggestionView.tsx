@@ -2,10 +2,10 @@
 
 import type { VNode } from 'preact';
 
-import { Button, Failure } from '../../shared/Button';
-import { RichText } from '../../shared/RichText';
-import { StreamText } from '../../shared/StreamText';
-import { counted, t } from '../../shared/translate';
+import { Button, Failure } from '../../shared/ui/Button';
+import { RichText } from '../../shared/text/RichText';
+import { StreamText } from '../../shared/text/StreamText';
+import { counted, t } from '../../shared/text/translate';
 import { changedLines, diffRows } from '../notebook/wordDiff';
 import type { Suggestion } from './suggestion';
 
@@ -55,7 +55,9 @@ export function SuggestionView(props: SuggestionViewProps): VNode {
       )}
       {phase === 'proposed' && isOutdated && (
         <p class="cw-suggestion-outdated" role="alert">
-          {t('You edited this cell meanwhile. Try again to get a suggestion for what it is now.')}
+          {t(
+            'You have edited this cell since. Try again to get a suggestion for its current code.'
+          )}
         </p>
       )}
       <Failure error={suggestion.error} />

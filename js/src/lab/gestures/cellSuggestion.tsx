@@ -3,10 +3,10 @@
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
 
-import { CoworkError } from '../../shared/channel';
-import { t } from '../../shared/translate';
-import { passOnGlobalKeys } from '../globalKeys';
-import { keepKeys } from '../keptKeys';
+import { CoworkError } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
+import { forwardGlobalKeys } from '../ui/keyboard';
+import { captureCardKeys } from '../ui/keyboard';
 import { asOneStep, spliceSource } from '../notebook/edits';
 import { PromptLine, type MentionSource } from './PromptLine';
 import { ProposedDiff } from './proposedDiff';
@@ -98,8 +98,8 @@ export class CellSuggestion {
       }
     });
     for (const node of [this.line, this.below]) {
-      keepKeys(node);
-      passOnGlobalKeys(node);
+      captureCardKeys(node);
+      forwardGlobalKeys(node);
     }
   }
 

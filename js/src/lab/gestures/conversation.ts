@@ -1,8 +1,8 @@
 /** The conversation that a notebook's gestures belong to. */
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
-import type { Preferences } from '../coworkModel';
+import type { Preferences } from '../model/coworkModel';
 import { lastUsed, type Conversation } from '../panel/conversations';
 
 /** The one used last, or a new one. */

@@ -3,8 +3,8 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { ServerConnection } from '@jupyterlab/services';
 
-import type { Channel } from '../../shared/channel';
-import type { Preferences } from '../coworkModel';
+import type { Channel } from '../../shared/channel/channel';
+import type { Preferences } from '../model/coworkModel';
 import { CellSuggestion, type Gesture } from './cellSuggestion';
 import { Completion } from './completion';
 import { conversationOf } from './conversation';

@@ -3,10 +3,10 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render, type VNode } from 'preact';
 
-import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
-import { passOnGlobalKeys } from '../globalKeys';
-import { keepKeys } from '../keptKeys';
+import { Button, Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
+import { forwardGlobalKeys } from '../ui/keyboard';
+import { captureCardKeys } from '../ui/keyboard';
 import { asOneStep } from '../notebook/edits';
 import { requestFor } from './request';
 import { Suggestion, type SuggestionServer } from './suggestion';
@@ -34,10 +34,13 @@ export class NextCell {
     this.node.tabIndex = 0;
     this.node.dataset['lmSuppressShortcuts'] = 'true';
     this.node.setAttribute('role', 'group');
-    this.node.setAttribute('aria-label', t('Suggested next cell: Tab takes it, Escape drops it'));
+    this.node.setAttribute(
+      'aria-label',
+      t('Suggested next cell: Tab accepts it, Escape dismisses it')
+    );
     this.node.addEventListener('keydown', this.onKey);
-    keepKeys(this.node);
-    passOnGlobalKeys(this.node);
+    captureCardKeys(this.node);
+    forwardGlobalKeys(this.node);
     cell.disposed.connect(this.dispose);
     cell.node.append(this.node);
     void this.suggestion.ask();
@@ -122,7 +125,8 @@ function Ghost({
   return (
     <>
       <div class="cw-sr" role="status" aria-live="polite">
-        {phase === 'proposed' && t('A next cell is suggested. Tab takes it, Escape drops it.')}
+        {phase === 'proposed' &&
+          t('Suggested next cell. Press Tab to accept it, Escape to dismiss it.')}
       </div>
       {text !== '' && <pre class="cw-ghost-code">{text}</pre>}
       {phase === 'answered' && <p>{explanation || t('There is no suggestion for a next cell.')}</p>}
@@ -132,11 +136,11 @@ function Ghost({
         {suggestion.isBusy && <span>{t('Thinking…')}</span>}
         {phase === 'proposed' && (
           <Button look="link" onClick={onTake}>
-            {t('Take it (Tab)')}
+            {t('Accept (Tab)')}
           </Button>
         )}
         <Button look="link" onClick={onDrop}>
-          {t('Drop it (Escape)')}
+          {t('Dismiss (Escape)')}
         </Button>
       </div>
     </>

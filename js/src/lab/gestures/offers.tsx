@@ -3,10 +3,10 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
 
-import { Button } from '../../shared/Button';
-import { t } from '../../shared/translate';
-import type { Preferences } from '../coworkModel';
-import { keepKeys } from '../keptKeys';
+import { Button } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
+import type { Preferences } from '../model/coworkModel';
+import { captureCardKeys } from '../ui/keyboard';
 import { errorOf, isOurs, isPrivate, outputsOf } from './request';
 import type { Cell } from './types';
 
@@ -46,7 +46,7 @@ export class Offers {
     private readonly preferences: () => Preferences
   ) {
     this.ask.className = 'cowork-root cw-ask-output';
-    keepKeys(this.ask);
+    captureCardKeys(this.ask);
     const { content } = panel;
     content.modelContentChanged.connect(this.lookSoon);
     content.activeCellChanged.connect(() => this.placeAsk(content.activeCell));
@@ -97,7 +97,7 @@ export class Offers {
   private addRow(cell: Cell): void {
     const row = document.createElement('div');
     row.className = 'cowork-root cw-fix-row';
-    keepKeys(row);
+    captureCardKeys(row);
     this.rows.set(cell, row);
     render(
       <>

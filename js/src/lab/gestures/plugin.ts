@@ -3,11 +3,11 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ICompletionProviderManager } from '@jupyterlab/completer';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
-import { t } from '../../shared/translate';
-import { CommandIDs } from '../commandIds';
-import { ICoworkModel, type Preferences } from '../coworkModel';
-import { coworkIcon } from '../icon';
-import { notebookForCell } from '../magicCell';
+import { t } from '../../shared/text/translate';
+import { CommandIDs } from '../commands/ids';
+import { ICoworkModel, type Preferences } from '../model/coworkModel';
+import { coworkIcon } from '../ui/icon';
+import { notebookForCell } from '../notebook/insertCell';
 import { isOnServer } from '../notebook/drives';
 import type { Gestures } from './gestures';
 import type { Cell } from './types';

@@ -6,7 +6,7 @@
 import { Compartment, StateEffect, StateField, type Range, type Text } from '@codemirror/state';
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
 
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import { OtherLines, viewOf, wordsOf, type Editor } from '../notebook/editorDiff';
 import { diffRows, growingRows, type Row } from '../notebook/wordDiff';
 

@@ -3,12 +3,12 @@
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import type { Page, StaleCell } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
-import type { Preferences } from '../coworkModel';
-import { keepKeys } from '../keptKeys';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
+import type { Preferences } from '../model/coworkModel';
+import { captureCardKeys } from '../ui/keyboard';
 import { runInOrder, staleCells } from '../notebook/staleness';
 import { mayBeStale, RunLog, type CellTimes, type SeenCell } from './runLog';
 import type { Cell } from './types';
@@ -199,7 +199,7 @@ export class StaleMarks {
     }
     const node = document.createElement('div');
     node.className = 'cowork-root cw-stale-place';
-    keepKeys(node);
+    captureCardKeys(node);
     this.marks.set(cell, node);
     void cell.ready.then(() => {
       if (this.marks.get(cell) === node && !cell.isDisposed) {

@@ -2,8 +2,8 @@
 
 import { ServerConnection } from '@jupyterlab/services';
 
-import { CoworkError, errorFromBody, isRecord } from '../../shared/channel';
-import { t } from '../../shared/translate';
+import { CoworkError, errorFromBody, isRecord } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
 /** Gives each line once it is whole, however the pieces were cut. */
@@ -71,7 +71,9 @@ async function bodyOf(response: Response): Promise<unknown> {
 function brokenOff(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
-    message: t('The Jupyter server does not answer. Check that it still runs, then try again.'),
+    message: t(
+      'The Jupyter server does not answer. Check that it is still running, then try again.'
+    ),
     retryable: true
   });
 }

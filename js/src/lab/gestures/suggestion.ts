@@ -1,6 +1,6 @@
 /** One thing that was asked for with a gesture, from the question to the user's decision. */
 
-import { CoworkError } from '../../shared/channel';
+import { CoworkError } from '../../shared/channel/channel';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
 /**

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { Note } from '../../shared/Note';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { Note } from '../../shared/ui/Note';
+import { t } from '../../shared/text/translate';
 import type { MemoryView } from '../../shared/types';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from '../panel/context';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from '../panel/context';
 import { MemoryEditor } from './MemoryEditor';
 import { Proposal } from './Proposal';
 
@@ -16,7 +16,7 @@ const NEWS = ['job-completed', 'memory-decision'];
 /** What is remembered of this workspace, what could be, and what the user makes of it. */
 export function Memory(): VNode {
   const { channel } = usePanel();
-  const happened = useNews(NEWS);
+  const happened = useActivity(NEWS);
   const { value, error, reload } = useLoaded(
     () => channel.request<MemoryView>('GET', 'memory'),
     [happened]
@@ -61,10 +61,10 @@ function Known({ memory, onChanged }: { memory: MemoryView; onChanged: () => voi
   }
   return (
     <>
-      {!enabled && <Note>{t('It is switched off in the settings: Cowork.memory.')}</Note>}
+      {!enabled && <Note>{t('Memory is off in the settings (Cowork.memory).')}</Note>}
       {enabled && !trusted && (
         <Note>
-          {t('Somebody else wrote or changed this. No agent follows it until you trust it.')}
+          {t('Someone else wrote or changed this. No agent follows it until you trust it.')}
         </Note>
       )}
       {text ? (
@@ -79,7 +79,7 @@ function Known({ memory, onChanged }: { memory: MemoryView; onChanged: () => voi
       ) : (
         <p class="cw-dim">
           {t(
-            'Nothing yet. After a run that you keep, you are offered what there is to remember: ' +
+            'Nothing yet. After a run that you keep, Cowork suggests what to remember: ' +
               'files, keys, formats, and what you said.'
           )}
         </p>

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import type { Channel } from '../../shared/channel';
-import { Diff } from '../../shared/Diff';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import type { Channel } from '../../shared/channel/channel';
+import { Diff } from '../../shared/ui/Diff';
+import { t } from '../../shared/text/translate';
 import type { MemoryProposal } from '../../shared/types';
 import { MemoryEditor } from './MemoryEditor';
 

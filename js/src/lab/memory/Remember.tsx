@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import { executionOf, isFinal, presentJob, type RunState } from '../../shared/run/state';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import type { MemoryProposal } from '../../shared/types';
 import { Proposal } from './Proposal';
 
@@ -56,7 +56,9 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
         data-lm-suppress-shortcuts="true"
       >
         <p class="cw-title">{t('Remember this?')}</p>
-        <p class="cw-dim">{t('For the next run in this workspace. Nothing is kept unasked.')}</p>
+        <p class="cw-dim">
+          {t('For the next run in this workspace. Nothing is kept without asking you.')}
+        </p>
         <Proposal
           channel={channel}
           proposal={proposal}

@@ -6,8 +6,8 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
-import { Button, Failure } from '../../shared/Button';
-import { counted, msg, said, t } from '../../shared/translate';
+import { Button, Failure } from '../../shared/ui/Button';
+import { counted, msg, said, t } from '../../shared/text/translate';
 import type { Decision, Standing } from './cellChanges';
 import { changedLines, diffRows, type Row } from './wordDiff';
 
@@ -72,7 +72,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
       </div>
       {isEdited && isAsking && (
         <div class="cw-cell-mark-row" role="alert">
-          <span>{t('Revert takes your own edit of this cell back, too.')}</span>
+          <span>{t('Revert also undoes your own edit of this cell.')}</span>
           <Button look="link" onClick={() => attempt(decide('revert'))}>
             {t('Revert all of it')}
           </Button>

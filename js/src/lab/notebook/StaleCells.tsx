@@ -2,10 +2,10 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Button } from '../../shared/Button';
+import { Button } from '../../shared/ui/Button';
 import type { StaleCell } from '../../shared/types';
-import { counted, t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { counted, t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { showCell } from './showCell';
 import { runInOrder } from './staleness';
 

@@ -3,9 +3,9 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
-import type { Channel } from '../../shared/channel';
-import { sharedSocket, type PageSocket } from '../../shared/pageSocket';
-import { ICoworkModel } from '../coworkModel';
+import type { Channel } from '../../shared/channel/channel';
+import { sharedSocket, type PageSocket } from '../../shared/channel/pageSocket';
+import { ICoworkModel } from '../model/coworkModel';
 import { inParts, type Question } from './answers';
 import { isOnServer } from './drives';
 import type { CellServer } from './marks';

@@ -1,7 +1,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
-import { ICoworkModel } from '../coworkModel';
+import { ICoworkModel } from '../model/coworkModel';
 import { isOnServer } from './drives';
 import type { DataWatch } from './watchData';
 

@@ -13,7 +13,7 @@ import {
 import { Decoration, EditorView, WidgetType, type DecorationSet } from '@codemirror/view';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import { diffRows, type Piece, type Row } from './wordDiff';
 
 export type Editor = NonNullable<NotebookPanel['content']['widgets'][number]['editor']>;

@@ -2,7 +2,7 @@
 
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import type { Page, StaleCell } from '../../shared/types';
 
 /** Cells that depend on one that has changed; none where nobody can tell. */

@@ -7,10 +7,10 @@ import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/
 import { ToolbarButton } from '@jupyterlab/ui-components';
 import { render } from 'preact';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import { EffectLines } from '../../shared/effects/EffectLines';
 import type { DataEffect, Page, StaleCell } from '../../shared/types';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import { StaleNote } from './StaleCells';
 import { staleCells } from './staleness';
 

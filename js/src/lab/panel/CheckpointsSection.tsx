@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Button, Failure } from '../../shared/Button';
-import { moment, size } from '../../shared/figures';
+import { Button, Failure } from '../../shared/ui/Button';
+import { moment, size } from '../../shared/text/format';
 import { Changes, RollBack } from '../../shared/plan/RollBack';
 import type { Checkpoint, Checkpoints } from '../../shared/types';
 import { RunProvider } from '../../shared/run/context';
-import { counted, t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
-import { HandsOnOne } from './hands';
+import { counted, t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
+import { CheckpointActions } from './standaloneActions';
 import { Section } from './Section';
 
 const MADE = ['checkpoint-created', 'job-completed'];
@@ -23,7 +23,7 @@ export function CheckpointsSection({
   open?: boolean;
 }): VNode | null {
   const { channel } = usePanel();
-  const made = useNews(MADE, context);
+  const made = useActivity(MADE, context);
   const { value, error } = useLoaded(
     () => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`),
     [context, made]
@@ -52,8 +52,8 @@ export function CheckpointsSection({
 
 function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: string }): VNode {
   const { channel } = usePanel();
-  const [hands] = useState(() => ({
-    actions: new HandsOnOne(channel, context, checkpoint),
+  const [runContext] = useState(() => ({
+    actions: new CheckpointActions(channel, context, checkpoint),
     live: true
   }));
   const [open, setOpen] = useState(false);
@@ -79,7 +79,7 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
               {t('Roll back…')}
             </Button>
           </div>
-          <RunProvider value={hands}>
+          <RunProvider value={runContext}>
             {shown === 'changes' && <Changes onClose={close} />}
             {shown === 'rollback' && <RollBack onClose={close} />}
           </RunProvider>
@@ -91,7 +91,7 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
 
 /** How much all that can be taken back takes, and how far back it goes. */
 function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
-  const used = t('All conversations together: %1 of %2', size(bytes), size(limit));
+  const used = t('All conversations: %1 of %2', size(bytes), size(limit));
   return <p class="cw-dim cw-row">{oldest ? t('%1, back to %2', used, moment(oldest)) : used}</p>;
 }
 

@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { Action } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { useHost } from '../../shared/host';
-import { Mentions } from '../../shared/mentions/lazy';
+import type { Action } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { useHost } from '../../shared/card/host';
+import { Mentions } from '../../shared/lazyComponents';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
 import { imagesIn, type Pictures } from './pictures';
 
@@ -140,13 +140,13 @@ function Attached({ pictures, isRunning }: { pictures: Pictures; isRunning: bool
         {items.length > 0 && answerer && !answerer.sees && (
           <p class="cw-dim">
             {t(
-              '%1 does not see images: it is only told that there are some.',
+              '%1 cannot see images. It is only told that there are some.',
               answerer.name ?? t('This model')
             )}
           </p>
         )}
         {items.length > 0 && isRunning && (
-          <p class="cw-dim">{t('Images can be sent when the run has ended.')}</p>
+          <p class="cw-dim">{t('You can send images when the run has ended.')}</p>
         )}
       </div>
     </>

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
 import {
   change,
@@ -53,7 +53,7 @@ export function ConversationTools({
         <Button
           look="danger"
           busy={working.busy}
-          title={t('Stops what runs in it. You can undo this for some minutes.')}
+          title={t('Stops what is running in it. You can undo this for a few minutes.')}
           onClick={() => void working.run(() => remove(channel, id)).then(ok => ok && onDeleted())}
         >
           {t('Delete')}

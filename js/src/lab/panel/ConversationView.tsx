@@ -1,28 +1,28 @@
 import type { VNode } from 'preact';
 import { useReducer, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { CoworkError, type Channel } from '../../shared/channel';
-import { lazily } from '../../shared/lazily';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { CoworkError, type Channel } from '../../shared/channel/channel';
+import { lazy } from '../../shared/ui/lazy';
 import type { Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/role/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
 import type { RunStore } from '../../shared/run/store';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
-import { useLoaded, useNews, usePanel } from './context';
+import { useLoaded, useActivity, usePanel } from './context';
 import { openConversation, type OpenConversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
-import { blankCard } from './hands';
+import { emptyRunCard } from './standaloneActions';
 import { usePictures } from './pictures';
 import { Queue } from './Queue';
 import { RenameField } from './RenameField';
 
-const PromptPicker = lazily(async () => (await import('./PromptPicker')).PromptPicker);
+const PromptPicker = lazy(async () => (await import('./PromptPicker')).PromptPicker);
 
 /**
  * So many of its newest cards are shown at first, and so many more each time that the user wants
@@ -62,7 +62,7 @@ interface ConversationViewProps {
  */
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
-  const happened = useNews(ASKED_ANEW, id);
+  const happened = useActivity(ASKED_ANEW, id);
   const opened = useLoaded<Opened>(async () => {
     const [conversation, jobs] = await Promise.all([
       openConversation(channel, id),
@@ -151,7 +151,7 @@ function Top({ conversation, picker, onBack, onChanged }: TopProps): VNode {
             onDeleted={onBack}
           />
           <p class="cw-dim cw-goes-on">
-            {t('Goes on with')} {picker}
+            {t('Continues with')} {picker}
           </p>
           <PromptPicker conversation={conversation} onChanged={onChanged} />
         </>
@@ -223,7 +223,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
     <>
       <div class="cw-panel-scroll" ref={scroll}>
         <div>
-          {cards.length === 0 && <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>}
+          {cards.length === 0 && <p class="cw-section cw-dim">{t('No messages yet.')}</p>}
           {earlier > 0 && (
             <p class="cw-section">
               <Button
@@ -253,8 +253,8 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
         text={text}
         placeholder={
           running === null
-            ? t('Go on: ask, or say what should be different')
-            : t('Enter queues this for the next turn of the agent')
+            ? t('Continue: ask, or say what to change')
+            : t('Enter queues this for the agent’s next turn')
         }
         summons={1}
         sending={sending}
@@ -313,6 +313,6 @@ function CardOf({
   const { channel } = usePanel();
   const { id, role, title } = conversation;
   // The same card as long as it is drawn, which is about one job: another would be taken for news.
-  const [card] = useState(() => blankCard(id, root, role, title));
+  const [card] = useState(() => emptyRunCard(id, root, role, title));
   return <RunCard card={card} channel={channel} onChange={onChange} />;
 }

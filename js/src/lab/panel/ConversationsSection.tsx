@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { Button, Failure } from '../../shared/Button';
-import { moment } from '../../shared/figures';
-import { Icon } from '../../shared/icons';
+import { Button, Failure } from '../../shared/ui/Button';
+import { moment } from '../../shared/text/format';
+import { Icon } from '../../shared/ui/icons';
 import { useRoles } from '../../shared/role/roles';
-import { counted, t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { counted, t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { useLoaded, usePanel, type Loaded } from './context';
 import {
   findConversations,
@@ -157,7 +157,7 @@ function FoundStatus({
     <p class={count > 0 ? 'cw-sr' : 'cw-row cw-dim'} role="status" hidden={isAny}>
       {!isAny &&
         (count === 0
-          ? t('No conversation has these words in its name or its messages.')
+          ? t('No conversation has these words in its name or messages.')
           : counted(count, '%1 conversation found', '%1 conversations found'))}
     </p>
   );
@@ -204,8 +204,8 @@ function Row({ conversation, waits, onChanged, onDeleted }: RowProps): VNode {
               <span
                 class="cw-badge"
                 role="img"
-                aria-label={t('waits for you')}
-                title={t('waits for you')}
+                aria-label={t('waiting for you')}
+                title={t('waiting for you')}
               >
                 ?
               </span>

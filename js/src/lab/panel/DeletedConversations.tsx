@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { usePanel, type Loaded } from './context';
 import { restore, type Conversation } from './conversations';
 
@@ -39,7 +39,7 @@ export function DeletedConversations({
       {!isOpen && others.length > 0 && (
         <div class="cw-row">
           <Button look="link" onClick={() => setOpen(true)}>
-            {t('Show %1 more that were deleted', String(others.length))}
+            {t('Show %1 more deleted', String(others.length))}
           </Button>
         </div>
       )}

@@ -3,15 +3,14 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { PermissionBatch, PermissionCard } from '../../shared/ask/PermissionCard';
 import { QuestionCard } from '../../shared/ask/QuestionCard';
-import { Button } from '../../shared/Button';
-import { Fold } from '../../shared/Fold';
+import { Button } from '../../shared/ui/Button';
+import { Fold } from '../../shared/ui/Fold';
 import { RunProvider } from '../../shared/run/context';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
-import type { InboxItem } from '../inbox';
-import { line, sentence, where } from '../inboxWords';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
+import { describeItem, placeOf, summarize, type InboxItem } from '../inbox/inbox';
 import { usePanel } from './context';
-import { handsIn } from './hands';
+import { standaloneActions } from './standaloneActions';
 import { NotifyOffer } from './NotifyOffer';
 import { Section } from './Section';
 
@@ -28,19 +27,22 @@ export function InboxSection({
   notify: boolean;
 }): VNode {
   const { channel } = usePanel();
-  const hands = useMemo(() => ({ actions: handsIn(channel, ''), live: true }), [channel]);
+  const runContext = useMemo(
+    () => ({ actions: standaloneActions(channel, ''), live: true }),
+    [channel]
+  );
   const [together, setTogether] = useState(false);
   const requests = items.flatMap(item => (item.kind === 'permission' ? [item.request] : []));
   return (
     <div class="cw-inbox">
       {/* On the page while it is empty, or screen readers would miss the first one. */}
       <div class="cw-sr" role="status">
-        {items.length > 0 && sentence(items)}
+        {items.length > 0 && summarize(items)}
       </div>
       {items.length > 0 && (
-        <Section title={t('Waits for you')} count={<span class="cw-badge">{items.length}</span>}>
+        <Section title={t('Waiting for you')} count={<span class="cw-badge">{items.length}</span>}>
           {() => (
-            <RunProvider value={hands}>
+            <RunProvider value={runContext}>
               {requests.length > 1 && (
                 <div class="cw-row">
                   <Button expanded={together} onClick={() => setTogether(!together)}>
@@ -69,7 +71,7 @@ function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {
       <Fold
         summary={
           <>
-            {line(item)} <span class="cw-dim">{where(item)}</span>
+            {describeItem(item)} <span class="cw-dim">{placeOf(item)}</span>
           </>
         }
         open={open}

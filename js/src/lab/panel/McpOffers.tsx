@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction, type Action } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { CopyButton } from '../../shared/CopyButton';
+import { useAction, type Action } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { CopyButton } from '../../shared/ui/CopyButton';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { bounded, oneLine, visible } from '../../shared/visible';
+import { t } from '../../shared/text/translate';
+import { bounded, oneLine, visible } from '../../shared/text/visible';
 import { useLoaded, usePanel } from './context';
 
 interface Resource {
@@ -52,7 +52,7 @@ export function McpOffers({ address }: { address: string }): VNode {
   return (
     <>
       <Failure error={resources.error ?? prompts.error} />
-      {nothing && <p class="cw-dim">{t('Nothing to read, and no prompts.')}</p>}
+      {nothing && <p class="cw-dim">{t('No resources and no prompts.')}</p>}
       <ul class="cw-trust">
         {resources.value?.items.slice(0, MAX_SHOWN).map(one => (
           <li key={one.uri}>

@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { CoworkError, isRecord } from '../../shared/channel';
-import { Fold } from '../../shared/Fold';
-import { Note } from '../../shared/Note';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { CoworkError, isRecord } from '../../shared/channel/channel';
+import { Fold } from '../../shared/ui/Fold';
+import { Note } from '../../shared/ui/Note';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { bounded, oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { bounded, oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { readServers, type McpServer, type McpTool } from './mcp';
 import { McpOffers } from './McpOffers';
 import { Section } from './Section';
@@ -30,7 +30,7 @@ export function McpSection(): VNode {
 
 function Servers(): VNode {
   const { channel } = usePanel();
-  const happened = useNews(USED);
+  const happened = useActivity(USED);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<McpServer>>('GET', 'mcp/servers'),
     [happened]
@@ -40,7 +40,7 @@ function Servers(): VNode {
       <Failure error={error} />
       {value?.items.length === 0 && (
         <p class="cw-row cw-dim">
-          {t('None yet. Their tools are offered to the agent, and ask before they run.')}
+          {t('None yet. The agent can use their tools, which ask before they run.')}
         </p>
       )}
       <ul class="cw-list">
@@ -73,7 +73,7 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
         <p class="cw-dim">{about(server)}</p>
         {server.why && <p class="cw-dim">{visible(bounded(server.why, 500))}</p>}
         {server.tools.some(one => one.pinned === 'changed') && (
-          <Note>{t('What it says of its tools has changed. They ask again.')}</Note>
+          <Note>{t('Its tool descriptions have changed, so its tools ask again.')}</Note>
         )}
         {server.tools.length > 0 && (
           <Fold summary={t('Tools: %1', String(server.tools.length))}>
@@ -171,7 +171,7 @@ function claims({ hints, permissions }: McpTool): string {
   const needs = t('Needs %1.', permissions.join(', '));
   return said.length === 0
     ? needs
-    : `${needs} ${t('It claims to be %1; nobody has checked that.', said.join(', '))}`;
+    : `${needs} ${t('It claims to be %1; this is not verified.', said.join(', '))}`;
 }
 
 function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
@@ -225,8 +225,8 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
         />
         <span class="cw-dim">
           {t(
-            'As in the settings of other programs. Write secrets as %1: they are taken from ' +
-              'the environment of your Jupyter server.',
+            'The same format as in other programs. Write secrets as %1: they are read from ' +
+              'your Jupyter server\u2019s environment.',
             '${NAME}'
           )}
         </span>

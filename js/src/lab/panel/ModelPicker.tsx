@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/model/connectionCheck';
 import type { Health, Page } from '../../shared/types';
-import { said, t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { said, t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { useLoaded, usePanel } from './context';
 
 interface ServedModel {

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Button } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { Button } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 
 /** Whether the browser may notify; `denied` also where it cannot. */
 function permission(): NotificationPermission {
@@ -17,7 +17,7 @@ export function NotifyOffer(): VNode {
     <p class="cw-row cw-dim cw-offer" role="status" hidden={before !== 'default'}>
       {before === 'default' && now === 'default' && (
         <>
-          {t('Be told when something waits and this tab is hidden.')}{' '}
+          {t('Get a notification when Cowork needs you and this tab is hidden.')}{' '}
           <Button
             look="link"
             onClick={() => void Notification.requestPermission().then(() => setNow(permission()))}
@@ -28,8 +28,8 @@ export function NotifyOffer(): VNode {
       )}
       {before !== now &&
         (now === 'granted'
-          ? t('Your browser will tell you when something waits and this tab is hidden.')
-          : t('Your browser keeps notifications of this page off. You can allow them there.'))}
+          ? t('Your browser will notify you when Cowork needs you and this tab is hidden.')
+          : t('Your browser blocks notifications from this page. Allow them in its settings.'))}
     </p>
   );
 }

@@ -1,20 +1,20 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
+import { useAction } from '../../shared/ui/useAction';
 import { CheckButton } from '../../shared/model/CheckButton';
 import type { Check } from '../../shared/model/connectionCheck';
 import { HealthAnswer } from '../../shared/model/HealthAnswer';
 import { ModelHelp } from '../../shared/model/ModelHelp';
-import { answererOf } from '../../shared/model/ModelName';
+import { answererOf } from '../../shared/model/HealthAnswer';
 import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
-import { t } from '../../shared/translate';
-import type { InboxItem } from '../inbox';
-import { Memory } from '../memory/lazy';
+import { t } from '../../shared/text/translate';
+import { lazy } from '../../shared/ui/lazy';
+import type { InboxItem } from '../inbox/inbox';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
-import { useLoaded, useNews, usePanel } from './context';
+import { useLoaded, useActivity, usePanel } from './context';
 import { lastUsed, listConversations, listDeleted, type Conversation } from './conversations';
 import { ConversationsSection } from './ConversationsSection';
 import { DeletedConversations } from './DeletedConversations';
@@ -27,6 +27,8 @@ import { Section } from './Section';
 import { SkillsSection } from './SkillsSection';
 import { TrustSection } from './TrustSection';
 import { WorkflowsSection } from './WorkflowsSection';
+
+const Memory = lazy(async () => (await import('../memory/Memory')).Memory);
 
 const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
 
@@ -59,7 +61,7 @@ export interface OverviewProps {
  */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
-  const happened = useNews(LISTED_ANEW);
+  const happened = useActivity(LISTED_ANEW);
   const listed = useLoaded(() => listConversations(channel), [happened]);
   const deleted = useLoaded(() => listDeleted(channel), [happened]);
   const [justDeleted, setJustDeleted] = useState<string | null>(null);
@@ -223,7 +225,7 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
   return (
     <Composer
       text={draft}
-      placeholder={t('Ask, or say what you want: this begins a new conversation')}
+      placeholder={t('Ask, or say what you want: this starts a new conversation')}
       summons={summons}
       sending={sending}
       place={{ notebook, role }}

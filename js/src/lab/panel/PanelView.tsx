@@ -3,14 +3,14 @@
 import type { VNode } from 'preact';
 
 import { RolePill } from '../../shared/role/RolePill';
-import { PanelProvider, type PanelHands } from './context';
+import { PanelProvider, type PanelContext } from './context';
 import { ConversationView } from './ConversationView';
 import { ModelPicker } from './ModelPicker';
 import { Overview, type OverviewProps } from './Overview';
 import { Tour } from './Tour';
 
 export interface PanelViewProps extends OverviewProps {
-  hands: PanelHands;
+  parts: PanelContext;
   /** The conversation that is open, or null for the overview. */
   context: string | null;
   /** Whether the tour is open, and whether somebody has just asked for it. */
@@ -23,7 +23,7 @@ export interface PanelViewProps extends OverviewProps {
 }
 
 export function PanelView(props: PanelViewProps): VNode {
-  const { hands, context, role, health, check, model, tour } = props;
+  const { parts, context, role, health, check, model, tour } = props;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented) {
       return;
@@ -39,7 +39,7 @@ export function PanelView(props: PanelViewProps): VNode {
     <ModelPicker health={health} check={check} picked={model} onPick={props.onPickModel} />
   );
   return (
-    <PanelProvider value={hands}>
+    <PanelProvider value={parts}>
       {/* A section, so that the headers in it are not taken for that of the page. */}
       <section class="cw-panel" onKeyDown={onKeyDown}>
         {tour !== 'closed' && context === null && (

@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
 
-import { Button } from '../../shared/Button';
-import { Fold } from '../../shared/Fold';
-import { inline } from '../../shared/markdown';
-import { plans } from '../../shared/plan/lazy';
+import { Button } from '../../shared/ui/Button';
+import { Fold } from '../../shared/ui/Fold';
+import { inline } from '../../shared/text/markdown';
+import { plans } from '../../shared/lazyComponents';
 import { StepMark } from '../../shared/plan/StepMark';
 import type { PlanAnswer, PlanStep } from '../../shared/types';
 import { planOf } from '../../shared/run/reading';
 import { isFinal } from '../../shared/run/state';
-import { t } from '../../shared/translate';
-import { bounded, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { bounded, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
 const CHANGED = [
@@ -27,7 +27,7 @@ const MAX_STEPS = 12;
 /** How far the plan of a conversation has come; the conversation has the rest. */
 export function PlanSection({ context }: { context: string }): VNode | null {
   const { channel, open } = usePanel();
-  const changed = useNews(CHANGED, context);
+  const changed = useActivity(CHANGED, context);
   const { value } = useLoaded(
     () => channel.request<PlanAnswer>('GET', `context/${context}/plan`),
     [context, changed]

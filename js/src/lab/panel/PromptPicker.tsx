@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Failure } from '../../shared/Button';
+import { useAction } from '../../shared/ui/useAction';
+import { Failure } from '../../shared/ui/Button';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { useLoaded, usePanel } from './context';
 import type { OpenConversation } from './conversations';
 
@@ -48,7 +48,7 @@ export function PromptPicker({ conversation, onChanged }: PromptPickerProps): VN
           {t('Base prompt')}{' '}
           <select
             class="cw-select"
-            title={t('Counts from the next message on.')}
+            title={t('Applies from the next message on.')}
             aria-busy={choosing.busy}
             value={chosen}
             onChange={event => choose(event.currentTarget.value)}

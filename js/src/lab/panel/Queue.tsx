@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 
 const QUEUED = ['queue-changed'];
 
@@ -17,10 +17,10 @@ interface QueuedMessage {
 /** What the user has said while a job runs, until the agent reads it; it can be taken back. */
 export function Queue({ context }: { context: string }): VNode {
   const { channel } = usePanel();
-  const news = useNews(QUEUED, context);
+  const feed = useActivity(QUEUED, context);
   const { value, reload } = useLoaded(
     () => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`),
-    [context, news]
+    [context, feed]
   );
   const removing = useAction();
   const takeBack = (id: string): void =>
@@ -37,7 +37,7 @@ export function Queue({ context }: { context: string }): VNode {
             </span>
             <Button
               look="link"
-              label={t('Take back: %1', oneLine(content, 80))}
+              label={t('Withdraw: %1', oneLine(content, 80))}
               onClick={() => takeBack(id)}
             >
               ✕

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Failure } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
 import { change, type Conversation } from './conversations';
 

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { Fold } from '../../shared/Fold';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { Fold } from '../../shared/ui/Fold';
 import type { Page } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
 const DECIDED = ['permission-resolved'];
@@ -39,7 +39,7 @@ export function RulesSection(): VNode {
 
 function Rules(): VNode {
   const { channel } = usePanel();
-  const decided = useNews(DECIDED);
+  const decided = useActivity(DECIDED);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<Rule>>('GET', 'rules'),
     [decided]
@@ -50,8 +50,8 @@ function Rules(): VNode {
       {value?.items.length === 0 && (
         <p class="cw-row cw-dim">
           {t(
-            'None yet. Answering a permission with “Always here” or “Everywhere” writes one; ' +
-              'until then, what changes something asks.'
+            'None yet. Answer a permission with “Always here” or “Everywhere” to add one; ' +
+              'until then, every change asks first.'
           )}
         </p>
       )}
@@ -109,15 +109,15 @@ function effectWord(effect: Effect): string {
   }
 }
 
-/** Where it counts, where it comes from, and why it may not count. */
+/** Where it applies, where it comes from, and why it may have no effect. */
 function why({ scope, source, problem, active }: Rule): string {
   const where = {
     session: t('In one conversation, until it ends.'),
     workspace: t('In this workspace.'),
     global: t('In every workspace.'),
-    admin: t('Your administrator has set it.')
+    admin: t('Set by your administrator.')
   }[scope];
-  const off = active === false ? t('It does not count: this workspace is not trusted.') : '';
+  const off = active === false ? t('It has no effect: this workspace is not trusted.') : '';
   return [where, source && t('From %1.', oneLine(source, 120)), problem && visible(problem), off]
     .filter(Boolean)
     .join(' ');
@@ -164,7 +164,7 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
         </select>
         <select
           class="cw-input"
-          aria-label={t('Where it counts')}
+          aria-label={t('Where it applies')}
           value={scope}
           onChange={event => setScope(event.currentTarget.value as 'workspace' | 'global')}
         >
@@ -182,7 +182,7 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
           onInput={event => setRule(event.currentTarget.value)}
         />
         <span class="cw-dim">
-          {t('A tool, or a tool with the files or the command it is about in brackets.')}
+          {t('A tool, optionally with the files or the command it is for in parentheses.')}
         </span>
       </label>
       <Failure error={adding.error} />

@@ -1,20 +1,20 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Failure } from '../../shared/Button';
-import { moment } from '../../shared/figures';
-import { Note } from '../../shared/Note';
-import { t } from '../../shared/translate';
+import { useAction } from '../../shared/ui/useAction';
+import { Failure } from '../../shared/ui/Button';
+import { moment } from '../../shared/text/format';
+import { Note } from '../../shared/ui/Note';
+import { t } from '../../shared/text/translate';
 import type { Skill, SkillList } from '../../shared/types';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 
 const USED = ['job-completed'];
 
 /** Which skills there are, when each was used, and a switch for each. */
 export function Skills(): VNode {
   const { channel } = usePanel();
-  const used = useNews(USED);
+  const used = useActivity(USED);
   const { value, error, reload } = useLoaded(
     () => channel.request<SkillList>('GET', 'skills'),
     [used]
@@ -31,7 +31,7 @@ export function Skills(): VNode {
         <Note key={problem.message}>{visible(problem.message)}</Note>
       ))}
       <p class="cw-row cw-dim">
-        {t('Agents open a skill when it fits. To have one followed, begin a message with /NAME.')}
+        {t('Agents open a skill when it fits. To use one yourself, start a message with /NAME.')}
       </p>
     </>
   );
@@ -54,7 +54,7 @@ function Row({ skill, onSwitched }: { skill: Skill; onSwitched: () => void }): V
         {skill.allowed_tools.length > 0 && (
           <p class="cw-dim">
             {t(
-              'It would like to use %1 unasked. That grants nothing: your rules decide.',
+              'It wants to use %1 without asking. That grants nothing: your rules decide.',
               oneLine(skill.allowed_tools.join(', '), 300)
             )}
           </p>

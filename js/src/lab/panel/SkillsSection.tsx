@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 
-import { lazily } from '../../shared/lazily';
-import { t } from '../../shared/translate';
+import { lazy } from '../../shared/ui/lazy';
+import { t } from '../../shared/text/translate';
 import { Section } from './Section';
 
-const Skills = lazily(async () => (await import('./Skills')).Skills);
+const Skills = lazy(async () => (await import('./Skills')).Skills);
 
 /** How-tos that agents can open; fetched with the first look. */
 export function SkillsSection(): VNode {

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { Button } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { Button } from '../../shared/ui/Button';
+import { t } from '../../shared/text/translate';
 
 interface Step {
   title: string;
@@ -23,21 +23,21 @@ function steps(): readonly [Step, ...Step[]] {
     },
     {
       title: t('Plan a change'),
-      text: t('Say here what you want. The planner answers with steps, and changes nothing.'),
+      text: t('Say what you want here. The planner replies with steps and changes nothing.'),
       anchors: ['.cw-composer']
     },
     {
       title: t('Approve'),
       text: t(
         'The plan is in its conversation, and in your notebook. Read it, edit it, then execute ' +
-          'it. Whatever goes beyond it asks you first.'
+          'it. Anything beyond it asks you first.'
       ),
       anchors: ['.cw-inbox .cw-part', '[data-part=conversations]']
     },
     {
-      title: t('Take back'),
+      title: t('Roll back'),
       text: t(
-        'Each change is kept as a checkpoint in its conversation. Roll back one, or all since.'
+        'Each change has a checkpoint in its conversation. Roll back one change, or all since.'
       ),
       anchors: ['[data-part=checkpoints]', '[data-part=conversations]']
     }
@@ -71,7 +71,7 @@ export function Tour({ isWanted, onEnd }: TourProps): VNode {
     <div
       class="cw-tour"
       role="dialog"
-      aria-label={t('Tour of Cowork: %1', step.title)}
+      aria-label={t('Cowork tour: %1', step.title)}
       tabIndex={-1}
       style={{ top: `${top}px` }}
       ref={dialog}

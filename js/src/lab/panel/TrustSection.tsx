@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
-import { Fold } from '../../shared/Fold';
-import { Note } from '../../shared/Note';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
+import { Fold } from '../../shared/ui/Fold';
+import { Note } from '../../shared/ui/Note';
 import { askRoles } from '../../shared/role/roles';
-import { t } from '../../shared/translate';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { t } from '../../shared/text/translate';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
 interface TrustItem {
@@ -33,7 +33,7 @@ const RUNS = ['job-started', 'job-completed'];
  */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const ran = useNews(RUNS);
+  const ran = useActivity(RUNS);
   const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {
@@ -59,12 +59,15 @@ export function TrustSection(): VNode | null {
           ) : (
             <Note>
               {t(
-                'This folder brings its own settings. They do nothing until you trust them; ' +
-                  'do so only if you know who made it.'
+                'This folder has its own settings. They have no effect until you trust them. ' +
+                  'Do so only if you know who made the folder.'
               )}
             </Note>
           )}
-          <Fold summary={t('What it brings: %1', String(value.items.length))} open={!value.trusted}>
+          <Fold
+            summary={t('What it contains: %1', String(value.items.length))}
+            open={!value.trusted}
+          >
             {() => (
               <ul class="cw-trust">
                 {value.items.map(item => (

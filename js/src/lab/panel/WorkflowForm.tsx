@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
 import type { TemplateParameter } from '../../shared/types';
-import { said, t } from '../../shared/translate';
-import { oneLine, visible } from '../../shared/visible';
+import { said, t } from '../../shared/text/translate';
+import { oneLine, visible } from '../../shared/text/visible';
 import { usePanel } from './context';
 import {
   fieldsOf,
@@ -176,7 +176,7 @@ function FieldInput({ field, value, onChange }: FieldInputProps): VNode {
         <textarea
           {...common}
           rows={2}
-          placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')}
+          placeholder={field.kind === 'lines' ? t('One per line') : t('JSON')}
         />
       );
     case 'number':

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../../shared/action';
-import { Button, Failure } from '../../shared/Button';
+import { useAction } from '../../shared/ui/useAction';
+import { Button, Failure } from '../../shared/ui/Button';
 import type { TemplateParameter, Workflow } from '../../shared/types';
-import { t } from '../../shared/translate';
-import { oneLine } from '../../shared/visible';
+import { t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
 import { usePanel } from './context';
 
 interface WorkflowToolsProps {
@@ -39,7 +39,7 @@ export function WorkflowTools({ workflow, parameters, onChanged }: WorkflowTools
         </Button>
         <Button
           busy={working.busy}
-          title={t('Puts a copy into .cowork/workflows of this folder')}
+          title={t('Copies it to .cowork/workflows in this folder')}
           onClick={share}
         >
           {t('Share in this folder')}
@@ -125,10 +125,10 @@ function EditForm({ workflow, parameters, onSaved }: EditFormProps): VNode {
           />
           <Button
             look="link"
-            title={t('It is then always %1', oneLine(one.default ?? one.example ?? '', 60))}
+            title={t('Always %1', oneLine(one.default ?? one.example ?? '', 60))}
             onClick={() => setKept(before => before.filter(({ name }) => name !== one.name))}
           >
-            {t('Does not vary any more')}
+            {t('Make it fixed')}
           </Button>
         </fieldset>
       ))}

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Failure } from '../../shared/Button';
-import { Icon } from '../../shared/icons';
-import { Note } from '../../shared/Note';
+import { Failure } from '../../shared/ui/Button';
+import { Icon } from '../../shared/ui/icons';
+import { Note } from '../../shared/ui/Note';
 import type { Page, Problem } from '../../shared/types';
 import { useRoles } from '../../shared/role/roles';
-import { said, t } from '../../shared/translate';
-import { oneLine, visible } from '../../shared/visible';
-import { useLoaded, useNews, usePanel } from './context';
+import { said, t } from '../../shared/text/translate';
+import { oneLine, visible } from '../../shared/text/visible';
+import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 import { WorkflowForm, type Workflow } from './WorkflowForm';
 import { WorkflowTools } from './WorkflowTools';
@@ -33,7 +33,7 @@ export function WorkflowsSection(): VNode {
 
 function Workflows(): VNode {
   const { channel } = usePanel();
-  const worked = useNews(WORKED);
+  const worked = useActivity(WORKED);
   const { value, error, reload } = useLoaded(
     () =>
       Promise.all([

@@ -3,13 +3,13 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import type { Health } from '../../shared/types';
-import { tells, type INews } from '../news';
+import { includesEvent, type Activity, type IActivityFeed } from '../model/activityFeed';
 
-export interface PanelHands {
+export interface PanelContext {
   channel: Channel;
-  news: INews;
+  feed: IActivityFeed;
   /** The notebook that is looked at, by its path. */
   notebook: string | null;
   open(contextId: string): void;
@@ -21,44 +21,44 @@ export interface PanelHands {
   pickFiles?: (only: 'notebooks' | 'any') => Promise<string[]>;
 }
 
-const Context = createContext<PanelHands | null>(null);
+const Context = createContext<PanelContext | null>(null);
 
 export const PanelProvider = Context.Provider;
 
-export function usePanel(): PanelHands {
-  const hands = useContext(Context);
-  if (hands === null) {
+export function usePanel(): PanelContext {
+  const panel = useContext(Context);
+  if (panel === null) {
     throw new Error('This part needs the panel around it.');
   }
-  return hands;
+  return panel;
 }
 
-/** Many news in a row are looked at once. */
-const PAUSE_MS = 250;
+/** Bursts of activity reload once. */
+const DEBOUNCE_MS = 250;
 
 /**
  * A number that grows when something of these kinds has happened: what depends on it is asked for
  * again. `kinds` is a constant: another array would begin to listen anew.
  */
-export function useNews(kinds: readonly string[], contextId?: string): number {
-  const { news } = usePanel();
+export function useActivity(kinds: readonly string[], contextId?: string): number {
+  const { feed } = usePanel();
   const [count, grow] = useReducer((before: number) => before + 1, 0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const hear = (_: unknown, happened: Parameters<typeof tells>[0]): void => {
-      if (timer === undefined && tells(happened, kinds, contextId)) {
+    const hear = (_: unknown, activity: Activity): void => {
+      if (timer === undefined && includesEvent(activity, kinds, contextId)) {
         timer = setTimeout(() => {
           timer = undefined;
           grow(undefined);
-        }, PAUSE_MS);
+        }, DEBOUNCE_MS);
       }
     };
-    news.happened.connect(hear);
+    feed.activity.connect(hear);
     return () => {
       clearTimeout(timer);
-      news.happened.disconnect(hear);
+      feed.activity.disconnect(hear);
     };
-  }, [news, contextId, kinds]);
+  }, [feed, contextId, kinds]);
   return count;
 }
 

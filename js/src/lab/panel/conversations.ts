@@ -1,6 +1,6 @@
 /** Conversations as the server lists them. */
 
-import type { Channel } from '../../shared/channel';
+import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
 
 export interface Conversation {

@@ -3,7 +3,7 @@
  * some not at all.
  */
 
-import { t } from '../../shared/translate';
+import { t } from '../../shared/text/translate';
 
 export interface JsonFault {
   /** Into the text. */

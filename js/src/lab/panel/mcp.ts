@@ -1,7 +1,7 @@
 /** MCP servers as the server tells of them, and entries as people paste them. */
 
-import { CoworkError } from '../../shared/channel';
-import { t } from '../../shared/translate';
+import { CoworkError } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
 import { jsonFault } from './jsonFault';
 
 export interface McpTool {
@@ -77,8 +77,8 @@ export function readServers(text: string, name: string): NewServer[] {
 function noServer(): CoworkError {
   return unreadable(
     t(
-      'This is no server: it has neither a "command" nor a "url". Paste an entry as it stands ' +
-        'in the settings of other programs.'
+      'This is not a server: it has neither a "command" nor a "url". Paste an entry from ' +
+        'the settings of another program.'
     )
   );
 }

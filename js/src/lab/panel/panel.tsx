@@ -2,15 +2,15 @@ import type { Message } from '@lumino/messaging';
 import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/model/connectionCheck';
-import { HostProvider, type CardHost } from '../../shared/host';
-import { counted, t } from '../../shared/translate';
-import type { ICoworkModel } from '../coworkModel';
-import { coworkIcon } from '../icon';
+import { HostProvider, type CardHost } from '../../shared/card/host';
+import { counted, t } from '../../shared/text/translate';
+import type { ICoworkModel } from '../model/coworkModel';
+import { coworkIcon } from '../ui/icon';
 import { extras } from '../card/extras';
-import type { PanelHands } from './context';
+import type { PanelContext } from './context';
 import type { PanelView } from './PanelView';
 import type { PanelPlace } from './place';
-import { PreactWidget } from '../preactWidget';
+import { PreactWidget } from '../ui/preactWidget';
 
 export const PANEL_ID = 'cowork-panel';
 /** The style sheet shows what this attribute of the panel's tab holds. */
@@ -25,8 +25,8 @@ export interface PanelActions {
   chooseRole(pill: HTMLElement): void;
   /** The path of the notebook that is looked at. */
   notebook(): string | null;
-  download: PanelHands['download'];
-  pickFiles: PanelHands['pickFiles'];
+  download: PanelContext['download'];
+  pickFiles: PanelContext['pickFiles'];
   showShortcuts(): void;
 }
 
@@ -39,7 +39,7 @@ export class CoworkPanel extends PreactWidget {
   private asked = false;
   /** Loaded when the panel is first shown: not every page needs it. */
   private View: typeof PanelView | null = null;
-  private hands: PanelHands | null = null;
+  private parts: PanelContext | null = null;
 
   constructor(
     private readonly model: ICoworkModel,
@@ -100,7 +100,7 @@ export class CoworkPanel extends PreactWidget {
     return (
       <HostProvider value={this.hostNow()}>
         <View
-          hands={this.handsNow()}
+          parts={this.panelContext()}
           context={place.context}
           inbox={model.inbox.items}
           notify={preferences.notify}
@@ -144,14 +144,14 @@ export class CoworkPanel extends PreactWidget {
   }
 
   /** The same object while nothing in it has changed, so that what depends on it stays. */
-  private handsNow(): PanelHands {
+  private panelContext(): PanelContext {
     const notebook = this.actions.notebook();
-    if (this.hands === null || this.hands.notebook !== notebook) {
-      const { channel, news } = this.model;
+    if (this.parts === null || this.parts.notebook !== notebook) {
+      const { channel, feed } = this.model;
       const { pickFiles } = this.actions;
-      this.hands = {
+      this.parts = {
         channel,
-        news,
+        feed,
         notebook,
         open: id => this.place.open(id),
         download: this.actions.download,
@@ -159,7 +159,7 @@ export class CoworkPanel extends PreactWidget {
         ...(pickFiles ? { pickFiles } : {})
       };
     }
-    return this.hands;
+    return this.parts;
   }
 
   /** The same object while nothing in it has changed. */

@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks';
 
-import { CoworkError } from '../../shared/channel';
-import { t } from '../../shared/translate';
+import { CoworkError } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
 
 export interface Picture {
   media_type: string;
@@ -41,7 +41,9 @@ export function usePictures(): Pictures {
           const all = [...before, ...made];
           const size = all.reduce((sum, { data }) => sum + bytesOf(data), 0);
           if (all.length > MOST || size > MAX_TOGETHER) {
-            setError(refusal(t('A message takes at most %1 images, 5 MB together.', String(MOST))));
+            setError(
+              refusal(t('A message can have at most %1 images, 5 MB in total.', String(MOST)))
+            );
             return before;
           }
           return all;

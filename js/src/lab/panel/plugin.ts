@@ -8,16 +8,16 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Token } from '@lumino/coreutils';
 
 import { labMarkdown } from '../card/markdown';
-import { CommandIDs } from '../commandIds';
-import { ICoworkModel } from '../coworkModel';
-import { download } from '../download';
+import { CommandIDs } from '../commands/ids';
+import { ICoworkModel } from '../model/coworkModel';
+import { download } from '../files/download';
 import { drawnBy } from '../card/HostText';
-import { notifyOfInbox } from '../inboxNotification';
-import { insertBelowActive } from '../insertCell';
-import { notebookForCell } from '../magicCell';
+import { notifyAboutInbox } from '../inbox/notifications';
+import { insertBelowActive } from '../notebook/insertCell';
+import { notebookForCell } from '../notebook/insertCell';
 import { CoworkPanel } from './panel';
 import { PanelPlace } from './place';
-import { openRoleMenu } from '../roleMenu';
+import { openRoleMenu } from '../commands/roleMenu';
 
 export type IPanelPlace = PanelPlace;
 export const IPanelPlace = new Token<IPanelPlace>(
@@ -59,7 +59,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
         download(app.serviceManager.serverSettings, path, fileName),
       pickFiles: files
         ? async (only: 'notebooks' | 'any') =>
-            (await import('../pickFiles')).pickFiles(files.model.manager, only)
+            (await import('../files/pickFiles')).pickFiles(files.model.manager, only)
         : undefined
     };
     const view = new CoworkPanel(
@@ -78,9 +78,9 @@ export const panel: JupyterFrontEndPlugin<void> = {
     );
     app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
     if (PageConfig.getOption('coworkRecord') === 'true') {
-      cowork.news.listen(); // with which the inbox is asked once
+      cowork.feed.listen(); // with which the inbox is asked once
     }
-    notifyOfInbox(cowork, {
+    notifyAboutInbox(cowork, {
       isSeen: item =>
         document.visibilityState === 'visible' &&
         (view.isVisible || isInFront(notebooks, item.notebook)),

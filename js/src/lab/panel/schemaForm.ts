@@ -3,7 +3,7 @@
  * wants it.
  */
 
-import { isRecord } from '../../shared/channel';
+import { isRecord } from '../../shared/channel/channel';
 
 export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'lines' | 'json';
 

@@ -1,17 +1,17 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { Card } from '../Card';
-import { Diff } from '../Diff';
-import { Fold } from '../Fold';
-import { Note } from '../Note';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { Card } from '../ui/Card';
+import { Diff } from '../ui/Diff';
+import { Fold } from '../ui/Fold';
+import { Note } from '../ui/Note';
 import type { PermissionRequest, Scope } from '../types';
 import { useRun } from '../run/context';
 import { CallFacts } from '../run/ToolCall';
-import { counted, t } from '../translate';
-import { oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { oneLine, visible } from '../text/visible';
 import { sendOnEnter } from './sendOnEnter';
 import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
 
@@ -61,7 +61,7 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
         <>
           <span class="cw-pill cw-colour-ask">{t('Permissions')}</span>
           <span class="cw-title">
-            {counted(requests.length, '%1 thing waits for you', '%1 things wait for you')}
+            {counted(requests.length, '%1 item is waiting for you', '%1 items are waiting for you')}
           </span>
         </>
       }
@@ -98,7 +98,7 @@ function What({ request }: { request: PermissionRequest }): VNode {
       )}
       <Shown request={request} />
       {shown && !shown.complete && (
-        <Note>{t('This is not all of it: the rest is too long to show.')}</Note>
+        <Note>{t('This is only part of it: the rest is too long to show.')}</Note>
       )}
       <ul class="cw-dim cw-reasons">
         {why.map(one => (

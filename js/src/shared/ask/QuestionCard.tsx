@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { Card } from '../Card';
-import { inline } from '../markdown';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { Card } from '../ui/Card';
+import { inline } from '../text/markdown';
 import type { Question } from '../types';
-import { RichText } from '../RichText';
+import { RichText } from '../text/RichText';
 import { useRun } from '../run/context';
-import { said, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { said, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { sendOnEnter } from './sendOnEnter';
 
 const MAX = 4000;

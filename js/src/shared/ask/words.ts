@@ -1,8 +1,8 @@
 /** How tools, risks and scopes are called on the screen. */
 
 import type { Scope } from '../types';
-import { msg, said, t } from '../translate';
-import { oneLine } from '../visible';
+import { msg, said, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 
 export function scopeWord(scope: Scope): string {
   switch (scope) {

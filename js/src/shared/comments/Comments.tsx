@@ -1,11 +1,11 @@
 import type { RefObject, VNode } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
-import { counted, t } from '../translate';
-import { oneLine } from '../visible';
+import { counted, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { asMessage, COMMENTABLE, commented, placeOf, selectedIn, type Place } from './places';
 
 interface Comment extends Place {
@@ -74,8 +74,8 @@ function usePlaces(
   onNear: (near: { element: HTMLElement; top: number } | null) => void,
   onComment: (place: Place) => void
 ): void {
-  const hands = useRef({ onNear, onComment });
-  hands.current = { onNear, onComment };
+  const handlers = useRef({ onNear, onComment });
+  handlers.current = { onNear, onComment };
   useEffect(() => {
     const card = root.current;
     if (card === null) {
@@ -92,7 +92,7 @@ function usePlaces(
       const element = at && placeOf(at, card);
       const box = (range ?? element)?.getBoundingClientRect();
       const top = (box?.top ?? 0) - card.getBoundingClientRect().top;
-      hands.current.onNear(element ? { element, top: Math.max(0, top - 30) } : null);
+      handlers.current.onNear(element ? { element, top: Math.max(0, top - 30) } : null);
     };
     const onKey = (event: KeyboardEvent): void => {
       const { target, key, ctrlKey, metaKey, altKey } = event;
@@ -100,7 +100,7 @@ function usePlaces(
       if (isPlace && key.toLowerCase() === 'c' && !ctrlKey && !metaKey && !altKey) {
         event.preventDefault();
         event.stopPropagation();
-        hands.current.onComment(commented(target));
+        handlers.current.onComment(commented(target));
       }
     };
     page.addEventListener('selectionchange', look);

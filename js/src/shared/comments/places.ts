@@ -1,6 +1,6 @@
 /** What of a card can be commented on: a diff, a step of a plan, an output; or some lines of it. */
 
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 export interface Place {
   /** What is commented on, as people say it: `step 2`. */

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
 import type { Assumption } from '../types';
-import { t } from '../translate';
-import { bounded, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, visible } from '../text/visible';
 
 /** The message or the plan that states them. */
 export type Stated = { message_id: string } | { plan_id: string };
@@ -88,7 +88,7 @@ function Row({ of, index, assumption }: RowProps): VNode {
               disabled={busy}
               onClick={() => decide({ status: 'corrected', correction: other })}
             >
-              {t('Rather: %1', visible(bounded(other, 200)))}
+              {t('Instead: %1', visible(bounded(other, 200)))}
             </Button>
           ))}
           <Button disabled={busy} onClick={() => setDraft('')}>
@@ -108,8 +108,8 @@ function Row({ of, index, assumption }: RowProps): VNode {
         >
           <input
             class="cw-input"
-            aria-label={t('What is the case instead?')}
-            placeholder={t('What is the case instead?')}
+            aria-label={t('What is true instead?')}
+            placeholder={t('What is true instead?')}
             value={draft}
             onInput={event => setDraft(event.currentTarget.value)}
             autofocus

@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { Fold } from '../Fold';
-import { Icon } from '../icons';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { Fold } from '../ui/Fold';
+import { Icon } from '../ui/icons';
 import type { Silence } from '../run/actions';
 import { useRunIfAny } from '../run/context';
 import type { DataEffect, DataWarning, FieldState, TableState } from '../types';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { PinMenu } from './Expectations';
 
 const MAX_LINES = 8;
@@ -95,7 +95,7 @@ function Warning({
   if (silence !== null) {
     return (
       <p class="cw-dim">
-        {t('Silenced: such warnings are not shown any more.')}{' '}
+        {t('Silenced. Warnings like this are no longer shown.')}{' '}
         <Button look="link" busy={busy} onClick={() => choose({ ...silence, silenced: false })}>
           {t('Undo')}
         </Button>

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { Fold } from '../Fold';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { Fold } from '../ui/Fold';
 import { useRun } from '../run/context';
 import type { Expectation, NewExpectation, TableState } from '../types';
-import { counted, t } from '../translate';
-import { oneLine } from '../visible';
+import { counted, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { expectationWords, isPinned, pinsFor } from './pins';
 
 /** What is expected in this conversation, asked when somebody wants to see it. */

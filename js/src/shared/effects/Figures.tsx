@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-import { useHost } from '../host';
+import { useHost } from '../card/host';
 import type { Figure } from '../types';
-import { counted, t } from '../translate';
-import { oneLine } from '../visible';
+import { counted, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 
 const NOT_IN = 'pre, code, a, button, script, style, .cw-figure';
 const MARKED = 'cw-figure';
@@ -132,7 +132,7 @@ function drawn({ text, source }: Figure, showCell?: (cellId: string) => void): H
       : source.stale
         ? t('From an older run of its cell')
         : cell
-          ? t('Show the cell that put it out')
+          ? t('Show the source cell')
           : t('From the output of a tool');
   if (leads) {
     (node as HTMLButtonElement).type = 'button';

@@ -1,7 +1,7 @@
 /** What can be expected of a table, as it is now: each a thing that one click pins. */
 
 import type { Expectation, NewExpectation, TableState } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 const MAX_FIELDS = 8;
 

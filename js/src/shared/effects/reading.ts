@@ -3,7 +3,7 @@
  * a saved card says of them is checked here.
  */
 
-import { isRecord } from '../channel';
+import { isRecord } from '../channel/channel';
 import type {
   Assumption,
   DataEffect,

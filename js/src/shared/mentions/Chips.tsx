@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
-import { isRecord } from '../channel';
-import { counted } from '../translate';
+import { isRecord } from '../channel/channel';
+import { counted } from '../text/translate';
 import type { Mention } from '../types';
-import { oneLine } from '../visible';
+import { oneLine } from '../text/visible';
 
 /** What a message points at, and what of it the agent is given. */
 export function MentionChips({ mentions }: { mentions: readonly Mention[] }): VNode | null {

@@ -1,10 +1,10 @@
 import type { RefObject, VNode } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-import type { Channel } from '../channel';
-import { counted, t } from '../translate';
+import type { Channel } from '../channel/channel';
+import { counted, t } from '../text/translate';
 import type { Mention, CompletionItem, CompletionItems, Page } from '../types';
-import { oneLine } from '../visible';
+import { oneLine } from '../text/visible';
 import { MentionChips } from './Chips';
 import { mayMention, typedAt, type Typed } from './typed';
 
@@ -149,17 +149,17 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
     event.stopImmediatePropagation();
   };
 
-  const hands = useRef({ look, close, onKey });
-  hands.current = { look, close, onKey };
+  const handlers = useRef({ look, close, onKey });
+  handlers.current = { look, close, onKey };
   useEffect(() => {
     const { current } = field;
     const listeners: Record<string, (event: Event) => void> = {
-      input: () => hands.current.look(),
-      blur: () => hands.current.close(),
-      click: () => hands.current.close()
+      input: () => handlers.current.look(),
+      blur: () => handlers.current.close(),
+      click: () => handlers.current.close()
     };
     // Before the others, so that Enter takes what is chosen and does not send.
-    const onKeyDown = (event: Event): void => hands.current.onKey(event as KeyboardEvent);
+    const onKeyDown = (event: Event): void => handlers.current.onKey(event as KeyboardEvent);
     for (const [name, listener] of Object.entries(listeners)) {
       current?.addEventListener(name, listener);
     }
@@ -174,7 +174,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
   useEffect(() => {
     // It may have been loaded for what is typed already.
     if (field.current && field.current === field.current.ownerDocument.activeElement) {
-      hands.current.look();
+      handlers.current.look();
     }
   }, [field]);
   useEffect(() => sayChoice(field.current, id, offers.length > 0 ? active : null));

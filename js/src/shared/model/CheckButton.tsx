@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { Check } from './connectionCheck';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 interface CheckButtonProps {
   check: Check;

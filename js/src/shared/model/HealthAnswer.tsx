@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 
-import { messageOf } from '../channel';
+import { messageOf } from '../channel/channel';
 import type { Check } from './connectionCheck';
-import { Icon } from '../icons';
-import { answererOf } from './ModelName';
+import { Icon } from '../ui/icons';
 import type { Health } from '../types';
-import { t } from '../translate';
+import { said, t } from '../text/translate';
 
 /** One sentence: does the model answer, and if not, what to do. */
 export function modelSentence({ model }: Health): string {
@@ -47,5 +46,21 @@ export function HealthAnswer({ check }: { check: Check }): VNode {
         </>
       )}
     </div>
+  );
+}
+
+/** The one who answers, as the subject of a sentence. */
+export function answererOf({ provider, name }: Health['model']): string {
+  return provider === 'built-in' ? t('The built-in guide') : (name ?? provider);
+}
+
+/** Which model answers, in the corner where cards and panel show it. */
+export function ModelName({ health }: { health: Health | null }): VNode {
+  const name = health?.model.name;
+  const where = health?.model.base_url;
+  return (
+    <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
+      {name ? said(name) : t('no model')}
+    </span>
   );
 }

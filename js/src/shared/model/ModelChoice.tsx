@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Button } from '../Button';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { Button } from '../ui/Button';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 
 /** As many as one takes in at a glance, and as many buttons as are drawn at once. */
 const FEW = 10;
@@ -43,7 +43,7 @@ export function ModelChoice({ names, busy, onPick }: ModelChoiceProps): VNode {
             data-lm-suppress-shortcuts="true"
           />
           <p class="cw-dim" role="status">
-            {t('%1 of %2 models are shown', `${shown.length}`, `${names.length}`)}
+            {t('Showing %1 of %2 models', `${shown.length}`, `${names.length}`)}
           </p>
         </>
       )}

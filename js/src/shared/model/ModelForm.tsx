@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Failure } from '../Button';
-import { CoworkError, isRecord, type Channel } from '../channel';
-import { money } from '../figures';
+import { useAction } from '../ui/useAction';
+import { Failure } from '../ui/Button';
+import { CoworkError, isRecord, type Channel } from '../channel/channel';
+import { money } from '../text/format';
 import type { ProviderList } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { ModelChoice } from './ModelChoice';
 
 type FieldName = 'base_url' | 'model' | 'small_model' | 'api_key';
@@ -120,11 +120,11 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
         </label>
       )}
       {field('base_url', t('Address'), 'https://api.openai.com/v1')}
-      {field('model', t('Model'), t('its name on that server; empty to see what there is'))}
+      {field('model', t('Model'), t('its name on that server; leave empty to list them'))}
       {price && (
         <p class="cw-dim">
           {t(
-            'A million tokens: %1 in, %2 out',
+            'Per million tokens: %1 in, %2 out',
             money(price.input ?? 0, currency),
             money(price.output ?? 0, currency)
           )}
@@ -146,15 +146,15 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
         />
       )}
       {field('small_model', t('Small model'), t('a cheaper one, for summaries and completions'))}
-      {field('api_key', t('Key'), t('if the server wants one'))}
+      {field('api_key', t('Key'), t('if the server needs one'))}
       {chosen?.key_is_set && (
         <p>{t('%1 is set. Leave the key empty to use it.', chosen.key_variable)}</p>
       )}
       <p class="cw-dim">
         {t(
-          'The key goes into your system\u2019s keyring where there is one, ' +
-            'else it is forgotten when Jupyter stops. ' +
-            'It is never written into a notebook or a settings file.'
+          'The key is stored in your system\u2019s keyring if there is one; ' +
+            'otherwise it is forgotten when Jupyter stops. ' +
+            'It is never written to a notebook or a settings file.'
         )}
       </p>
       <button

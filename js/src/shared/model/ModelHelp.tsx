@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 
-import type { Channel } from '../channel';
+import type { Channel } from '../channel/channel';
 import { ModelForm } from './ModelForm';
 import { LetGo, ModelOffers } from './ModelOffers';
-import { Note } from '../Note';
+import { Note } from '../ui/Note';
 import type { Health, ModelHealth } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 interface ModelHelpProps {
   health: Health;

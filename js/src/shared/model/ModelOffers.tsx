@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import type { Channel } from '../channel';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import type { Channel } from '../channel/channel';
 import type { Page } from '../types';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 
 interface OfferedModel {
   name: string;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Channel } from '../channel';
+import type { Channel } from '../channel/channel';
 import type { Health } from '../types';
 
 /** How far a check of the connection has come. */

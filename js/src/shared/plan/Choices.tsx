@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
-import { Button } from '../Button';
+import { Button } from '../ui/Button';
 import type { Rollback, RollbackRequest, SkippedCell } from '../types';
-import { t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 
 const MAX_CHOICES = 100;
 const MAX_TEXT = 5000;
@@ -72,7 +72,7 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
             <span>
               {oneLine(
                 one.cell
-                  ? t('%1: not only the agent changed it', nameOf(one))
+                  ? t('%1: someone else changed it too', nameOf(one))
                   : `${one.path}: ${one.why}`,
                 400
               )}
@@ -93,7 +93,7 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
           <li>{t('… and %1 more', String(choices.length - MAX_CHOICES))}</li>
         )}
       </ul>
-      <p class="cw-dim">{t('Undoing the rollback brings back what is there now.')}</p>
+      <p class="cw-dim">{t('Undoing the rollback restores what is there now.')}</p>
     </fieldset>
   );
 }
@@ -112,7 +112,7 @@ function CellTexts({ before, now }: SkippedCell): VNode {
   return (
     <div class="cw-cell-texts">
       <CellText title={t('Before the agent')} text={before} instead={t('It was not there.')} />
-      <CellText title={t('Now')} text={now} instead={t('It is deleted.')} />
+      <CellText title={t('Now')} text={now} instead={t('Deleted.')} />
     </div>
   );
 }

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { Button } from '../Button';
-import { Fold } from '../Fold';
-import { Icon } from '../icons';
+import { Button } from '../ui/Button';
+import { Fold } from '../ui/Fold';
+import { Icon } from '../ui/icons';
 import { roleLook } from '../role/roles';
 import type { Plan, PlanStep, Role } from '../types';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { changeStep, giveTo, listOf, toggleDependency, wouldCircle } from './editing';
 
 interface EditorRowProps {

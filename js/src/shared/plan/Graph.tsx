@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { PlanStep, StepStatus } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { layout, type Node } from './layout';
 import { statusColour } from './StepMark';
 

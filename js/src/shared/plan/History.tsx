@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { moment } from '../figures';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { moment } from '../text/format';
 import type { Comparison, FieldChange, Page, Revision } from '../types';
-import { msg, said, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { msg, said, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { addressOf, type PlanPlace } from './place';
 
 const MAKERS: Record<string, string> = {

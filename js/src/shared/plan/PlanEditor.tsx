@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { CoworkError } from '../channel';
-import { Note } from '../Note';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { CoworkError } from '../channel/channel';
+import { Note } from '../ui/Note';
 import type { Plan, Role } from '../types';
 import { useRun } from '../run/context';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { addStep, moveStep, removeStep } from './editing';
 import { EditorRow } from './EditorRow';
 
@@ -116,14 +116,14 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
       {overtaken !== null && (
         <Note>
           {t(
-            'The plan has changed while you were editing it (it is at revision %1 now).',
+            'The plan changed while you were editing it (it is now at revision %1).',
             String(overtaken)
           )}{' '}
           <Button look="link" onClick={() => save(overtaken)}>
-            {t('Save mine over it')}
+            {t('Overwrite it with mine')}
           </Button>{' '}
           <Button look="link" onClick={onDone}>
-            {t('Drop mine and look at the new one')}
+            {t('Discard mine and show the new one')}
           </Button>
         </Note>
       )}
@@ -138,7 +138,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
           {t('Save')}
         </Button>
         <Button onClick={onDone}>{t('Cancel')}</Button>
-        {unfinished && <span class="cw-dim">{t('Every step needs words.')}</span>}
+        {unfinished && <span class="cw-dim">{t('Every step needs a description.')}</span>}
       </div>
     </div>
   );

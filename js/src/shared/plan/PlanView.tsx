@@ -1,17 +1,17 @@
 import type { VNode } from 'preact';
 
 import { Assumptions } from '../effects/Assumptions';
-import { moment } from '../figures';
-import { Fold } from '../Fold';
-import { useHost } from '../host';
-import { inline } from '../markdown';
-import { Note } from '../Note';
+import { moment } from '../text/format';
+import { Fold } from '../ui/Fold';
+import { useHost } from '../card/host';
+import { inline } from '../text/markdown';
+import { Note } from '../ui/Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { useRun } from '../run/context';
 import { entriesOfTask, taskStart } from '../run/fold';
 import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { Graph } from './Graph';
 import { hasDependencies, isChain } from './layout';
 import { StepRow } from './StepRow';

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { CoworkError } from '../channel';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { CoworkError } from '../channel/channel';
 import type { Rollback } from '../types';
 import { useRun } from '../run/context';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { choicesIn, Choices, overwriting, type Choice } from './Choices';
 import { isNothing, WhatHappens } from './WhatHappens';
 
@@ -51,7 +51,7 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   return (
     <>
       <div aria-live="polite">
-        {busy && <p class="cw-dim">{t('Looking what would change…')}</p>}
+        {busy && <p class="cw-dim">{t('Checking what would change…')}</p>}
         {rest && !isAllChoice && <WhatHappens result={rest} isPreview />}
       </div>
       {choices.length > 0 && <Choices choices={choices} chosen={chosen} onChoose={choose} />}

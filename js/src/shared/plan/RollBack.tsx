@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { FileDiffs } from '../Diff';
-import { moment } from '../figures';
-import { useHost } from '../host';
-import { Icon } from '../icons';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { FileDiffs } from '../ui/Diff';
+import { moment } from '../text/format';
+import { useHost } from '../card/host';
+import { Icon } from '../ui/icons';
 import type { Checkpoint, FileDiff, Rollback } from '../types';
 import { useRun } from '../run/context';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { Preview } from './Preview';
 import { isNothing, WhatHappens } from './WhatHappens';
 
@@ -57,7 +57,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
       )}
       {checkpoints?.length === 0 && (
         <p class="cw-dim">
-          {t('There is no checkpoint: nothing was changed that could be taken back.')}
+          {t('There is no checkpoint: nothing changed that could be rolled back.')}
         </p>
       )}
       {checkpoints !== null && checkpoints.length > 0 && (

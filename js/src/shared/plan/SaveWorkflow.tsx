@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
+import { useAction } from '../ui/useAction';
 import { sendOnEnter } from '../ask/sendOnEnter';
-import { Button, Failure } from '../Button';
-import { useHost } from '../host';
+import { Button, Failure } from '../ui/Button';
+import { useHost } from '../card/host';
 import type { OfferedParameter, Page, Workflow } from '../types';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { addressOf, type PlanPlace } from './place';
 
 /** One value of the plan, and what it is to be called if it varies. */
@@ -108,7 +108,7 @@ function SaveForm({
         />
       </label>
       <label class="cw-field">
-        <span>{t('What one gets from it')}</span>
+        <span>{t('What you get from it')}</span>
         <input
           type="text"
           onKeyDown={sendOnEnter}
@@ -160,7 +160,7 @@ function Choice({
           type="text"
           onKeyDown={sendOnEnter}
           class="cw-input"
-          aria-label={t('Name of what varies: %1', value)}
+          aria-label={t('Parameter name: %1', value)}
           value={one.called}
           maxLength={50}
           onInput={event => onChange({ called: event.currentTarget.value })}
@@ -201,7 +201,7 @@ function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNo
     >
       <p role="status">
         {isDone
-          ? t('Its plan waits for you in the Cowork panel.')
+          ? t('Its plan is waiting for you in the Cowork panel.')
           : t('Saved as %1. Try it with other values:', workflow.name)}
       </p>
       {parameters.map(({ name, title }) => (

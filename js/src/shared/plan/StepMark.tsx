@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
-import { Icon } from '../icons';
+import { Icon } from '../ui/icons';
 import type { StepStatus } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 const LOOKS: Record<StepStatus, { icon: string; colour: string }> = {
   pending: { icon: '', colour: 'grey' },
@@ -24,7 +24,7 @@ export function statusWord(status: StepStatus): string {
     case 'running':
       return t('running');
     case 'waiting':
-      return t('waits for you');
+      return t('waiting for you');
     case 'completed':
       return t('completed');
     case 'failed':
@@ -36,7 +36,7 @@ export function statusWord(status: StepStatus): string {
     case 'interrupted':
       return t('interrupted');
     default:
-      return t('not begun');
+      return t('not started');
   }
 }
 

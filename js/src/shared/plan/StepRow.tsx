@@ -1,24 +1,24 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { useAction } from '../action';
+import { useAction } from '../ui/useAction';
 import { toolWords } from '../ask/words';
-import { Button, Failure } from '../Button';
-import { countsSentence, diffCounts } from '../Diff';
+import { Button, Failure } from '../ui/Button';
+import { countsSentence, diffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
 import { expectationWords } from '../effects/pins';
-import { duration, secondsBetween } from '../figures';
-import { Fold } from '../Fold';
-import { blocks, inline } from '../markdown';
+import { duration, secondsBetween } from '../text/format';
+import { Fold } from '../ui/Fold';
+import { blocks, inline } from '../text/markdown';
 import { RolePill } from '../role/RolePill';
 import type { Audit, DataEffect, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';
-import { Reason } from '../run/Reason';
+import { Reason } from '../ui/Note';
 import type { Draft, Entry, TaskState } from '../run/state';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { StepMark, statusColour, statusWord } from './StepMark';
 
 export interface StepProps {

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
 import type { Rollback } from '../types';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 
 const MAX_PATHS = 30;
 
@@ -19,12 +19,12 @@ export function WhatHappens({
   isPreview?: boolean;
 }): VNode {
   if (isNothing(result) && result.skipped.length === 0) {
-    return <p class="cw-dim">{t('Nothing differs from that time.')}</p>;
+    return <p class="cw-dim">{t('Nothing has changed since then.')}</p>;
   }
   return (
     <div class="cw-rollback">
       <Paths
-        title={isPreview ? t('Would be brought back') : t('Brought back')}
+        title={isPreview ? t('Would be restored') : t('Restored')}
         colour="ok"
         paths={result.restored}
       />

@@ -1,4 +1,4 @@
-import type { Channel } from '../channel';
+import type { Channel } from '../channel/channel';
 
 /** Which plan it is about, and where to ask. */
 export interface PlanPlace {

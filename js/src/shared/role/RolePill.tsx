@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
-import { Icon } from '../icons';
+import { Icon } from '../ui/icons';
 import { useRoles } from './roles';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 interface RolePillProps {
   /** Its name. */

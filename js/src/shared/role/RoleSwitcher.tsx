@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { CoworkError, type Channel } from '../channel';
-import { Icon } from '../icons';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { CoworkError, type Channel } from '../channel/channel';
+import { Icon } from '../ui/icons';
 import { RolePill } from './RolePill';
 import { askRoles, knownRoles, useRoles } from './roles';
-import { t } from '../translate';
+import { t } from '../text/translate';
 
 interface RoleSwitcherProps {
   role: string;

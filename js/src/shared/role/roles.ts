@@ -3,8 +3,8 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useReducer } from 'preact/hooks';
 
-import type { Channel } from '../channel';
-import { said } from '../translate';
+import type { Channel } from '../channel/channel';
+import { said } from '../text/translate';
 import type { Page, RoleLook } from '../types';
 
 export type { RoleLook } from '../types';

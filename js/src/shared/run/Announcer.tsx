@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { toolWords } from '../ask/words';
-import { t } from '../translate';
-import { oneLine } from '../visible';
+import { t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { presentJob, statusOf, type RunState } from './state';
 
 /** Screen readers get news at most this often; what is overtaken meanwhile is left out. */
@@ -38,10 +38,10 @@ export function Announcer({ state }: { state: RunState }): VNode {
 export function sentence(state: RunState): string {
   const [permission, question] = [state.permissions[0], state.questions[0]];
   if (permission) {
-    return t('Waits for you: %1. %2', toolWords(permission.tool), oneLine(permission.resource));
+    return t('Waiting for you: %1. %2', toolWords(permission.tool), oneLine(permission.resource));
   }
   if (question) {
-    return t('Waits for you: %1', oneLine(question.question));
+    return t('Waiting for you: %1', oneLine(question.question));
   }
   const running = state.plan?.steps.find(step => state.tasks[step.id]?.status === 'running');
   const status = statusOf(state);

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { clock, duration, secondsBetween } from '../figures';
+import { clock, duration, secondsBetween } from '../text/format';
 
 /**
  * Time since the start: it runs while there is no end. Screen readers are not told of every second.

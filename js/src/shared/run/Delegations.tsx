@@ -1,7 +1,7 @@
 import { Fragment, type VNode } from 'preact';
 
 import { StepRow } from '../plan/StepRow';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { Conversation } from './Conversation';
 import { entriesOfTask, stretches, taskStart } from './fold';
 import { waitsIn, type Entry, type RunState, type TaskState } from './state';

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { duration } from '../figures';
-import { Fold } from '../Fold';
-import { Icon } from '../icons';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { duration } from '../text/format';
+import { Fold } from '../ui/Fold';
+import { Icon } from '../ui/icons';
 import type { Reproduction } from '../types';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { useRun } from './context';
 import { reproductionOf } from './reading';
 import type { RunState } from './state';
@@ -87,7 +87,7 @@ export function CheckProgress({ check, jobId }: { check: Reproduction; jobId: st
       <span class="cw-working">
         <span class="cw-spinner" aria-hidden="true" />
         {t(
-          'Runs cell %1 of %2 of %3 in a second kernel…',
+          'Running cell %1 of %2 of %3 in a second kernel…',
           String(at),
           String(check.cells),
           oneLine(check.notebook, 100)
@@ -117,8 +117,8 @@ export function Checked({ check }: { check: Reproduction }): VNode {
         <p class="cw-dim">
           {counted(
             check.left_out,
-            '%1 cell that asks the agent was left out.',
-            '%1 cells that ask the agent were left out.'
+            '%1 cell for the agent was skipped.',
+            '%1 cells for the agent were skipped.'
           )}
         </p>
       )}

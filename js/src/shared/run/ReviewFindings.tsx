@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 
-import { Icon } from '../icons';
-import { inline } from '../markdown';
+import { Icon } from '../ui/icons';
+import { inline } from '../text/markdown';
 import type { Finding, Review } from '../types';
-import { counted, t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { counted, t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 
 const COLOURS: Record<string, string> = { critical: 'error', major: 'ask', minor: 'grey' };
 const MAX = 3000;

@@ -4,23 +4,23 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { PermissionBatch, PermissionCard } from '../ask/PermissionCard';
 import { QuestionCard } from '../ask/QuestionCard';
 import { toolWords } from '../ask/words';
-import { Card } from '../Card';
-import type { Channel } from '../channel';
-import { useHost } from '../host';
+import { Card } from '../ui/Card';
+import type { Channel } from '../channel/channel';
+import { useHost } from '../card/host';
 import { ExpectationList } from '../effects/Expectations';
-import { lazily } from '../lazily';
+import { lazy } from '../ui/lazy';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
 import { SavedRoles, useAskedRoles, useRoles } from '../role/roles';
-import { t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { RunActions } from './actions';
 import { Announcer } from './Announcer';
 import { RunProvider } from './context';
 import { Carried, Conversation, Drafts } from './Conversation';
 import { Delegations } from './Delegations';
 import { mainEntries } from './fold';
-import { GuidanceLine } from './GuidanceLine';
+import { GuidanceLine } from './guidance';
 import { useKeptFocus } from './keptFocus';
 import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
@@ -38,7 +38,7 @@ import {
 import { RunStore } from './store';
 
 /** Most plans are executed as they are. */
-const PlanEditor = lazily(async () => (await import('../plan/PlanEditor')).PlanEditor);
+const PlanEditor = lazy(async () => (await import('../plan/PlanEditor')).PlanEditor);
 
 interface RunCardProps {
   card: RunCardData;
@@ -106,12 +106,12 @@ interface RunProps extends RunCardProps {
 function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const store = useStore(card, channel, onChange);
   const { state, link, trusted: live } = store;
-  const hands = useMemo(
+  const runContext = useMemo(
     () => ({ actions: new RunActions(channel, store), live }),
     [channel, store, live]
   );
   const [editing, setEditing] = useState(false);
-  const audit = useAudit(hands.actions, state, live);
+  const audit = useAudit(runContext.actions, state, live);
   const root = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
   const { allows, Comments, Remember } = useHost();
@@ -121,7 +121,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   useAskedRoles(channel, live ? [role.name, ...acting] : []);
   const failed = statusOf(state) === 'failed';
   return (
-    <RunProvider value={hands}>
+    <RunProvider value={runContext}>
       <div
         class="cw-run"
         ref={root}

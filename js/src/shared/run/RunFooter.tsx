@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { useHost } from '../host';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { useHost } from '../card/host';
 import { Changes, RollBack } from '../plan/RollBack';
 import { stepStatus } from '../plan/PlanView';
-import { t } from '../translate';
-import { bounded, visible } from '../visible';
+import { t } from '../text/translate';
+import { bounded, visible } from '../text/visible';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
 import {
@@ -74,7 +74,7 @@ export function RunFooter({
             busy={starting.busy}
             onClick={() => void starting.run(() => actions.resume(stopped.id))}
           >
-            {t('Go on')}
+            {t('Continue')}
           </Button>
         )}
         {state.plan !== null && left && <Button onClick={onEdit}>{t('Edit steps')}</Button>}
@@ -133,7 +133,7 @@ export function RunFooter({
 }
 
 function replanRequest(): string {
-  return t('Look again at how things are now, then make the plan anew.');
+  return t('Check the current state, then plan again.');
 }
 
 function Discuss({ onSent }: { onSent: () => void }): VNode {
@@ -160,7 +160,7 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
         rows={2}
         value={text}
         aria-label={t('Your message')}
-        placeholder={t('Ask, or say what to change. Enter sends, Shift+Enter breaks the line.')}
+        placeholder={t('Ask, or say what to change. Enter sends, Shift+Enter adds a line.')}
         onInput={event => setText(event.currentTarget.value)}
         onKeyDown={event => {
           if (event.key === 'Enter' && !event.shiftKey && !event.isComposing && text.trim()) {

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { clock, moment, money, secondsBetween, speed, tokens } from '../figures';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { clock, moment, money, secondsBetween, speed, tokens } from '../text/format';
 import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../role/RolePill';
 import { RoleSwitcher } from '../role/RoleSwitcher';
-import { counted, said, t } from '../translate';
-import { oneLine } from '../visible';
+import { counted, said, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
 import { taskStart } from './fold';
@@ -60,7 +60,7 @@ function StateWord({ state }: { state: RunState }): VNode | null {
         </span>
       );
     case 'waiting':
-      return <Word colour="ask">{t('Waits for you')}</Word>;
+      return <Word colour="ask">{t('Waiting for you')}</Word>;
     case 'completed':
       return <Word colour="ok">{t('Completed')}</Word>;
     case 'failed':

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { useAction } from '../action';
-import { Button, Failure } from '../Button';
-import { moment } from '../figures';
+import { useAction } from '../ui/useAction';
+import { Button, Failure } from '../ui/Button';
+import { moment } from '../text/format';
 import type { Again, RunCardData } from '../types';
-import { counted, t } from '../translate';
-import { oneLine } from '../visible';
+import { counted, t } from '../text/translate';
+import { oneLine } from '../text/visible';
 import { useRun } from './context';
-import { Reason } from './Reason';
+import { Reason } from '../ui/Note';
 import { isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 interface RecordNoteProps {
@@ -25,7 +25,7 @@ export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
   return (
     <p class="cw-dim cw-record">
       {copiedFrom !== null
-        ? t('A record, copied from %1. Run the cell to start anew.', oneLine(copiedFrom, 200))
+        ? t('A record, copied from %1. Run the cell to start over.', oneLine(copiedFrom, 200))
         : when
           ? t('A record from %1; not live here.', when)
           : t('A record; not live here.')}
@@ -95,7 +95,7 @@ export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
           disabled={starting.busy}
           onClick={() => void starting.run(async () => onAnew(await actions.anew(again)))}
         >
-          {t('Start anew')}
+          {t('Start over')}
         </Button>
       )}
       <Failure error={starting.error} />
@@ -134,8 +134,8 @@ function nextSentence(state: RunState): string {
   }
   return isExecution
     ? t(
-        '“Go on” continues where it stopped; finished steps are not repeated. Or edit the ' +
-          'other steps, discuss it, or roll back.'
+        '“Continue” resumes where it stopped; finished steps are not repeated. Or edit the ' +
+          'remaining steps, discuss it, or roll back.'
       )
-    : t('“Go on” tries again from where it stopped. Or discuss it: say what to do differently.');
+    : t('“Continue” tries again from where it stopped. Or discuss it: say what to do differently.');
 }

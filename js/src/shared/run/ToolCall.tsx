@@ -2,15 +2,15 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { toolWords } from '../ask/words';
-import { InsertButton } from '../CodeBlock';
-import { CopyButton } from '../CopyButton';
-import { Diff, DiffCounts } from '../Diff';
+import { InsertButton } from '../text/CodeBlock';
+import { CopyButton } from '../ui/CopyButton';
+import { Diff, DiffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
-import { secondsBetween, duration } from '../figures';
-import { Fold } from '../Fold';
-import { Icon } from '../icons';
-import { t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { secondsBetween, duration } from '../text/format';
+import { Fold } from '../ui/Fold';
+import { Icon } from '../ui/icons';
+import { t } from '../text/translate';
+import { bounded, oneLine, visible } from '../text/visible';
 import { readsSentence } from './fold';
 import { isInScratch, type CallEntry } from './state';
 

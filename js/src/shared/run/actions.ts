@@ -1,6 +1,6 @@
 /** What a user can do on a run card, each as one call of the API. */
 
-import type { Channel } from '../channel';
+import type { Channel } from '../channel/channel';
 import type {
   Again,
   Audit,

@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 
 import type { RunActions } from './actions';
 
-interface RunHands {
+interface RunContext {
   actions: RunActions;
   /**
    * False for a record, and until the server has said how the run stands: then there is nothing to
@@ -12,19 +12,19 @@ interface RunHands {
   live: boolean;
 }
 
-const Context = createContext<RunHands | null>(null);
+const Context = createContext<RunContext | null>(null);
 
 export const RunProvider = Context.Provider;
 
 /** Null for what also stands outside of cards. */
-export function useRunIfAny(): RunHands | null {
+export function useRunIfAny(): RunContext | null {
   return useContext(Context);
 }
 
-export function useRun(): RunHands {
-  const hands = useContext(Context);
-  if (hands === null) {
+export function useRun(): RunContext {
+  const run = useContext(Context);
+  if (run === null) {
     throw new Error('This part of a card needs a run around it.');
   }
-  return hands;
+  return run;
 }

@@ -1,6 +1,6 @@
 /** Puts entries together as people want to read them: what was only looked at becomes one line. */
 
-import { counted, t } from '../translate';
+import { counted, t } from '../text/translate';
 import { delegationsOf, type CallEntry, type Entry, type RunState, type TaskState } from './state';
 
 const FILES = new Set([

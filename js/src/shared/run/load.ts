@@ -3,7 +3,7 @@
  * all of it.
  */
 
-import type { Channel } from '../channel';
+import type { Channel } from '../channel/channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
 import { inOrder, withDecision, withEffect, withMessage, withSummary } from './messages';
 import { permissionOf, planOf, questionOf, text } from './reading';

@@ -3,7 +3,7 @@
 import { assumptionsOf, figuresOf } from '../effects/reading';
 import { mentionsOf } from '../mentions/Chips';
 import type { CardState, DataEffect, EventOf, Message, MessageOf, UserDecision } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { questionOf } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 

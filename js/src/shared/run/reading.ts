@@ -4,7 +4,7 @@
  */
 
 import { assumptionsOf, expectationsOf } from '../effects/reading';
-import { isRecord } from '../channel';
+import { isRecord } from '../channel/channel';
 import type {
   PermissionRequest,
   Plan,

@@ -1,7 +1,7 @@
 /** The run card's one way to change: an event in, a new state out. */
 
 import type { Event, EventOf, Message, Plan } from '../types';
-import { t } from '../translate';
+import { t } from '../text/translate';
 import { withMore } from './guidance';
 import {
   changeCall,

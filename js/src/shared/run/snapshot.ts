@@ -2,7 +2,7 @@
  * A saved card becomes a state again, so that a record and a live run are drawn by the same code.
  */
 
-import { isRecord } from '../channel';
+import { isRecord } from '../channel/channel';
 import { assumptionsOf, effectsOf, figuresOf } from '../effects/reading';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
 import { guidanceOf } from './guidance';

@@ -3,8 +3,8 @@
  * frame.
  */
 
-import { CoworkError, type Channel } from '../channel';
-import { Retry } from '../retry';
+import { CoworkError, type Channel } from '../channel/channel';
+import { Retry } from '../channel/retry';
 import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
 import {
   fromWhole,

@@ -2,8 +2,8 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { drawnBy, type Draw } from '../../../src/lab/card/HostText';
-import { HostProvider, type CardHost } from '../../../src/shared/host';
-import { RichText } from '../../../src/shared/RichText';
+import { HostProvider, type CardHost } from '../../../src/shared/card/host';
+import { RichText } from '../../../src/shared/text/RichText';
 import { button, click, draw, one } from '../../screen';
 
 const ANSWER = 'Try this:\n\n```python\nx = 1\nprint(x)\n```\n';

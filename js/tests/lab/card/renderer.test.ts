@@ -121,7 +121,7 @@ describe('the mime renderer', () => {
       'jobs/j1/card?whole=true&notebook=copy.ipynb'
     ]);
     expect(renderer.node.textContent).toContain(
-      'A record, copied from sales.ipynb. Run the cell to start anew.'
+      'A record, copied from sales.ipynb. Run the cell to start over.'
     );
     expect(renderer.node.textContent).not.toContain('Execute plan');
   });

@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { HostProvider } from '../../../src/shared/host';
-import { useAction } from '../../../src/shared/action';
+import { HostProvider } from '../../../src/shared/card/host';
+import { useAction } from '../../../src/shared/ui/useAction';
 import { Composer } from '../../../src/lab/panel/Composer';
 import { PanelProvider } from '../../../src/lab/panel/context';
 import { usePictures } from '../../../src/lab/panel/pictures';
@@ -33,10 +33,10 @@ function Writing({ running }: { running: boolean }): VNode {
 }
 
 function show(allowed: Allowed = {}, running = false): HTMLElement {
-  const hands = handsOn(new FakeServer(), { answerer: () => READY.model });
+  const parts = handsOn(new FakeServer(), { answerer: () => READY.model });
   return draw(
     <HostProvider value={{ allows: what => allowed[what] ?? true }}>
-      <PanelProvider value={hands}>
+      <PanelProvider value={parts}>
         <Writing running={running} />
       </PanelProvider>
     </HostProvider>
@@ -68,10 +68,10 @@ describe('images in a message', () => {
     expect((await paste(screen, image())).defaultPrevented).toBe(true);
     await appears(screen, 'img');
     expect(one(screen, 'img').getAttribute('src')).toBe('data:image/png;base64,AAAA');
-    expect(screen.textContent).toContain('does not see images');
+    expect(screen.textContent).toContain('cannot see images');
     await click(one(screen, '[aria-label="Remove image 1"]'));
     expect(images(screen)).toBe(0);
-    expect(screen.textContent).not.toContain('does not see images');
+    expect(screen.textContent).not.toContain('cannot see images');
   });
 
   it('are refused where they are too many, too large, or of another kind', async () => {
@@ -89,7 +89,7 @@ describe('images in a message', () => {
     const screen = show({}, true);
     await paste(screen, image());
     await appears(screen, 'img');
-    expect(screen.textContent).toContain('Images can be sent when the run has ended.');
+    expect(screen.textContent).toContain('You can send images when the run has ended.');
     expect(screen.textContent).not.toContain('Queue');
   });
 

@@ -64,15 +64,15 @@ describe('the list of conversations', () => {
     ]);
     expect(
       [...screen.querySelectorAll('li')].map(
-        row => row.querySelector('[aria-label="waits for you"]') !== null
+        row => row.querySelector('[aria-label="waiting for you"]') !== null
       )
     ).toEqual([false, false, true]);
   });
 
   it('opens one, and begins a new one', async () => {
-    const { screen, hands, onNew } = await show([MARCH, SALES]);
+    const { screen, parts, onNew } = await show([MARCH, SALES]);
     await press(button(screen, 'Why is March low?'));
-    expect(hands.open).toHaveBeenCalledWith('c2');
+    expect(parts.open).toHaveBeenCalledWith('c2');
     await press(button(screen, 'New'));
     expect(onNew).toHaveBeenCalledOnce();
   });
@@ -144,10 +144,10 @@ describe('the list of conversations', () => {
   });
 
   it('exports under a name that tells what it is', async () => {
-    const { screen, hands } = await show([SALES]);
+    const { screen, parts } = await show([SALES]);
     await press(one(screen, '.cw-more'));
     await write(one<HTMLSelectElement>(screen, '[aria-label="Export"]'), 'md');
-    expect(hands.download).toHaveBeenCalledWith(
+    expect(parts.download).toHaveBeenCalledWith(
       'context/c1/export?format=md',
       'Clean-sales-csv.md'
     );
@@ -199,7 +199,7 @@ describe('deleted conversations', () => {
     await press(button(screen, 'Undo'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/restore', body: null }]);
     expect(onRestored).toHaveBeenCalledOnce();
-    await press(button(screen, 'Show 1 more that were deleted'));
+    await press(button(screen, 'Show 1 more deleted'));
     expect(screen.textContent).toContain('Deleted: Why is March low?');
   });
 

@@ -67,7 +67,7 @@ describe('MCP servers', () => {
     const text = drawn.screen.textContent;
     expect(text).toContain('Runs files');
     expect(text).toContain(
-      'Needs execute_commands. It claims to be read-only, not destructive; nobody has checked that.'
+      'Needs execute_commands. It claims to be read-only, not destructive; this is not verified.'
     );
     expect(text).toContain('Listening⟨U+202E⟩ on stdio');
     expect(text).toContain('Not used their server');
@@ -79,7 +79,9 @@ describe('MCP servers', () => {
   it('tell when their tools have changed', async () => {
     const changed = { ...FILES, tools: [{ ...LYING, pinned: 'changed' }] };
     const { screen } = await opened({ 'GET mcp/servers': list(changed) });
-    expect(screen.textContent).toContain('What it says of its tools has changed. They ask again.');
+    expect(screen.textContent).toContain(
+      'Its tool descriptions have changed, so its tools ask again.'
+    );
   });
 
   it('are restarted, disabled and removed; one of the workspace is not removed', async () => {
@@ -171,8 +173,8 @@ describe('a pasted entry', () => {
 
   it('that is none says so', () => {
     expect(() => readServers('npx -y', 'x')).toThrow('This is not JSON');
-    expect(() => readServers('[]', 'x')).toThrow('This is no server');
-    expect(() => readServers('{}', 'x')).toThrow('This is no server');
+    expect(() => readServers('[]', 'x')).toThrow('This is not a server');
+    expect(() => readServers('{}', 'x')).toThrow('This is not a server');
     expect(() => readServers('{"command": "a"}', ' ')).toThrow('Give it a name');
   });
 });

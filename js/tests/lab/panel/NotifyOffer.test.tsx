@@ -24,14 +24,14 @@ describe('the offer to notify', () => {
     expect(asked.requestPermission).not.toHaveBeenCalled();
     await press(button(screen, 'Turn on notifications'));
     expect(asked.requestPermission).toHaveBeenCalledOnce();
-    expect(screen.textContent).toContain('Your browser will tell you');
+    expect(screen.textContent).toContain('Your browser will notify you');
   });
 
   it('says so when the browser refuses', async () => {
     browser('default', 'denied');
     const screen = draw(<NotifyOffer />);
     await press(button(screen, 'Turn on notifications'));
-    expect(screen.textContent).toContain('keeps notifications of this page off');
+    expect(screen.textContent).toContain('blocks notifications from this page');
   });
 
   it.each(['granted', 'denied'])('is not made where that is settled: %s', permission => {

@@ -2,7 +2,7 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one, PATIENCE } from '../../screen';
@@ -24,7 +24,7 @@ async function show(
   server = emptyServer()
 ): Promise<{ screen: HTMLElement; props: PanelViewProps; server: FakeServer }> {
   const props: PanelViewProps = {
-    hands: handsOn(server),
+    parts: handsOn(server),
     context: null,
     inbox: [],
     notify: true,
@@ -62,11 +62,11 @@ describe('the list of conversations', () => {
   it('is asked for again when a notebook was renamed', async () => {
     const server = new FakeServer();
     server.answers.set('GET context?after=0&limit=100', list({ ...SALES, notebook: 'old.ipynb' }));
-    const hands = handsOn(server);
-    const { screen } = await show({ hands }, server);
+    const parts = handsOn(server);
+    const { screen } = await show({ parts }, server);
     expect(screen.textContent).not.toContain('This notebook');
     server.answers.set('GET context?after=0&limit=100', list(SALES));
-    hands.news.tell({ c1: ['file-moved'] });
+    parts.feed.tell({ c1: ['file-moved'] });
     await vi.waitFor(() => expect(screen.textContent).toContain('This notebook'), PATIENCE);
   });
 });
@@ -96,7 +96,7 @@ describe('the tour', () => {
       await press(button(tour(screen), step < 4 ? 'Next' : 'Back'));
     }
     expect(seen.map(([title]) => title)).toEqual([
-      ...['Roles', 'Plan a change', 'Approve', 'Take back']
+      ...['Roles', 'Plan a change', 'Approve', 'Roll back']
     ]);
     expect(seen[0]?.[1]).toContain('cw-pill');
     expect(seen[1]?.[1]).toContain('cw-composer');
@@ -198,7 +198,7 @@ describe('a new conversation', () => {
       ['context/c1/messages', { content: 'Clean it' }]
     ]);
     expect(props.onDraft).toHaveBeenCalledWith('');
-    expect(props.hands.open).toHaveBeenCalledWith('c1');
+    expect(props.parts.open).toHaveBeenCalledWith('c1');
   });
 
   it('is not begun with nothing, and keeps the words when the server refuses', async () => {
@@ -285,8 +285,8 @@ describe('an open conversation', () => {
     const server = serverWith(runCard({ status: 'running', ended_at: null }));
     server.answers.set('POST context/c1/queue', { id: 'q1', content: 'Only March' });
     server.answers.set('DELETE context/c1/queue/q1', {});
-    const hands = handsOn(server);
-    const { screen } = await show({ context: 'c1', hands }, server);
+    const parts = handsOn(server);
+    const { screen } = await show({ context: 'c1', parts }, server);
     const field = one<HTMLTextAreaElement>(screen, '.cw-composer textarea');
     await write(field, 'Only March');
     server.answers.set('GET context/c1/queue', list({ id: 'q1', content: 'Only March' }));
@@ -298,13 +298,13 @@ describe('an open conversation', () => {
       { method: 'POST', path: 'context/c1/queue', body: { content: 'Only March' } }
     ]);
     expect(field.value).toBe('');
-    hands.news.tell({ c1: ['queue-changed'] });
+    parts.feed.tell({ c1: ['queue-changed'] });
     await vi.waitFor(
       () => expect(one(screen, '.cw-queue').textContent).toContain('Queued: Only March'),
       PATIENCE
     );
     server.answers.set('GET context/c1/queue', list());
-    await press(one(screen, '[aria-label="Take back: Only March"]'));
+    await press(one(screen, '[aria-label="Withdraw: Only March"]'));
     expect(server.changes[1]).toEqual({
       method: 'DELETE',
       path: 'context/c1/queue/q1',
@@ -331,10 +331,10 @@ describe('an open conversation', () => {
 
   it('writes to whom the conversation goes on with, also when that was switched elsewhere', async () => {
     const server = serverWith();
-    const hands = handsOn(server);
-    const { screen } = await show({ context: 'c1', hands }, server);
+    const parts = handsOn(server);
+    const { screen } = await show({ context: 'c1', parts }, server);
     server.answers.set('GET context/c1/role', { role: 'reviewer' });
-    hands.news.tell({ c1: ['role-changed'] });
+    parts.feed.tell({ c1: ['role-changed'] });
     await vi.waitFor(
       () => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'),
       PATIENCE

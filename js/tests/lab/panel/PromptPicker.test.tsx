@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { PromptPicker } from '../../../src/lab/panel/PromptPicker';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import { drawIn, list, write, type Drawn } from './drawing';
 
 const DEFAULT = { id: 'default', title: 'Default', source: 'package', text: '', trusted: true };

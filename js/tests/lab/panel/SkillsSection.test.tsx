@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { SkillsSection } from '../../../src/lab/panel/SkillsSection';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import { AT } from '../../runs';
 import { one, PATIENCE } from '../../screen';
 import { calm, drawIn, press, unfold, type Drawn } from './drawing';
@@ -56,7 +56,7 @@ describe('skills', () => {
     expect(team?.textContent).toContain('from this workspace');
     expect(team?.textContent).toContain('Not trusted yet');
     expect(team?.textContent).toContain(
-      'It would like to use Bash(*) unasked. That grants nothing'
+      'It wants to use Bash(*) without asking. That grants nothing'
     );
     expect(team?.querySelector('input')).toBeNull();
     expect(joins?.textContent).toContain('comes with Cowork');

@@ -4,23 +4,23 @@ import type { VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { vi } from 'vitest';
 
-import { PanelProvider, type PanelHands } from '../../../src/lab/panel/context';
+import { PanelProvider, type PanelContext } from '../../../src/lab/panel/context';
 import { FakeServer, settled } from '../../runs';
 import { click, draw } from '../../screen';
-import { FakeNews } from '../fakeNews';
+import { FakeActivityFeed } from '../model/fakeActivityFeed';
 
 export interface Drawn {
   screen: HTMLElement;
   server: FakeServer;
-  news: FakeNews;
-  hands: PanelHands;
+  feed: FakeActivityFeed;
+  parts: PanelContext;
 }
 
 export function handsOn(
   server: FakeServer,
-  changes: Partial<PanelHands> = {}
-): PanelHands & { news: FakeNews } {
-  const news = new FakeNews();
+  changes: Partial<PanelContext> = {}
+): PanelContext & { feed: FakeActivityFeed } {
+  const feed = new FakeActivityFeed();
   return {
     channel: server,
     notebook: 'a.ipynb',
@@ -28,23 +28,23 @@ export function handsOn(
     answerer: () => null,
     download: vi.fn(async () => undefined),
     ...changes,
-    news
+    feed
   };
 }
 
 export async function drawIn(
   view: VNode,
   answers: Record<string, unknown>,
-  changes: Partial<PanelHands> = {}
+  changes: Partial<PanelContext> = {}
 ): Promise<Drawn> {
   const server = new FakeServer();
   for (const [request, answer] of Object.entries(answers)) {
     server.answers.set(request, answer);
   }
-  const hands = handsOn(server, changes);
-  const screen = draw(<PanelProvider value={hands}>{view}</PanelProvider>);
+  const parts = handsOn(server, changes);
+  const screen = draw(<PanelProvider value={parts}>{view}</PanelProvider>);
   await calm();
-  return { screen, server, news: hands.news, hands };
+  return { screen, server, feed: parts.feed, parts };
 }
 
 /** Until what was asked has been answered and drawn, and what was asked because of that as well. */

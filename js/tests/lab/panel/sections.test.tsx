@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { InboxItem } from '../../../src/lab/inbox';
+import type { InboxItem } from '../../../src/lab/inbox/inbox';
 import { CheckpointsSection } from '../../../src/lab/panel/CheckpointsSection';
 import { InboxSection } from '../../../src/lab/panel/InboxSection';
 import { ModelPicker, stateWord } from '../../../src/lab/panel/ModelPicker';
@@ -8,7 +8,7 @@ import { PlanSection } from '../../../src/lab/panel/PlanSection';
 import { RulesSection } from '../../../src/lab/panel/RulesSection';
 import { TrustSection } from '../../../src/lab/panel/TrustSection';
 import { WorkflowsSection } from '../../../src/lab/panel/WorkflowsSection';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { ModelHealth } from '../../../src/shared/types';
 import { AT, later, PERMISSION, plan, QUESTION, step } from '../../runs';
 import { NOT_READY, READY } from '../../samples';
@@ -40,7 +40,7 @@ describe('the inbox', () => {
   });
 
   it('lets a question be answered in place, and leads to where it was asked', async () => {
-    const { screen, server, hands } = await drawIn(<InboxSection notify items={[ASKED]} />, {
+    const { screen, server, parts } = await drawIn(<InboxSection notify items={[ASKED]} />, {
       'POST questions/q1/answer': {}
     });
     expect(one(screen, '.cw-badge').textContent).toBe('1');
@@ -49,7 +49,7 @@ describe('the inbox', () => {
       { method: 'POST', path: 'questions/q1/answer', body: { value: 'out' } }
     ]);
     await press(button(screen, 'Sales'));
-    expect(hands.open).toHaveBeenCalledWith('c1');
+    expect(parts.open).toHaveBeenCalledWith('c1');
   });
 
   it('shows several as lines that open, and decides permissions together', async () => {
@@ -80,7 +80,7 @@ describe('the plan', () => {
   });
 
   it('says how far it is, and hears when a step has ended', async () => {
-    const { screen, server, news, hands } = await drawIn(<PlanSection context="c1" />, {
+    const { screen, server, feed, parts } = await drawIn(<PlanSection context="c1" />, {
       'GET context/c1/plan': answer([
         step(1, { status: 'completed' }),
         step(2, { status: 'running' })
@@ -91,15 +91,15 @@ describe('the plan', () => {
       'GET context/c1/plan',
       answer([step(1, { status: 'completed' }), step(2, { status: 'completed' })])
     );
-    news.tell({ c2: ['task-completed'] });
-    news.tell({ c1: ['task-completed'] });
+    feed.tell({ c2: ['task-completed'] });
+    feed.tell({ c1: ['task-completed'] });
     await vi.waitFor(async () => {
       await calm();
       expect(one(screen, '.cw-heading-count').textContent).toBe('2 / 2');
     }, PATIENCE);
     expect(server.asked).toHaveLength(2);
     await press(button(screen, 'Open the plan'));
-    expect(hands.open).toHaveBeenCalledWith('c1');
+    expect(parts.open).toHaveBeenCalledWith('c1');
   });
 
   it('does not count a step that was stopped as done', async () => {
@@ -175,7 +175,7 @@ describe('the time line', () => {
       ...answers,
       'GET context/c1/checkpoints': { ...list(point('k1', 1)), store }
     });
-    expect(screen.textContent).toMatch(/All conversations together: 1\.2 MB of 21 GB, back to .*:/);
+    expect(screen.textContent).toMatch(/All conversations: 1\.2 MB of 21 GB, back to .*:/);
   });
 
   it('rolls back to the chosen one, after showing what would happen', async () => {
@@ -252,7 +252,7 @@ describe('workflows', () => {
   };
 
   it('of the user are edited, shared, downloaded and deleted', async () => {
-    const { screen, server, hands } = await opened(
+    const { screen, server, parts } = await opened(
       await drawIn(<WorkflowsSection />, own),
       'Workflows'
     );
@@ -260,11 +260,11 @@ describe('workflows', () => {
     await press(button(screen, 'Share in this folder'));
     expect(screen.textContent).toContain('Shared as .cowork/workflows/clean.json.');
     await press(button(screen, 'Download'));
-    expect(hands.download).toHaveBeenCalledWith('workflows/clean/file', 'clean.json');
+    expect(parts.download).toHaveBeenCalledWith('workflows/clean/file', 'clean.json');
     await press(button(screen, 'Edit'));
     const form = one(screen, 'form[aria-label="Edit workflow"]');
     await write(one(form, 'input'), 'Tidy');
-    await press(button(form, 'Does not vary any more'));
+    await press(button(form, 'Make it fixed'));
     await press(button(form, 'Save changes'));
     const edit = { title: 'Tidy', description: 'Says what it does.', parameters: [] };
     expect(server.changes.at(-1)).toEqual({ method: 'PUT', path: 'workflows/clean', body: edit });
@@ -281,7 +281,7 @@ describe('workflows', () => {
   });
 
   it('run with what the form says, and lead to the conversation', async () => {
-    const { screen, server, hands } = await opened(
+    const { screen, server, parts } = await opened(
       await drawIn(<WorkflowsSection />, answers),
       'Workflows'
     );
@@ -295,7 +295,7 @@ describe('workflows', () => {
         body: { parameters: { notebook: 'a.ipynb' } }
       }
     ]);
-    expect(hands.open).toHaveBeenCalledWith('c9');
+    expect(parts.open).toHaveBeenCalledWith('c9');
   });
 
   it('fill in a path from the file dialog, where there is one', async () => {
@@ -348,7 +348,7 @@ describe('rules', () => {
   it('say why they count or not, and can be revoked', async () => {
     const { screen, server } = await opened(await drawIn(<RulesSection />, answers), 'Rules');
     expect(screen.textContent).toContain(
-      'In this workspace. From .cowork/settings.json. It does not count: this workspace is ' +
+      'In this workspace. From .cowork/settings.json. It has no effect: this workspace is ' +
         'not trusted.'
     );
     await press(button(screen, 'Revoke'));
@@ -359,7 +359,7 @@ describe('rules', () => {
   it('of an administrator cannot be revoked', async () => {
     const theirs = { 'GET rules': list({ ...RULE, scope: 'admin', source: null, active: true }) };
     const { screen } = await opened(await drawIn(<RulesSection />, theirs), 'Rules');
-    expect(screen.textContent).toContain('Your administrator has set it.');
+    expect(screen.textContent).toContain('Set by your administrator.');
     expect(screen.textContent).not.toContain('Revoke');
   });
 
@@ -411,7 +411,7 @@ describe('trust', () => {
       'GET trust': brings(false),
       'POST trust': brings(true)
     });
-    expect(screen.textContent).toContain('They do nothing until you trust them');
+    expect(screen.textContent).toContain('They have no effect until you trust them');
     expect(screen.textContent).toContain('allow update_file');
     await press(button(screen, 'Trust what is shown here'));
     expect(server.changes).toEqual([

@@ -1,10 +1,10 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { Comments } from '../../../src/shared/comments/lazy';
+import { Comments } from '../../../src/shared/lazyComponents';
 import { asMessage, commented } from '../../../src/shared/comments/places';
-import { Diff } from '../../../src/shared/Diff';
-import { HostProvider } from '../../../src/shared/host';
+import { Diff } from '../../../src/shared/ui/Diff';
+import { HostProvider } from '../../../src/shared/card/host';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { FakeServer, plan, planned, settled } from '../../runs';
 import { appears, button, click, draw, one } from '../../screen';

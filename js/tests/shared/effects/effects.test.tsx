@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { withoutAssumptions } from '../../../src/shared/effects/Assumptions';
 import { WithFigures } from '../../../src/shared/effects/Figures';
 import { expectationWords, pinsFor } from '../../../src/shared/effects/pins';
-import { HostProvider } from '../../../src/shared/host';
+import { HostProvider } from '../../../src/shared/card/host';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import type { DataEffect, Figure, RunCardData, TableState } from '../../../src/shared/types';
 import { event, executed, FakeServer, message, plan, planned, runCard, settled } from '../../runs';
@@ -218,7 +218,7 @@ describe('assumptions', () => {
     };
     const { screen, server } = await show(planned({ plan: plan(1, { assumptions: [assumed] }) }));
     server.answers.set('POST context/c1/assumptions', { items: [], next: null });
-    await click(button(screen, `Rather: ${other}`));
+    await click(button(screen, `Instead: ${other}`));
     await act(settled);
     expect(server.changes.at(-1)?.body).toMatchObject({
       index: 0,

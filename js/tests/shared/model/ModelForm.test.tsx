@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkError, type Channel, type Method } from '../../../src/shared/channel';
+import { CoworkError, type Channel, type Method } from '../../../src/shared/channel/channel';
 import { ModelForm } from '../../../src/shared/model/ModelForm';
 import type { ProviderList } from '../../../src/shared/types';
 import { button, click, draw, one } from '../../screen';
@@ -104,7 +104,7 @@ describe('The form for a model server', () => {
     await type(field(screen, 'base_url'), 'https://models.example/v1');
     await click(button(screen, 'Connect'));
     expect(models(screen)).toHaveLength(50);
-    expect(one(screen, '[role=status]').textContent).toBe('50 of 300 models are shown');
+    expect(one(screen, '[role=status]').textContent).toBe('Showing 50 of 300 models');
     const filter = one<HTMLInputElement>(screen, 'input[type=search]');
     await type(filter, '-28 VENDOR');
     expect(models(screen)).toEqual([

@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkError, type Channel, type Method } from '../../../src/shared/channel';
+import { CoworkError, type Channel, type Method } from '../../../src/shared/channel/channel';
 import { ModelHelp } from '../../../src/shared/model/ModelHelp';
 import type { Health } from '../../../src/shared/types';
 import { GUIDE, READY } from '../../samples';

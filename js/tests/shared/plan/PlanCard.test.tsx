@@ -1,8 +1,8 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
-import { HostProvider } from '../../../src/shared/host';
+import { CoworkError } from '../../../src/shared/channel/channel';
+import { HostProvider } from '../../../src/shared/card/host';
 import type { PlanPlace } from '../../../src/shared/plan/place';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
@@ -120,7 +120,7 @@ describe('a plan that waits for approval', () => {
     expect(server.changes.map(({ body }) => body)).toEqual([
       { content: 'In euros, please', role: 'planner', card_id: 'j1' },
       {
-        content: 'Look again at how things are now, then make the plan anew.',
+        content: 'Check the current state, then plan again.',
         role: 'planner',
         replan: true,
         card_id: 'j1'
@@ -303,9 +303,9 @@ describe('editing a plan', () => {
     });
     await write(screen.querySelectorAll('textarea')[0]!, 'Mine');
     await click(button(screen, 'Save'));
-    expect(screen.textContent).toContain('it is at revision 5 now');
+    expect(screen.textContent).toContain('it is now at revision 5');
     expect(screen.querySelectorAll('textarea')[0]?.value).toBe('Mine');
-    await click(button(screen, 'Save mine over it'));
+    await click(button(screen, 'Overwrite it with mine'));
     expect(sent(server).revision).toBe(5);
   });
 
@@ -336,7 +336,7 @@ describe('editing a plan', () => {
     await click(button(screen, 'Add a step'));
     await click(button(screen, 'Save'));
     expect(server.changes).toEqual([]);
-    expect(screen.textContent).toContain('Every step needs words.');
+    expect(screen.textContent).toContain('Every step needs a description.');
   });
 });
 
@@ -551,7 +551,7 @@ describe('a plan that was carried out', () => {
     expect(server.changes).toEqual([
       { method: 'POST', path: 'checkpoints/k1/rollback', body: { scope: 'card', dry_run: true } }
     ]);
-    expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
+    expect(screen.textContent).toContain('Would be restored · 1 filea.py');
     expect(screen.textContent).toContain('Would be removed · 1 fileb.parquet');
     expect(screen.textContent).toContain('c.md: you changed it');
     const now = button(screen, 'Roll back now');

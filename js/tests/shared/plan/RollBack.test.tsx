@@ -2,7 +2,7 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { RollBack } from '../../../src/shared/plan/RollBack';
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { Rollback, RollbackRequest } from '../../../src/shared/types';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunProvider } from '../../../src/shared/run/context';
@@ -100,7 +100,7 @@ describe('what a rollback would leave', () => {
       dry_run: true,
       overwrite: ['mine.md']
     });
-    expect(screen.textContent).toContain('Would be brought back · 2 filesa.pymine.md');
+    expect(screen.textContent).toContain('Would be restored · 2 filesa.pymine.md');
     expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
     await click(button(screen, 'Roll back now'));
     await calm();
@@ -109,7 +109,7 @@ describe('what a rollback would leave', () => {
       path: 'checkpoints/k1/rollback',
       body: { scope: 'card', dry_run: false, overwrite: ['mine.md'] }
     });
-    expect(screen.textContent).toContain('Brought back · 2 filesa.pymine.md');
+    expect(screen.textContent).toContain('Restored · 2 filesa.pymine.md');
     await click(button(screen, 'Undo the rollback'));
     expect(server.changes.at(-1)).toEqual({
       method: 'POST',
@@ -173,7 +173,7 @@ describe('cells that not only the agent changed', () => {
 
   it('are shown one by one, as they were and as they are', async () => {
     const { screen } = await open(byCell);
-    expect(screen.textContent).toContain('Would be brought back · 1 filen.ipynb');
+    expect(screen.textContent).toContain('Would be restored · 1 filen.ipynb');
     expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual([
       'Roll back anyway: Cell 4 of n.ipynb',
       'Roll back anyway: A deleted cell of n.ipynb'
@@ -185,7 +185,7 @@ describe('cells that not only the agent changed', () => {
       'Before the agentx = 1',
       'Nowx = 2\ny = 3',
       'Before the agentgone = 1',
-      'NowIt is deleted.'
+      'NowDeleted.'
     ]);
   });
 
@@ -241,7 +241,7 @@ describe('a preview that is not true any more', () => {
     expect(
       [...screen.querySelectorAll('[role=alert]')].map(({ textContent }) => textContent)
     ).toContain('Something has changed.');
-    expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
+    expect(screen.textContent).toContain('Would be restored · 1 filea.py');
     expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual([
       'Roll back anyway: b.py'
     ]);

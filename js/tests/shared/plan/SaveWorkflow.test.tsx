@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import { HostProvider } from '../../../src/shared/host';
+import { HostProvider } from '../../../src/shared/card/host';
 import { SaveWorkflow } from '../../../src/shared/plan/SaveWorkflow';
 import { FakeServer } from '../../runs';
 import { button, draw, one } from '../../screen';
@@ -59,5 +59,5 @@ it('offers the values of the plan, saves those that vary, and tries it at once',
     body: { parameters: { file: 'june.csv' } }
   });
   expect(openConversation).toHaveBeenCalledWith('c9');
-  expect(screen.textContent).toContain('waits for you in the Cowork panel');
+  expect(screen.textContent).toContain('waiting for you in the Cowork panel');
 });

@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import { RolePill } from '../../../src/shared/role/RolePill';
 import { knownRoles, learnRoles, roleLook, SavedRoles } from '../../../src/shared/role/roles';
 import { RoleSwitcher } from '../../../src/shared/role/RoleSwitcher';

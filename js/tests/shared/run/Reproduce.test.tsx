@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { event, FakeServer, later, message, runCard, settled } from '../../runs';
@@ -111,7 +111,7 @@ describe('checking that the notebook still runs', () => {
     expect(server.changes).toEqual([{ method: 'POST', path: PATH, body: { job_id: 'j1' } }]);
     await begins(server, 11);
     expect(one(screen, '[role=status].cw-bar').textContent).toContain(
-      'Runs cell 3 of 12 of sales.ipynb in a second kernel…'
+      'Running cell 3 of 12 of sales.ipynb in a second kernel…'
     );
     // The card is about the run, not its check.
     expect(one(screen, '.cw-run').textContent).toContain('Completed');
@@ -126,7 +126,7 @@ describe('checking that the notebook still runs', () => {
     });
     await begins(server, 11);
     await goesOn(server, 12);
-    expect(screen.textContent).toContain('Runs cell 6 of 12');
+    expect(screen.textContent).toContain('Running cell 6 of 12');
     await click(button(screen, 'Stop the check'));
     expect(server.changes.map(({ path }) => path)).toEqual(['jobs/k1/cancel']);
     server.answers.set(`GET ${PATH}`, IDLE);
@@ -152,7 +152,7 @@ describe('checking that the notebook still runs', () => {
       "sales.ipynb does not run from top to bottom: cell 3, line 2: NameError: name 'x' is " +
         'not defined'
     );
-    expect(checks[0]?.textContent).toContain('1 cell that asks the agent was left out.');
+    expect(checks[0]?.textContent).toContain('1 cell for the agent was skipped.');
     expect(checks[0]?.textContent).toContain("Cell 3: It uses 'x', which no cell defines.");
   });
 
@@ -197,7 +197,7 @@ describe('checking that the notebook still runs', () => {
   it("leaves another card's check to that card, and says why one could not begin", async () => {
     const other = await show(AT_WORK);
     await begins(other.server, 11, 'j9');
-    expect(other.screen.textContent).not.toContain('Runs cell');
+    expect(other.screen.textContent).not.toContain('Running cell');
     expect(other.screen.textContent).not.toContain('Discuss…');
     const { screen, server } = await show(IDLE);
     server.answers.set(

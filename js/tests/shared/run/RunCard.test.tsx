@@ -1,7 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import {
@@ -294,9 +294,9 @@ describe('a run card', () => {
       })
     );
     expect(screen.textContent?.split('The model does not answer.')).toHaveLength(2);
-    expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
+    expect(one(screen, '.cw-error').textContent).toContain('“Continue” tries again');
     server.answers.set('POST jobs/j1/resume', {});
-    await click(button(screen, 'Go on'));
+    await click(button(screen, 'Continue'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/resume', body: null }]);
   });
 
@@ -307,9 +307,9 @@ describe('a run card', () => {
       ...done,
       snapshot: { ...done.snapshot, jobs: [...(done.snapshot.jobs ?? []), said] }
     });
-    expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
+    expect(one(screen, '.cw-error').textContent).toContain('“Continue” tries again');
     server.answers.set('POST jobs/j3/resume', {});
-    await click(button(screen, 'Go on'));
+    await click(button(screen, 'Continue'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j3/resume', body: null }]);
   });
 
@@ -321,7 +321,7 @@ describe('a run card', () => {
       `${error}“Execute plan” continues with the new plan; finished steps are not repeated.`
     );
     expect(buttons(screen)).toContain('Execute plan');
-    expect(buttons(screen)).not.toContain('Go on');
+    expect(buttons(screen)).not.toContain('Continue');
   });
 
   it('draws nothing but text of what others wrote', async () => {
@@ -457,7 +457,7 @@ describe('what waits for the user', () => {
     await vi.waitFor(
       () =>
         expect(one(screen, '[aria-live="polite"].cw-sr').textContent).toBe(
-          'Waits for you: What about rows without region?'
+          'Waiting for you: What about rows without region?'
         ),
       PATIENCE
     );
@@ -683,7 +683,7 @@ describe('a cell that has run before', () => {
       made_at: null,
       stale: []
     });
-    await click(button(screen, 'Start anew'));
+    await click(button(screen, 'Start over'));
     await act(settled);
     expect(server.changes.map(({ path, body }) => [path, body])).toEqual([
       ['context', { notebook: 'a.ipynb', role: 'planner' }],

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { HostProvider, type CardHost } from '../../../src/shared/host';
+import { HostProvider, type CardHost } from '../../../src/shared/card/host';
 import { hasTouchedCells, type CallEntry, type RunState } from '../../../src/shared/run/state';
 import { ToolCall } from '../../../src/shared/run/ToolCall';
 import { button, click, draw } from '../../screen';

@@ -29,7 +29,7 @@ describe('what guided a run', () => {
   it('stands on the card in one line', async () => {
     const { screen } = await show(runCard({ guidance: [TOP, NEAR, JOINS, REPORT, MEMORY] }));
     expect(lineOf(screen)).toBe(
-      'Guided by AGENTS.md, data/AGENTS.md · what is known of this workspace · skill joins · ' +
+      'Guided by AGENTS.md, data/AGENTS.md · what is known about this workspace · skill joins · ' +
         'follows your template monthly-report'
     );
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { CoworkError } from '../../../src/shared/channel';
+import { CoworkError } from '../../../src/shared/channel/channel';
 import type { RunCardData } from '../../../src/shared/types';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunStore } from '../../../src/shared/run/store';

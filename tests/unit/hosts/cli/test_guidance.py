@@ -23,7 +23,7 @@ def test_it_shows_then_writes_and_never_overwrites(
     assert "- `sales.csv`: `day`, `units`" in shown
     assert not (tmp_path / "AGENTS.md").exists()
     assert run_here("init") == 0
-    assert "Written to AGENTS.md." in capsys.readouterr().out
+    assert "Wrote AGENTS.md." in capsys.readouterr().out
     assert (tmp_path / "AGENTS.md").read_text() == shown
     (tmp_path / "AGENTS.md").write_text("Mine.")
     assert run_here("init", "--workspace", str(tmp_path)) == 1
@@ -66,7 +66,7 @@ def run_memory(
 
 
 def test_it_is_shown_and_forgotten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run_memory(capsys, tmp_path) == (0, "Nothing is remembered of this folder yet.\n")
+    assert run_memory(capsys, tmp_path) == (0, "Nothing is remembered about this folder yet.\n")
     (tmp_path / ".cowork").mkdir()
     (tmp_path / MEMORY_FILE).write_text("- one\n- two\n")
     code, shown = run_memory(capsys, tmp_path)

@@ -161,11 +161,11 @@ def test_a_small_model_is_set_beside_the_chosen_server(
         assert run("model", "small", "gone") == 2
         assert "Set Small model to one of: large, tiny" in capsys.readouterr().err
         assert run("model", "small", "tiny") == 0
-        assert "tiny now summarises and completes." in capsys.readouterr().out
+        assert "tiny is now used for summaries and completions." in capsys.readouterr().out
         current = Connections(settings).current()
         assert (current.model, current.small_model) == ("large", "tiny")
         assert run("model", "small", "--off") == 0
-        assert "large now summarises and completes." in capsys.readouterr().out
+        assert "large is now used for summaries and completions." in capsys.readouterr().out
     assert Connections(settings).current().small_model == ""
 
 

@@ -109,9 +109,9 @@ def test_copies_of_older_versions_are_counted_and_can_go(
     copy.write_bytes(b"old" * 100)
     assert shown(capsys)["database"]["copies"] == 300
     assert run("storage") == 0
-    assert "Copies of older versions: 300 B" in capsys.readouterr().out
+    assert "Backups of older versions: 300 B" in capsys.readouterr().out
     assert run("storage", "--free", "--copies") == 2
-    assert "Add --yes to delete the copies of older versions." in capsys.readouterr().err
+    assert "Add --yes to delete the backups of older versions." in capsys.readouterr().err
     assert shown(capsys, "--free", "--copies", "--yes")["database"]["copies"] == 0
     assert not copy.exists()
     assert settings.database.exists()

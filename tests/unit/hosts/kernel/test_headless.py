@@ -92,7 +92,7 @@ def test_revisions_of_a_plan_are_listed_compared_and_restored(
     assert "- + 2. Look (added)" in compared
     assert "- − 2. Look (removed)" in cells.run("%cowork plan --history 2 1").markdown
     restored = cells.run("%cowork plan --restore 1").markdown
-    assert "Revision 1 is restored, as revision 3." in restored
+    assert "Restored revision 1 as revision 3." in restored
     assert "| You | revision 1 restored |" in cells.run("%cowork plan --history").markdown
     assert "no revision 9" in cells.run("%cowork plan --history 9").error
     for wrong in ("--history x", "--restore", "--what"):

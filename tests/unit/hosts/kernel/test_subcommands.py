@@ -47,7 +47,7 @@ def test_it_shows_the_file_and_what_the_newest_run_would_add() -> None:
     [
         ({"text": "", "proposals": []}, "Nothing is remembered"),
         ({"trusted": False}, "Not followed until you trust it"),
-        ({"enabled": False}, "switched off"),
+        ({"enabled": False}, "Memory is off"),
     ],
 )
 def test_it_says_how_it_stands(memory: dict[str, Any], said: str) -> None:

@@ -1,0 +1,45 @@
+/** Brings a file from the server to the user's disk, with all that Lab's own requests carry. */
+
+import { ServerConnection } from '@jupyterlab/services';
+
+import { CoworkError, errorFromBody } from '../../shared/channel/channel';
+import { t } from '../../shared/text/translate';
+
+export async function download(
+  settings: ServerConnection.ISettings,
+  path: string,
+  fileName: string
+): Promise<void> {
+  const response = await ServerConnection.makeRequest(
+    `${settings.baseUrl}cowork/${path}`,
+    {},
+    settings
+  ).catch(() => null);
+  if (response === null) {
+    throw new CoworkError({
+      code: 'unreachable',
+      message: t(
+        'The Jupyter server does not answer. Check that it is still running, then try again.'
+      ),
+      retryable: true
+    });
+  }
+  if (!response.ok) {
+    const body: unknown = await response.json().catch(() => null);
+    throw (
+      errorFromBody(response.status, body) ??
+      new CoworkError({
+        code: 'failed',
+        message: t('The file could not be created.'),
+        status: response.status
+      })
+    );
+  }
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = fileName;
+  link.click();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

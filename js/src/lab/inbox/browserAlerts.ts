@@ -1,0 +1,106 @@
+/**
+ * What tells a user who looks elsewhere that something waits: the title of the browser's tab, the
+ * browser's own notification, a sound. Loaded when something waits for the first time.
+ */
+
+import { t } from '../../shared/text/translate';
+import type { Preferences } from '../model/coworkModel';
+import { summarize, type InboxItem } from './inbox';
+
+/** How much waits stands before the title, whatever Lab writes there meanwhile. */
+class WaitingTitle {
+  private own = document.title;
+  private written = document.title;
+  private count = 0;
+
+  constructor() {
+    const place = document.querySelector('title') ?? document.head;
+    const whole = { childList: true, characterData: true, subtree: true };
+    new MutationObserver(() => this.draw()).observe(place, whole);
+  }
+
+  show(count: number): void {
+    this.count = count;
+    this.draw();
+  }
+
+  private draw(): void {
+    if (document.title !== this.written) {
+      this.own = document.title; // Lab has written another one
+    }
+    // Without spaces at its ends, as browsers give it back: else it would look like another one.
+    this.written = this.count === 0 ? this.own : `(${this.count}) ${this.own}`.trim();
+    if (document.title !== this.written) {
+      document.title = this.written;
+    }
+  }
+}
+
+/** One, as the page has one title: two would each take the other's for Lab's. */
+const title = new WaitingTitle();
+
+export class Alerts {
+  private shown: Notification | null = null;
+
+  constructor(private readonly showPanel: () => void) {}
+
+  /** `isFresh` says that something is among them that the user has not seen and not heard of. */
+  update(
+    items: readonly InboxItem[],
+    isFresh: boolean,
+    { notify, sound }: Pick<Preferences, 'notify' | 'sound'>
+  ): void {
+    title.show(notify ? items.length : 0);
+    if (items.length === 0 || !notify) {
+      this.close();
+    } else if (isFresh && document.hidden) {
+      this.notify(summarize(items));
+    }
+    if (isFresh && sound) {
+      playSound();
+    }
+  }
+
+  /** Only where the user has allowed it; nobody is asked here. */
+  private notify(words: string): void {
+    this.close();
+    if (!('Notification' in window) || Notification.permission !== 'granted') {
+      return;
+    }
+    const shown = new Notification(t('Cowork is waiting for you'), {
+      body: words,
+      tag: 'cowork-inbox'
+    });
+    shown.onclick = () => {
+      window.focus();
+      this.showPanel();
+      this.close();
+    };
+    this.shown = shown;
+  }
+
+  private close(): void {
+    this.shown?.close();
+    this.shown = null;
+  }
+}
+
+const SECONDS = 0.35;
+const LOUDNESS = 0.08;
+
+/** Two soft notes. In a page that nobody has used yet, browsers play nothing. */
+function playSound(): void {
+  const audio = new AudioContext();
+  const start = audio.currentTime;
+  const volume = audio.createGain();
+  volume.gain.setValueAtTime(LOUDNESS, start);
+  volume.gain.exponentialRampToValueAtTime(LOUDNESS / 100, start + SECONDS);
+  volume.connect(audio.destination);
+  const tone = audio.createOscillator();
+  tone.frequency.setValueAtTime(659, start);
+  tone.frequency.setValueAtTime(880, start + SECONDS / 3);
+  tone.connect(volume);
+  tone.start();
+  tone.stop(start + SECONDS);
+  setTimeout(() => void audio.close(), 3000 * SECONDS);
+}

@@ -1,0 +1,117 @@
+/** Everything that waits for the user, in whichever conversation. */
+
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { Channel } from '../../shared/channel/channel';
+import type { Page, PermissionRequest, Question } from '../../shared/types';
+import { permissionOf, questionOf, text } from '../../shared/run/reading';
+import { toolWords } from '../../shared/ask/words';
+import { counted, t } from '../../shared/text/translate';
+import { oneLine } from '../../shared/text/visible';
+import { includesEvent, type IActivityFeed } from '../model/activityFeed';
+
+interface Placed {
+  id: string;
+  context: string;
+  /** The name of the conversation, and the notebook it belongs to. */
+  title: string;
+  notebook: string | null;
+}
+
+export type InboxItem = Placed &
+  ({ kind: 'question'; question: Question } | { kind: 'permission'; request: PermissionRequest });
+
+const RELEVANT_EVENTS = [
+  'question-asked',
+  'question-answered',
+  'permission-request',
+  'permission-resolved',
+  'job-completed',
+  'job-started'
+];
+
+export interface IInbox {
+  readonly items: readonly InboxItem[];
+  readonly changed: ISignal<unknown, void>;
+  refresh(): Promise<void>;
+}
+
+export class Inbox implements IInbox {
+  items: readonly InboxItem[] = [];
+  private readonly _changed = new Signal<Inbox, void>(this);
+  private asking: Promise<void> | null = null;
+  private again = false;
+
+  constructor(
+    private readonly channel: Channel,
+    feed: IActivityFeed
+  ) {
+    feed.activity.connect((_, happened) => {
+      if (includesEvent(happened, RELEVANT_EVENTS)) {
+        void this.refresh();
+      }
+    });
+  }
+
+  get changed(): ISignal<Inbox, void> {
+    return this._changed;
+  }
+
+  /** News that come while it asks make it ask once more, not once for each. */
+  refresh(): Promise<void> {
+    this.again = this.asking !== null;
+    this.asking ??= this.ask().finally(() => {
+      this.asking = null;
+      if (this.again) {
+        void this.refresh();
+      }
+    });
+    return this.asking;
+  }
+
+  private async ask(): Promise<void> {
+    try {
+      const { items } = await this.channel.request<Page<Record<string, unknown>>>('GET', 'inbox');
+      this.items = items.map(itemOf);
+      this._changed.emit();
+    } catch {
+      // What was known stands; the next news, or showing the panel, asks again.
+    }
+  }
+}
+
+function itemOf(data: Record<string, unknown>): InboxItem {
+  const place = {
+    id: text(data['id']),
+    context: text(data['context_id']),
+    title: text(data['title']),
+    notebook: text(data['notebook']) || null
+  };
+  return data['kind'] === 'permission'
+    ? { ...place, kind: 'permission', request: permissionOf(data) }
+    : { ...place, kind: 'question', question: questionOf(data) };
+}
+
+export function summarize(items: readonly InboxItem[]): string {
+  const [first] = items;
+  return items.length === 1 && first
+    ? t('Cowork is waiting for you in %1: %2', placeOf(first), describeItem(first))
+    : counted(
+        items.length,
+        '%1 item is waiting for you in %2',
+        '%1 items are waiting for you in %2',
+        [...new Set(items.map(placeOf))].join(', ')
+      );
+}
+
+/** The notebook that it is about, or the conversation's name placeOf there is none. */
+export function placeOf({ notebook, title }: InboxItem): string {
+  return oneLine(notebook || title || t('Untitled'), 80);
+}
+
+/** What is asked, in one line. */
+export function describeItem(item: InboxItem): string {
+  return item.kind === 'question'
+    ? oneLine(item.question.question, 160)
+    : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
+}

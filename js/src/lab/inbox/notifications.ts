@@ -1,0 +1,57 @@
+/**
+ * Lab says so when something waits for the user and the user looks elsewhere. One message, kept up
+ * to date. Where the tab itself is hidden, the browser says it.
+ */
+
+import { Notification } from '@jupyterlab/apputils';
+
+import { t } from '../../shared/text/translate';
+import type { ICoworkModel } from '../model/coworkModel';
+import { summarize, type InboxItem } from './inbox';
+
+export interface Sight {
+  /**
+   * Whether the user has this before their eyes already: in the panel, or as a card in the
+   * notebook.
+   */
+  isSeen(item: InboxItem): boolean;
+  showPanel(): void;
+}
+
+export function notifyAboutInbox(model: ICoworkModel, sight: Sight): void {
+  let shown: string | null = null;
+  let told = new Set<string>();
+  const alertBrowser = browserAlerts(model, sight);
+  model.inbox.changed.connect(() => {
+    const { items } = model.inbox;
+    const fresh = items.filter(item => !told.has(item.id) && !sight.isSeen(item));
+    told = new Set(items.map(item => item.id));
+    if (shown !== null && (items.length === 0 || fresh.length > 0)) {
+      Notification.dismiss(shown);
+      shown = null;
+    }
+    if (fresh.length > 0 && model.preferences.notify) {
+      shown = Notification.emit(summarize(items), 'warning', {
+        autoClose: false,
+        actions: [{ label: t('Show'), callback: sight.showPanel }]
+      });
+    }
+    void alertBrowser(items, fresh.length > 0);
+  });
+  model.changed.connect(() => void alertBrowser(model.inbox.items, false));
+}
+
+/** Nothing of this is loaded before something waits. */
+function browserAlerts(
+  model: ICoworkModel,
+  sight: Sight
+): (items: readonly InboxItem[], isFresh: boolean) => Promise<void> {
+  let alerts: import('./browserAlerts').Alerts | null = null;
+  return async (items, isFresh) => {
+    if (alerts === null && items.length > 0) {
+      const { Alerts } = await import('./browserAlerts');
+      alerts ??= new Alerts(sight.showPanel);
+    }
+    alerts?.update(model.inbox.items, isFresh, model.preferences);
+  };
+}

@@ -1,0 +1,125 @@
+/** The conversation that the user looks at, and who gets the next message there. */
+
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { Channel } from '../../shared/channel/channel';
+import type { Page } from '../../shared/types';
+import type { PanelPlace } from '../panel/place';
+import { includesEvent, type IActivityFeed } from './activityFeed';
+import {
+  addresseeOf,
+  lastUsed,
+  type Conversation,
+  type OpenConversation
+} from '../panel/conversations';
+
+const RELEVANT_EVENTS = ['job-started', 'role-changed'];
+
+/** A conversation, or a notebook with the conversation that it has. */
+export type Place = { context: string } | { notebook: string };
+
+type Addressed = Pick<OpenConversation, 'id' | 'addressee'>;
+
+export interface ICurrentConversation {
+  readonly conversation: Addressed | null;
+  readonly changed: ISignal<unknown, void>;
+  /** The user has turned there; null where no conversation can be. */
+  lookAt(place: Place | null): void;
+  switchRole(role: string, confirm: boolean): Promise<void>;
+}
+
+export class CurrentConversation implements ICurrentConversation {
+  conversation: Addressed | null = null;
+  private readonly _changed = new Signal<CurrentConversation, void>(this);
+  private place: Place | null = null;
+  private isAwake = false;
+
+  constructor(
+    private readonly channel: Channel,
+    feed: IActivityFeed
+  ) {
+    // A page that has nothing of ours hears no news, and asks nothing.
+    feed.activity.connect((_, happened) => {
+      this.isAwake = true;
+      if (includesEvent(happened, RELEVANT_EVENTS)) {
+        void this.ask();
+      }
+    });
+  }
+
+  get changed(): ISignal<CurrentConversation, void> {
+    return this._changed;
+  }
+
+  lookAt(place: Place | null): void {
+    this.place = place;
+    this.show(null);
+    if (this.isAwake) {
+      void this.ask();
+    }
+  }
+
+  async switchRole(role: string, confirm: boolean): Promise<void> {
+    await this.channel.request(
+      'POST',
+      `context/${this.conversation?.id}/role`,
+      confirm ? { role, confirm } : { role }
+    );
+    await this.ask();
+  }
+
+  private async ask(): Promise<void> {
+    const { place } = this;
+    const found = place && (await this.find(place).catch(() => null));
+    if (place === this.place) {
+      this.show(found);
+    }
+  }
+
+  private async find(place: Place): Promise<Addressed | null> {
+    const id = 'context' in place ? place.context : await this.idOf(place.notebook);
+    return id === undefined ? null : { id, addressee: await addresseeOf(this.channel, id) };
+  }
+
+  private async idOf(notebook: string): Promise<string | undefined> {
+    const { items } = await this.channel.request<Page<Conversation>>(
+      'GET',
+      `context?notebook=${encodeURIComponent(notebook)}`
+    );
+    return lastUsed(items)?.id;
+  }
+
+  private show(conversation: Addressed | null): void {
+    this.conversation = conversation;
+    this._changed.emit();
+  }
+}
+
+/**
+ * The user looks at whatever they turned to last: a conversation that they open in the panel, or a
+ * notebook.
+ */
+export function followView(
+  currentConversation: ICurrentConversation,
+  place: PanelPlace,
+  notebooks: INotebookTracker | null
+): void {
+  let shown: string | null = null;
+  const lookAtNotebook = (): void => {
+    const path = notebooks?.currentWidget?.context.path;
+    currentConversation.lookAt(path === undefined ? null : { notebook: path });
+  };
+  place.changed.connect(() => {
+    if (place.context === shown) {
+      return; // it was something else about the panel
+    }
+    shown = place.context;
+    if (shown === null) {
+      lookAtNotebook();
+    } else {
+      currentConversation.lookAt({ context: shown });
+    }
+  });
+  notebooks?.currentChanged.connect(lookAtNotebook);
+}

@@ -1,0 +1,90 @@
+/** The hands of a run, for cards that stand outside of one: in the inbox and on the time line. */
+
+import type { Channel } from '../../shared/channel/channel';
+import type {
+  Checkpoint,
+  FileDiff,
+  Page,
+  Rollback,
+  RollbackRequest,
+  RunCardData
+} from '../../shared/types';
+import { RunActions } from '../../shared/run/actions';
+import { RunStore } from '../../shared/run/store';
+
+/** A card that knows nothing yet but where to ask. */
+export function emptyRunCard(
+  contextId: string,
+  jobId: string,
+  role: string,
+  title: string
+): RunCardData {
+  const nothing = {
+    messages: [],
+    plan: null,
+    revision: 0,
+    made_at: null,
+    stale: [],
+    tasks: [],
+    questions: [],
+    permissions: []
+  };
+  return {
+    ...{
+      version: 1,
+      kind: 'run',
+      host: 'server',
+      context_id: contextId,
+      job_id: jobId,
+      role,
+      title
+    },
+    snapshot: {
+      ...nothing,
+      status: 'running',
+      error: null,
+      role,
+      model: null,
+      goal: '',
+      usage: null,
+      started_at: null,
+      ended_at: null
+    },
+    saved_at: null
+  };
+}
+
+export function standaloneActions(channel: Channel, contextId: string): RunActions {
+  return new RunActions(channel, new RunStore(channel, emptyRunCard(contextId, '', '', '')));
+}
+
+/**
+ * Sees one checkpoint only, so that what rolls back and compares does it from there, with all that
+ * came after.
+ */
+export class CheckpointActions extends RunActions {
+  constructor(
+    private readonly server: Channel,
+    contextId: string,
+    private readonly one: Checkpoint
+  ) {
+    super(server, new RunStore(server, emptyRunCard(contextId, '', '', '')));
+  }
+
+  override checkpoints(): Promise<Checkpoint[]> {
+    return Promise.resolve([this.one]);
+  }
+
+  override rollback(checkpointId: string, body: RollbackRequest): Promise<Rollback> {
+    return super.rollback(checkpointId, { scope: 'since', ...body });
+  }
+
+  override async changes(checkpointId: string): Promise<FileDiff[]> {
+    return (
+      await this.server.request<Page<FileDiff>>(
+        'GET',
+        `checkpoints/${checkpointId}/diff?scope=since`
+      )
+    ).items;
+  }
+}

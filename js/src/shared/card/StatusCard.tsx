@@ -1,0 +1,98 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Card } from '../ui/Card';
+import type { Channel } from '../channel/channel';
+import { CheckButton } from '../model/CheckButton';
+import { useConnectionCheck, type Check } from '../model/connectionCheck';
+import { HealthAnswer } from '../model/HealthAnswer';
+import { ModelHelp } from '../model/ModelHelp';
+import { answererOf, ModelName } from '../model/HealthAnswer';
+import type { Health, StatusCardData } from '../types';
+import { RolePill } from '../role/RolePill';
+import { SavedRoles, useRoles } from '../role/roles';
+import { RoleSwitcher } from '../role/RoleSwitcher';
+import { t } from '../text/translate';
+
+/** Who would answer, whether a model is connected, and how to connect one. */
+export function StatusCard(props: StatusCardProps): VNode {
+  return (
+    <SavedRoles value={props.card.roles}>
+      <Status {...props} />
+    </SavedRoles>
+  );
+}
+
+interface StatusCardProps {
+  card: StatusCardData;
+  channel: Channel;
+}
+
+function Status({ card, channel }: StatusCardProps): VNode {
+  const [check, runCheck] = useConnectionCheck(channel);
+  const health = check.state === 'answered' ? check.health : card.health;
+  const [acting, setActing] = useState(card.role);
+  const lookOf = useRoles();
+  const role = acting === null ? null : lookOf(acting);
+  const switchRole = async (name: string, confirm: boolean): Promise<void> => {
+    await channel.request('POST', `context/${card.context_id}/role`, { role: name, confirm });
+    setActing(name);
+  };
+  return (
+    <Card
+      edge={edgeOf(check, health, role?.colour ?? 'grey')}
+      label={t('Cowork: %1', card.title)}
+      header={
+        <>
+          {role && card.context_id && (
+            <RoleSwitcher role={role.name} channel={channel} onSwitch={switchRole} />
+          )}
+          {role && !card.context_id && <RolePill role={role.name} />}
+          {!role && <span class="cw-title">{card.title}</span>}
+          {role?.name === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
+        </>
+      }
+      aside={<ModelName health={health} />}
+      footer={
+        <>
+          <CheckButton check={check} onCheck={() => void runCheck()} />
+          <HealthAnswer check={check} />
+        </>
+      }
+    >
+      {role && <div class="cw-title">{card.title}</div>}
+      <p class="cw-text">{stateSentence(health, role !== null)}</p>
+      {check.state !== 'answered' && <p class="cw-dim">{t('Workspace: %1', health.workspace)}</p>}
+      {card.note && <p class="cw-dim">{card.note}</p>}
+      <ModelHelp
+        health={health}
+        sayWhyNot={check.state !== 'answered'}
+        channel={channel}
+        onChange={() => void runCheck()}
+      />
+    </Card>
+  );
+}
+
+function edgeOf(check: Check, health: Health, roleColour: string): string {
+  if (check.state === 'failed') {
+    return 'error';
+  }
+  return health.model.ready && health.problems.length === 0 ? roleColour : 'ask';
+}
+
+/** Somebody who has just run `%%plan` need not be told to. */
+function stateSentence({ model }: Health, hasStarted: boolean): string {
+  if (!model.ready) {
+    return model.name === null
+      ? t('No model is connected yet.')
+      : t('%1 is set up but cannot be used yet.', model.name);
+  }
+  return hasStarted
+    ? t('%1 is ready.', answererOf(model))
+    : t(
+        'Ready. Write %1 in a cell and say what you want; nothing changes until you approve ' +
+          'the plan.',
+        '%%plan'
+      );
+}
