@@ -27,8 +27,7 @@ from ..llm.tokens import TokenCounter
 from ..mcp.client.servers import McpServers
 from ..roles import RoleCatalog
 from ..tools.base import Tool, ToolResult
-from ..tools.find_tools import find_tools_in
-from ..tools.registry import ToolRegistry
+from ..tools.registry import ToolRegistry, find_tools_in
 from .delegation import Delegation, delegate_tool
 from .log import RunLog
 from .mentions.lookup import head_of, look_up

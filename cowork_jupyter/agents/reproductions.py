@@ -11,15 +11,14 @@ from ..checkpoints import ToolUse
 from ..domain.contexts import Context, Job, JobKind
 from ..domain.errors import InvalidInput
 from ..domain.expectations import is_about_files
-from ..domain.message_data import Reproduction, TextData
+from ..domain.message_data import FailedCell, HiddenState, Reproduction, TextData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
-from ..domain.reproduction import FailedCell, HiddenState, Reproduction
 from ..domain.roles import Permission
 from ..effects.checking import CheckedExpectation, broken_in_words
 from ..effects.checking import in_words as expected
 from ..tools.kernel.state import Code, Ran
-from ..tools.notebook.hidden import hidden_state
+from ..tools.notebook.dependencies import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
 from .agent import AgentFactory
 from .jobs import Jobs

@@ -15,13 +15,11 @@ from ..agents.mentions.commands import (
     fetch_prompt,
     parse_command,
 )
-from ..agents.mentions.prompts import written
 from ..agents.run import steering
 from ..domain.cell_commands import Say
-from ..domain.contexts import Initiator, RequestOrigin
+from ..domain.contexts import Initiator, QueuedMessage, RequestOrigin
 from ..domain.errors import Conflict, Forbidden
 from ..domain.messages import Message
-from ..domain.queue import QueuedMessage
 from ..domain.roles import AgentRole
 from .calls import Call, initiator_of
 from .models import (

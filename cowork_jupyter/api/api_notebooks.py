@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.run.cell_changes import decide
+from ..agents.run.call_log import record_decision
 from ..domain.cell_changes import CellChange, CellDecision
 from ..domain.effects import DataEffect
 from ..domain.errors import InvalidInput
-from ..domain.reproduction import Reproduction
+from ..domain.message_data import Reproduction
 from ..domain.suggestions import Decision, SuggestionLine, SuggestionRequest
 from ..effects.silenced import SilenceScope, place_of
-from ..tools.notebook.stale import CellTimes, StaleCell, outdated_cells, stale_cells
+from ..tools.notebook.dependencies import CellTimes, StaleCell, outdated_cells, stale_cells
 from .calls import Call, own_job
 from .models import Items, ListedPath, Name, RequestBody, Text
 from .routes import Stream, table
@@ -49,7 +49,7 @@ async def list_cell_changes(call: Call) -> BaseModel:
 @table.post("cell-changes", CellChangeList, body=CellChangesDecision, action="execute")
 async def decide_cell_changes(call: Call) -> BaseModel:
     """Accept changes, or record that they were reverted. The caller changes the document."""
-    decided = decide(call.service.journal, call.body.ids, call.body.decision)
+    decided = record_decision(call.service.journal, call.body.ids, call.body.decision)
     return CellChangeList(items=decided)
 
 

@@ -14,8 +14,7 @@ from ..domain.notices import HistorySummary
 from ..record import Audit, ExportFormat
 from ..record.card import RunCard, run_card
 from ..record.card_model import CardJob, CardTask, RunCardData, UserDecision
-from ..record.decided import decisions
-from ..record.run import RecordedRun, run_of
+from ..record.run import RecordedRun, decisions, run_of
 from ..store import Store
 from .api_notebooks import ReproductionAnswer, reproduction_answer
 from .api_plans import PlanAnswer, plan_answer
@@ -145,8 +144,8 @@ def _card_state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardSt
         seq=seq,
         busy=active.id if active else None,
         messages=store.job_messages(*ids) if left_out <= MAX_LEFT_OUT else None,
-        jobs=[CardJob.of(job) for job in run.jobs],
-        tasks=[CardTask.of(task) for task in run.tasks],
+        jobs=[CardJob.from_model(job) for job in run.jobs],
+        tasks=[CardTask.from_model(task) for task in run.tasks],
         plan=plan_answer(call, run.revision) if run.revision else None,
         checkpoints=sum(
             checkpoint.job_id in ids and bool(checkpoint.data.get("files"))

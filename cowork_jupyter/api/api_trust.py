@@ -53,7 +53,7 @@ class PermissionView(PermissionRequested):
 
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:
-        return cls.model_validate(as_shown(request))
+        return cls.model_validate(inquiry_view(request))
 
 
 class PermissionList(Items[PermissionView]):
@@ -236,7 +236,7 @@ async def list_inbox(call: Call) -> BaseModel:
     items = [
         InboxItem.model_validate(
             {
-                **as_shown(inquiry),
+                **inquiry_view(inquiry),
                 "kind": inquiry.kind,
                 "title": context.title,
                 "notebook": context.notebook,

@@ -14,11 +14,10 @@ from ..domain.errors import InvalidInput
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import ImagePart, Message
-from ..domain.role_view import RoleView
-from ..domain.roles import AgentRole
+from ..domain.roles import AgentRole, RoleView
 from ..roles import RoleCatalog
 from ..store import Inquiry
-from ..tools.notebook.pictures import MAX_PIXELS, pixels
+from ..tools.notebook.outputs import MAX_PIXELS, pixels
 
 
 def _storable(text: str) -> str:
@@ -251,7 +250,7 @@ class QuestionView(BaseModel):
 
     @classmethod
     def of(cls, question: Inquiry) -> QuestionView:
-        return cls.model_validate(as_shown(question))
+        return cls.model_validate(inquiry_view(question))
 
 
 class QuestionList(Items[QuestionView]):

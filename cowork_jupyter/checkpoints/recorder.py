@@ -29,7 +29,6 @@ from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.redaction import without_surrogates
 from ..domain.roles import Permission
-from ..domain.surrogates import without_surrogates
 from ..store import StoreError
 from ..workspace import Workspace
 from .entries import Change, FileEntry, Uncovered, same

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 from .entries import Change, FileEntry, Uncovered, merge_changes, same
 from .merge import CellConflict, Merge, is_notebook, merge_notebook, store_notebook
 from .objects import Damaged

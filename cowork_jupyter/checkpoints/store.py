@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..domain.errors import NotFound, Unavailable
-from ..domain.moves import is_at, moved_path
+from ..domain.events import is_at, moved_path
 from ..store.connection import Database, create_private
-from ..store.owner import Owner
+from ..store.recovery import Owner
 from .entries import Change, changes_from_bytes, changes_to_bytes, merge_changes
 from .objects import Damaged, Objects
 from .scan import CheckpointLimits

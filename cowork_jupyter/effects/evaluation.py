@@ -14,9 +14,15 @@ from importlib.util import find_spec
 from pydantic import JsonValue
 
 from ..domain.errors import CoworkError, NotFound
-from ..domain.expectation_rules import FILE, is_about_files, partner, tables_of
-from ..domain.expectations import Expectation
-from ..domain.measured import Measured, unchecked
+from ..domain.expectations import (
+    FILE,
+    Expectation,
+    Measured,
+    is_about_files,
+    partner,
+    tables_of,
+    unchecked,
+)
 from ..domain.roles import AgentRole
 from ..tools.base import Clearance, ToolContext
 from ..tools.kernel.state import Kernels

@@ -16,8 +16,8 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from ..domain.base_models import describe_problems, field_problems
 from ..domain.errors import Conflict, InvalidInput, NotFound
-from ..domain.validation import describe_problems, field_problems
 from ..workspace import Workspace
 
 MAX_SIZE = 64 * 1024

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.guidance import GuidanceSource
 from ..domain.health import Problem
-from ..domain.surrogates import without_surrogates
+from ..domain.redaction import without_surrogates
 from ..policy.settings_file import SettingsFile
 from ..policy.trust import Offer
 from ..workspace import Workspace

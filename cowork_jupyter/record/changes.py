@@ -14,9 +14,8 @@ from ..checkpoints.views import CellStatus, DiffKind, Read
 from ..domain.errors import CoworkError
 from ..effects.file_states import parquet_shape
 from ..tools.diff import Diff, diff
-from ..tools.encoding import HEAD, decode, is_binary
-from ..tools.notebooks import cells_of, is_notebook
-from ..tools.sizes import size_text
+from ..tools.documents import cells_of, is_notebook
+from ..tools.text_files import HEAD, decode, is_binary, size_text
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _MAX_COLUMNS = 200

@@ -22,7 +22,6 @@ from ..domain.events import (
 )
 from ..domain.message_data import CallData, TaskResultData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
-from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from .facts import Facts
 

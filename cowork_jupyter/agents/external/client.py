@@ -22,7 +22,7 @@ from ...policy.decision import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.files import ReadFile
 from ...tools.registry import ToolRegistry
-from ...tools.sizes import MAX_WHOLE_SIZE
+from ...tools.text_files import MAX_WHOLE_SIZE, decode
 from ...workspace import Workspace
 from ..ask.user import PermissionRequest
 from ..run.call_log import CallRecord

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError
-from ...domain.mentions import MentionKind
+from ...domain.message_data import MentionKind
 from ...domain.roles import AgentRole
 from ...guidance.skills import Skills
 from ...mcp.client import offers

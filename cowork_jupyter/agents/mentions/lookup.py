@@ -22,6 +22,7 @@ from ...tools.documents import close_names
 from ...tools.kernel.state import Variable, no_variable
 from ...tools.notebook.outputs import describe_outputs, pictures_in
 from ...tools.table_facts import table_facts
+from ...tools.text_files import size_text
 from ..run.history import Mentioned
 from .reach import Reach
 from .syntax import Pointer, pointers_in
@@ -225,7 +226,7 @@ class Lookup:
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        output_text = described(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS)
+        output_text = describe_outputs(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS)
         if kind == "output":
             return ResolvedMention(kind, name, output_text or "[no output]", pictures)
         output = (

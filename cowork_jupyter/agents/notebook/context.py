@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ...domain.message_data import ToolFacts, ToolResultData
 from ...domain.messages import Message
-from ...domain.surrogates import without_surrogates
+from ...domain.redaction import without_surrogates
 from ...llm.tokens import Count, cut_middle
 from ...tools.kernel.state import Variable
 from ...tools.notebook.outputs import describe_outputs

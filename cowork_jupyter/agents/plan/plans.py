@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ...domain.base_models import describe_problems, field_problems
 from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ...domain.errors import Conflict, InvalidInput, NotFound
-from ...domain.expectation_rules import expectation_problem
+from ...domain.expectations import expectation_problem
 from ...domain.figures import Assumption, AssumptionStatus
 from ...domain.guidance import Guidance, GuidanceUsed
 from ...domain.message_data import PlanData, TaskResultData, TextData

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from ...bus import Journal
 from ...domain.errors import CoworkError
-from ...domain.expectation_rules import FILE
-from ...domain.expectations import Expectation
+from ...domain.expectations import FILE, Expectation
 from ...domain.notices import Notice
 from ...effects.checking import CheckedExpectation, broken_in_words, in_words
 from ...effects.evaluation import ExpectationChecks

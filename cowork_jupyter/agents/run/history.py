@@ -11,20 +11,19 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from ...domain.contexts import StepStatus, Usage
-from ...domain.mentions import Mention
-from ...domain.message_data import TextData, ToolCallData, ToolResultData
+from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultData
 from ...domain.messages import ImagePart, Message, MessageType
 from ...domain.notices import HistorySummary
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
 from ...llm.chunks import ModelRequest, TextChunk
 from ...llm.client import LanguageModel
+from ...llm.conversation import with_pictures
 from ...llm.failures import Garbled, Stalled
 from ...llm.frames import Frame, spelled
 from ...llm.history import cost_of, optimize_history_by_tokens
 from ...llm.reader import ReplyReader
 from ...llm.tokens import TokenCounter, cut_middle
-from ...llm.vision import with_pictures
 from ...policy.visible import spell_hidden
 from ...store import PlanRevision
 from ..log import RunLog

@@ -18,7 +18,7 @@ from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...tools.base import Clearance, ToolContext, ToolResult
 from ...tools.kernel.scratch_kernel import ScratchKernels
 from ...tools.kernel.state import Kernels, NoKernels
-from ...tools.registry import ToolRegistry, validated
+from ...tools.registry import ToolRegistry, validate_parameters
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..ask.gate import Gate
@@ -79,7 +79,7 @@ class ToolEnvironment:
             notebook=notebook,
         )
         found = self.registry[tool]
-        return await found.run(validated(found, parameters), context)
+        return await found.run(validate_parameters(found, parameters), context)
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before a job, or a part of it, and of all that it changed by its end."""

@@ -25,6 +25,7 @@ from ...effects.warnings.case import WatchedRun
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import Kernels, KernelTables, Look, ScratchSetup
+from ...tools.kernel.tools import kernel_path
 from .tool_environment import ToolEnvironment
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,6 @@ from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
 from ...llm.reader import ReplyReader, RunOnDetector
 from ...llm.reply import Delta, TextDelta
-from ...llm.run_on import RunOnDetector
 from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
-from ...tools.kernel.inside.texts import column_facts, text_facts
+from ...tools.kernel.inside.columns import column_facts, text_facts
 from .case import Case, Found, counted, number, warning
 from .conditions import column_of
 from .values import Value, constant_of, texts_of

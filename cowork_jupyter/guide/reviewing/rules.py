@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ...effects.warnings import warnings_for
-from ...effects.watched import WatchedRun
-from ...tools.sizes import size_text
+from ...effects.warnings.case import WatchedRun
+from ...tools.text_files import size_text
 from .subject import RAISES, ReviewedCell, ReviewRemark, Severity, Subject, strings_in
 
 _EVERYTHING = {"Exception", "BaseException"}

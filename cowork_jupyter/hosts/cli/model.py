@@ -54,7 +54,7 @@ def add_to(commands: Commands) -> None:
 
 
 def list_models(config: Cowork, _arguments: Namespace) -> int:
-    from ...local.catalogue import CATALOGUE
+    from ...local.model_dir import CATALOGUE
 
     model_dir, choice = _model_dir(config), _Choice(config)
     used = choice.file()
@@ -77,8 +77,8 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
 
 def get_model(config: Cowork, arguments: Namespace) -> int:
     """An interrupted download is resumed the next time."""
-    from ...local.catalogue import recommended
-    from ...local.hub import DEFAULT_HUB
+    from ...local.download import DEFAULT_HUB
+    from ...local.model_dir import recommended
     from .downloading import get
 
     model_dir = _model_dir(config)

@@ -54,7 +54,7 @@ def add_act(commands: Commands) -> None:
 
 
 def run_act(config: Cowork, arguments: Namespace) -> int:
-    from ...policy.policy_file import read_policy
+    from ...policy.settings_file import read_policy
 
     if arguments.new and arguments.text is None:
         raise InvalidInput("A new conversation has no plan to execute yet.")

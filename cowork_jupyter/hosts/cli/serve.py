@@ -27,7 +27,7 @@ def add_acp(commands: Commands) -> None:
 
 
 def run_acp(config: Cowork, _arguments: Namespace) -> int:
-    from ...domain.extras import lack_of
+    from ...domain.health import lack_of
 
     if lack := lack_of("acp"):
         print_problem(lack)
@@ -69,12 +69,12 @@ def run_mcp(config: Cowork, arguments: Namespace) -> int:
 
 
 async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -> None:
-    from ...mcp.server.stdio import serve
+    from ...mcp.server.protocol import serve
 
     async with open_service(settings) as service:
         _close_on_signal(service)
         chosen = service.role_catalog.chosen(role)
-        await serve(service.guest_desk(chosen, policy=policy))
+        await serve(service.mcp_guests(chosen, policy=policy))
 
 
 def _close_on_signal(service: CoworkService) -> None:

@@ -146,7 +146,7 @@ def _size(count: float) -> str:
 
 async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> None:
     from ...store.migrations import copies_of
-    from ...store.room import rewrite
+    from ...store.retention import rewrite
 
     async with open_service(settings) as service:
         chosen = _select(service, arguments)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ...policy.policy_file import read_policy
+from ...policy.settings_file import read_policy
 from .link import CellProblem, Policy
 from .requests import CellRequest, readable_errors, role_to_ask, send_request
 from .run import Run, messages_of, text_of

@@ -106,7 +106,7 @@ def _options(magic: Any, line: str) -> Namespace:
 
 
 def _ask(role: str, text: str, arguments: Namespace, *, about_plan: bool = False) -> None:
-    from ...policy.policy_file import read_policy
+    from ...policy.settings_file import read_policy
     from .requests import CellRequest, readable_errors, send_request
     from .session import session
 

@@ -181,8 +181,8 @@ class OwnKernels:
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         self._check_path(workspace, path)
-        said = await asyncio.to_thread(measure, questions_of(expectations))
-        return measured(json.loads(said))
+        said = await asyncio.to_thread(measure, measure_questions(expectations))
+        return parse_measured(json.loads(said))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         return sys.executable

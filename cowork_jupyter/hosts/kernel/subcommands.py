@@ -10,12 +10,11 @@ from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 from ...domain.errors import CoworkError
-from ...domain.expectation_rules import FILE, is_about_files
-from ...domain.expectations import Expectation
+from ...domain.expectations import FILE, Expectation, is_about_files
 from ...effects.checking import check, in_words
 from ...record.markdown import fenced
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.measuring import measured, questions_of
+from ...tools.kernel.state import measure_questions, parse_measured
 from ...workflows import OfferedParameter, chosen_parameters
 from . import views
 from .link import CellProblem
@@ -37,7 +36,7 @@ def expectations_text(get: Callable[[str], Any]) -> str:
 
 def _expectation_lines(expected: list[Expectation], get: Callable[[str], Any]) -> Iterator[str]:
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
-    facts = measured(json.loads(measure(questions_of(variables)))) if variables else []
+    facts = parse_measured(json.loads(measure(measure_questions(variables)))) if variables else []
     here = {
         expectation.id: check(expectation, fact)
         for expectation, fact in zip(variables, facts, strict=True)

@@ -302,8 +302,8 @@ def _with_callbacks_here(run: CodeRun) -> CodeRun:
 
 
 async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
-    expression = inside.measure_expression(questions_of(expectations))
-    return measured(await evaluate(found.manager, expression, seconds=MEASURING))
+    expression = inside.measure_expression(measure_questions(expectations))
+    return parse_measured(await evaluate(found.manager, expression, seconds=MEASURING))
 
 
 async def _wait_until_idle(connection: KernelConnection, show: Show) -> None:

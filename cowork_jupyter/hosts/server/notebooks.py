@@ -255,7 +255,7 @@ class ServerNotebooks:
         except web.HTTPError as error:
             raise _contents_error(location.path, error) from error
         document: Document = model["content"]
-        return checked(location.path, document)
+        return check_notebook(location.path, document)
 
     async def _save(self, location: _Location, contents_path: str, document: Document) -> None:
         model = {"type": "notebook", "format": "json", "content": document}

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from ...domain.base_models import field_problems
 from ...domain.errors import Conflict, InvalidInput, NotFound
 from ...domain.roles import Permission
-from ...domain.validation import field_problems
 from ...policy.rulebook import WORKSPACE_SETTINGS, server_offer
 from ...policy.settings_file import SettingsFile
 from ...policy.trust import Trust
