@@ -18,7 +18,8 @@ from ..domain.contexts import Context, FoundContext, Job
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import Message
-from ..domain.roles import AgentRole, RoleView
+from ..domain.role_view import RoleView
+from ..domain.roles import AgentRole
 from ..roles import RoleCatalog
 from ..store import Inquiry
 

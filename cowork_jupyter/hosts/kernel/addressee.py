@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from ...domain.roles import DEFAULT_ROLE, AgentRole, RoleLook
+from ...domain.role_view import RoleLook
+from ...domain.roles import DEFAULT_ROLE, AgentRole
 from .link import Link
 from .problem import CellProblem
 from .session import Context
