@@ -9,9 +9,8 @@ from pydantic import BaseModel
 from ..connections import state_of, try_out
 from ..domain.health import ModelState
 from ..domain.settings import Price
-from ..llm.discovery import FoundServer, find_servers
-from ..llm.providers import SuggestedModel, all_providers, suggested
-from ..llm.reachable import served_models
+from ..llm.providers import SuggestedModel, all_providers, find_model
+from ..llm.reachable import FoundServer, find_servers, served_models
 from .calls import Call
 from .models import Name, RequestBody
 from .routes import table
@@ -113,7 +112,7 @@ async def list_models(call: Call) -> BaseModel:
             name=model.name,
             configured=model.name == connection.name,
             context_size=model.context_size
-            or suggested(connection.base_url, model.name).context_size,
+            or find_model(connection.base_url, model.name).context_size,
             small=model.name == connection.small_model,
             price=prices.get(model.name),
         )

@@ -17,7 +17,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
-from ..store.errors import explained
+from ..store.errors import explain_errors
 from .documents import DocumentChanged, OpenDocuments
 from .entries import Change, FileEntry
 from .merge import CellConflict
@@ -136,7 +136,7 @@ class Undo:
         is_undo = bool(earlier) and not record.data.get("is_undo")
         origin = Origin(record.context_id, label=label, reverts=jobs, is_undo=is_undo)
         # Written down before the first file is touched, so that it can be undone even halfway.
-        with explained(self._lazy_store.folder):
+        with explain_errors(self._lazy_store.folder):
             made = await self._writer.store(origin, plan.changes, new_id("cp"))
 
         async def plan_anew(path: str) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 from ..domain.errors import NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
-from ..domain.operations import CheckpointTaken, Observe, unobserved
+from ..domain.operations import CheckpointTaken, Observe, ignore_operation
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
 from .entries import Change, FileEntry, Uncovered
@@ -80,7 +80,7 @@ class CheckpointWriter:
         lazy_store: LazyCheckpointStore,
         journal: CheckpointJournal,
         compare: Compare,
-        observe: Observe = unobserved,
+        observe: Observe = ignore_operation,
     ) -> None:
         self.lazy_store = lazy_store
         self.journal = journal

@@ -65,7 +65,7 @@ Observe = Callable[[Operation], None]
 """Called from any thread; must be quick and not raise."""
 
 
-def unobserved(operation: Operation) -> None:
+def ignore_operation(operation: Operation) -> None:
     pass
 
 

@@ -20,7 +20,7 @@ from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.operations import OK, ModelCalled, Observe
 from ..domain.redaction import without_surrogates
-from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of, merged
+from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, merge_text, parse_event
 from .failures import (
     Failure,
     FailureClassifier,
@@ -233,7 +233,7 @@ class Model:
                 async with asyncio.timeout(limit):
                     events = await anext(reads)
                 for event in events:
-                    chunks += chunks_of(json.loads(event))
+                    chunks += parse_event(json.loads(event))
             except StopAsyncIteration:
                 return
             except TimeoutError:
@@ -242,7 +242,7 @@ class Model:
                 failure = classifier.explain(error)
                 if failure is None:
                     raise
-            for chunk in merged(chunks):
+            for chunk in merge_text(chunks):
                 ended = ended or isinstance(chunk, Finished)
                 limit = min(self._retries.idle, _USAGE_TIMEOUT) if ended else self._retries.idle
                 yield chunk
@@ -327,7 +327,7 @@ def _split_credentials(base_url: str) -> tuple[str, tuple[str, str] | None]:
     return address, (unquote(parts.username), unquote(parts.password or ""))
 
 
-async def observed(
+async def observe_answer(
     answer: AsyncGenerator[Chunk, None], observe: Observe, *, model: str, job_id: str
 ) -> AsyncGenerator[Chunk, None]:
     """Pass the answer through, and report duration, usage and outcome when it ends."""

@@ -24,7 +24,7 @@ from typing import Any
 
 from .objects import CALLS, CodeScanner, FenceOpening, Inside, ObjectScanner, Ownership
 from .reply import Cut, Delta, ReasoningDelta, Reply, StreamedText, SurrogateJoiner, TextDelta
-from .structured import FORMATS, MalformedReply, load_object, settle
+from .structured import FORMATS, MalformedReply, build_reply, load_object
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _PLAIN = re.compile(r"\s+|[^<{\n]+")
@@ -129,7 +129,7 @@ class ReplyParser:
         structured, problem = None, self._problem
         if self._found and problem is None:
             try:
-                structured = settle(self._found)
+                structured = build_reply(self._found)
             except MalformedReply as error:
                 problem = str(error)
         return Reply(

@@ -250,7 +250,7 @@ def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
     return without_surrogates(value)
 
 
-def settle(found: Sequence[dict[str, Any]]) -> Structured:
+def build_reply(found: Sequence[dict[str, Any]]) -> Structured:
     calls = [value for value in found if not CALLS.isdisjoint(value)]
     others = [value for value in found if CALLS.isdisjoint(value)]
     if others and len(found) > 1:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
-from ...domain.figures import Figure, reopened
+from ...domain.figures import Figure, keep_decisions
 from ...domain.message_data import PlanData
 from ...domain.notices import PlanReordered
 from ...domain.plan import Plan, continue_plan
-from ...domain.plan_order import improve
+from ...domain.plan_order import improve_order
 from ...domain.roles import Permission
 from ...store import PlanRevision, Transaction
 from ...tools.registry import ToolRegistry
@@ -37,7 +37,7 @@ def deliver_plan(
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
     fit, unfit = made_fit(as_proposed(plan), tools, agents)
-    improved, notes = improve(fit, looking | _LOOKING)
+    improved, notes = improve_order(fit, looking | _LOOKING)
     propose_plan(log, improved, [*plan.notes, *unfit, *notes], files, figures)
 
 
@@ -89,7 +89,7 @@ def _next_revision(
     A job that executes a plan and plans anew half way keeps what is done.
     """
     last = tx.plan(job.context_id, plan_id=job.plan_id) if job.plan_id else None
-    assumed = reopened(plan.assumptions, last.plan.assumptions if last else [])
+    assumed = keep_decisions(plan.assumptions, last.plan.assumptions if last else [])
     plan = plan.model_copy(update={"assumptions": assumed})
     facts: dict[str, Any] = {
         "context_id": job.context_id,

@@ -10,7 +10,7 @@ from itertools import chain
 from ...domain.message_data import TextData, ToolCallData, ToolResultData
 from ...domain.messages import Message, MessageType
 from ...domain.notices import HistorySummary
-from ...llm.frames import spelled
+from ...llm.frames import spell_out_result
 from ..log import RunLog
 
 
@@ -68,7 +68,7 @@ class Past:
         return found
 
     def _read_on(self, older: Iterator[Message]) -> Iterator[Message]:
-        for message in map(spelled, filter(self._is_sent, older)):
+        for message in map(spell_out_result, filter(self._is_sent, older)):
             self._known.append(message)
             yield message
 
@@ -96,7 +96,7 @@ class Past:
         else:
             news = self._store.messages(context_id, before).items
             news = [message for message in news if task_id in (None, message.task_id)]
-            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
+            self._known.extendleft(map(spell_out_result, filter(self._is_sent, news)))
         return self._older
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...checkpoints import Recorder, ToolUse
-from ...domain.operations import Observe, unobserved
+from ...domain.operations import Observe, ignore_operation
 from ...domain.roles import AgentRole
 from ...effects.evaluation import ExpectationChecks
 from ...effects.memory import KernelMemory
@@ -44,7 +44,7 @@ class ToolEnvironment:
     """What was seen in kernels."""
     silenced: SilencedWarnings = NO_SETTINGS
     """Warnings that the user does not want to see."""
-    observe: Observe = unobserved
+    observe: Observe = ignore_operation
     """Hears of every call that has ended."""
 
     @cached_property

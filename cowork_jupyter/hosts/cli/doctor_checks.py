@@ -15,8 +15,7 @@ from ...domain.errors import CoworkError
 from ...domain.health import lack_of
 from ...domain.settings import Settings
 from ...health import folder_problems
-from ...llm.discovery import find_servers
-from ...llm.reachable import HOW_TO_CONNECT
+from ...llm.reachable import HOW_TO_CONNECT, find_servers
 from ...mcp.client.configured import Configured, ConfiguredServers
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.administrator import Administrator
@@ -59,14 +58,14 @@ def _rules(settings: Settings) -> DoctorFinding:
 
 def _database(settings: Settings) -> DoctorFinding:
     """Reads all of it and checks it; a file that is not there yet is not made."""
-    from ...store.errors import explained
+    from ...store.errors import explain_errors
     from ...store.migrations import refuse_newer
 
     path = settings.database
     if not path.exists():
         return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
     try:
-        with explained(path), closing(_read_only(path)) as connection:
+        with explain_errors(path), closing(_read_only(path)) as connection:
             refuse_newer(connection, path)
             problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             if problem != "ok":

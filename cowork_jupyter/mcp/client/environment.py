@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...domain.operations import Observe, unobserved
+from ...domain.operations import Observe, ignore_operation
 
 if TYPE_CHECKING:
     from ...llm.client import LanguageModel
@@ -37,4 +37,4 @@ class McpEnvironment:
     """The workspace."""
     model: Callable[[], LanguageModel]
     patience: Patience = Patience()
-    observe: Observe = unobserved
+    observe: Observe = ignore_operation

@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
 
 from ...domain.errors import CoworkError
-from ...domain.operations import OK, McpSampled, Observe, unobserved
+from ...domain.operations import OK, McpSampled, Observe, ignore_operation
 from ...llm.chunks import Finished, ModelRequest, TextChunk
 from .entry import ServerConfig
 from .ongoing import Ongoing, current
@@ -70,7 +70,7 @@ class Wishes:
         self,
         config: ServerConfig,
         model: Callable[[], LanguageModel],
-        observe: Observe = unobserved,
+        observe: Observe = ignore_operation,
     ) -> None:
         self._config = config
         self._model = model
