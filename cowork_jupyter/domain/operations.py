@@ -66,7 +66,7 @@ Observe = Callable[[Operation], None]
 
 
 def ignore_operation(operation: Operation) -> None:
-    pass
+    """The default observer."""
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ Chunk = TextChunk | ReasoningChunk | ToolCallChunk | UsageChunk | Finished | Res
 
 
 class NotAChunk(ValueError):
-    pass
+    """The server sent JSON that is not part of a chat completion."""
 
 
 class ErrorEvent(Exception):

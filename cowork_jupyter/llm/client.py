@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
+logger = logging.getLogger(__name__)
+
+_NO_KEY = "no-key"
+"""The client library insists on a key; local servers do not."""
+_KEEP_ALIVE = 3.0
+"""Seconds an idle connection is kept: less than the five after which many servers close theirs, or
+a request could go out on a connection that is being closed."""
+_USAGE_TIMEOUT = 5.0
+_NOT_A_STREAM = ("text/html", "application/json")
 _FIELD, _DONE = b"data:", b"[DONE]"
 MAX_LINE = 32 * 1024 * 1024
 """A longer line means that this is no event stream."""
@@ -89,24 +98,9 @@ async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes]
                 pass
 
 
-logger = logging.getLogger(__name__)
-
-_NO_KEY = "no-key"
-"""The client library insists on a key; local servers do not."""
-
-_KEEP_ALIVE = 3.0
-"""Seconds an idle connection is kept: less than the five after which many servers close theirs, or
-a request could go out on a connection that is being closed."""
-
-_USAGE_TIMEOUT = 5.0
-
-_NOT_A_STREAM = ("text/html", "application/json")
-
-
 class LanguageModel(Protocol):
     @property
-    def name(self) -> str:
-        pass
+    def name(self) -> str: ...
 
     @property
     def is_guide(self) -> bool:

@@ -38,7 +38,7 @@ MAX_DEPTH = 100
 
 
 class NotClear(ValueError):
-    pass
+    """The text has no reading, or more than one."""
 
 
 def read_nearly_json(text: str, *, may_close: bool = True) -> Any:
