@@ -15,13 +15,13 @@ from .agents.run.usage import DayAccount, meter
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, Forbidden, InvalidInput
 from .domain.health import ModelState
-from .domain.operations import Observe, unobserved
+from .domain.operations import Observe, ignore_operation
 from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
-from .llm.client import observed
+from .llm.client import observe_answer
 from .llm.keys import Keys
 from .llm.providers import Provider, provider_at
-from .llm.reachable import NotReachable, check_key, look
+from .llm.reachable import NotReachable, check_key, probe
 from .llm.tokens import TokenCounter
 from .policy.administrator import WHO, Administrator
 from .policy.settings_file import SettingsFile
@@ -185,7 +185,7 @@ class CurrentModel:
         connections: Connections,
         options: Mapping[str, Any] | None = None,
         day: DayAccount | None = None,
-        observe: Observe = unobserved,
+        observe: Observe = ignore_operation,
     ) -> None:
         """`options` go into every request. `day` counts usage. `observe` hears of each call."""
         self._connections = connections
@@ -217,7 +217,7 @@ class CurrentModel:
         hidden = self._connections.mask.everywhere(request.messages)
         model = self._model()
         answer = model.stream(replace(request, messages=hidden))
-        chunks = observed(answer, self._observe, model=name, job_id=request.job_id)
+        chunks = observe_answer(answer, self._observe, model=name, job_id=request.job_id)
         if self._day is None or not self._day.is_limited or self.is_guide:
             return chunks
         return meter(chunks, request, self._count, partial(self._day.add, model=name))
@@ -281,7 +281,7 @@ def state_of(connection: Connection) -> ModelState:
         from .local.model import LocalServer
 
         return LocalServer(connection.local).state()
-    return look(connection)
+    return probe(connection)
 
 
 def try_out(proposed: Connection) -> Connection:
@@ -311,7 +311,7 @@ def check_small_model(proposed: Connection) -> None:
     if not proposed.small_model:
         return
     named = replace(proposed.fields, model="Small model")
-    state = look(replace(proposed, model=proposed.small_model, fields=named))
+    state = probe(replace(proposed, model=proposed.small_model, fields=named))
     if state.problem == "model":
         raise InvalidInput(
             state.why_not or "",

@@ -41,7 +41,8 @@ from .domain.figures import Assumption
 from .domain.health import Health, Problem
 from .domain.message_data import Reproduction
 from .domain.messages import ImagePart, Message
-from .domain.roles import AgentRole, RoleView
+from .domain.role_view import RoleView
+from .domain.roles import AgentRole
 from .domain.settings import Settings
 from .domain.suggestions import SuggestionEvent, SuggestionRequest
 from .guidance.first_instructions import first_instructions

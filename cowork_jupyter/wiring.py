@@ -48,7 +48,7 @@ from .llm.base_prompts import BasePrompts
 from .llm.conversation import VisionSupport
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
-from .llm.providers import usual_prices
+from .llm.providers import default_prices
 from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
 from .mcp.client.servers import servers_of
@@ -105,7 +105,7 @@ def build_service(
 
     connections = Connections(settings)
     administrator = connections.administrator
-    usual = usual_prices(settings.currency)
+    usual = default_prices(settings.currency)
     settings = replace(settings, prices={**usual, **settings.prices, **administrator.prices})
     day = DayAccount(settings.data_dir / "day_usage.sqlite", administrator, settings)
     _keep_out_of_logs(connections, closing)

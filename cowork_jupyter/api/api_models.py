@@ -111,7 +111,7 @@ async def list_models(call: Call) -> BaseModel:
             name=model.name,
             configured=model.name == connection.name,
             context_size=model.context_size
-            or suggested(connection.base_url, model.name).context_size,
+            or find_model(connection.base_url, model.name).context_size,
             small=model.name == connection.small_model,
             price=prices.get(model.name),
         )

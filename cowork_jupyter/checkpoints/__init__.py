@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..domain.operations import Observe, unobserved
+from ..domain.operations import Observe, ignore_operation
 from ..domain.settings import Settings
 from ..store import CheckpointRecord
 from ..workspace import Workspace
@@ -80,7 +80,7 @@ def checkpoints_of(
     journal: CheckpointJournal,
     compare: Compare,
     documents: OpenDocuments | None = None,
-    observe: Observe = unobserved,
+    observe: Observe = ignore_operation,
 ) -> Checkpoints:
     """Nothing is opened before it is needed."""
     lazy_store = LazyCheckpointStore(settings)

@@ -20,7 +20,7 @@ from typing import Protocol
 from ..domain.errors import CoworkError, NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
-from ..domain.operations import CheckpointTaken, Observe, unobserved
+from ..domain.operations import CheckpointTaken, Observe, ignore_operation
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
 from ..store.connection import on_network

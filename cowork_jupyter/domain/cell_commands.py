@@ -41,7 +41,7 @@ class Say:
 
 @dataclass(frozen=True)
 class StartInstructions:
-    pass
+    """Write the workspace's first `AGENTS.md`."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _as_stated(value: Any) -> Any:
 Assumptions = Annotated[list[Assumption], BeforeValidator(_as_stated)]
 
 
-def reopened(stated: list[Assumption], before: list[Assumption]) -> list[Assumption]:
+def keep_decisions(stated: list[Assumption], before: list[Assumption]) -> list[Assumption]:
     """Carry over what the user said about the same assumptions before.
 
     Only the user can confirm an assumption, whatever the model writes.

@@ -65,8 +65,8 @@ Observe = Callable[[Operation], None]
 """Called from any thread; must be quick and not raise."""
 
 
-def unobserved(operation: Operation) -> None:
-    pass
+def ignore_operation(operation: Operation) -> None:
+    """The default observer."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Improved(NamedTuple):
     notes: list[str]
 
 
-def improve(plan: Plan, read_only: Collection[str]) -> Improved:
+def improve_order(plan: Plan, read_only: Collection[str]) -> Improved:
     """`read_only` names the tools that change nothing."""
     if any(step.status is not StepStatus.PENDING for step in plan.steps):
         return Improved(plan, [])  # it was approved already

@@ -15,8 +15,6 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 
 class Permission(StrEnum):
     """A permission to act on the workspace."""
@@ -165,35 +163,3 @@ def _revived(name: str, spec: RoleSpec | None) -> AgentRole:
 
 DEFAULT_ROLE = AgentRole.ACTOR
 """Contexts without a stored role behave as before roles existed."""
-
-
-class RoleLook(BaseModel):
-    """How a role is displayed."""
-
-    name: str
-    label: str
-    icon: str
-    colour: str
-    description: str
-
-    @classmethod
-    def look(cls, role: AgentRole) -> RoleLook:
-        return RoleLook(**{name: getattr(role.spec, name) for name in RoleLook.model_fields})
-
-
-class RoleView(RoleLook):
-    """One item of `GET roles`."""
-
-    permissions: list[Permission]
-    tools: list[str]
-    delegates_to: list[str]
-
-    @classmethod
-    def of(cls, role: AgentRole, tools: Iterable[str]) -> RoleView:
-        spec = role.spec
-        return cls(
-            **RoleLook.look(role).model_dump(),
-            permissions=[permission for permission in Permission if permission in spec.permissions],
-            tools=list(tools),
-            delegates_to=list(spec.delegates_to),
-        )

@@ -91,7 +91,7 @@ Chunk = TextChunk | ReasoningChunk | ToolCallChunk | UsageChunk | Finished | Res
 
 
 class NotAChunk(ValueError):
-    pass
+    """The server sent JSON that is not part of a chat completion."""
 
 
 class ErrorEvent(Exception):
@@ -101,7 +101,7 @@ class ErrorEvent(Exception):
         self.code = _get(body, "code")
 
 
-def merged(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+def merge_text(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     for kind, group in groupby(chunks, type):
         if kind is TextChunk:
             yield TextChunk("".join(_text(chunk, "text") for chunk in group))
@@ -109,7 +109,7 @@ def merged(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
             yield from group
 
 
-def chunks_of(event: Any) -> Iterator[Chunk]:
+def parse_event(event: Any) -> Iterator[Chunk]:
     """Parse one event of the stream. Servers differ, so nothing is taken for granted."""
     if error := _get(event, "error"):
         raise ErrorEvent(error)

@@ -20,7 +20,7 @@ from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.operations import OK, ModelCalled, Observe
 from ..domain.redaction import without_surrogates
-from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of, merged
+from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, merge_text, parse_event
 from .failures import (
     Failure,
     FailureClassifier,
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
+logger = logging.getLogger(__name__)
+
+_NO_KEY = "no-key"
+"""The client library insists on a key; local servers do not."""
+_KEEP_ALIVE = 3.0
+"""Seconds an idle connection is kept: less than the five after which many servers close theirs, or
+a request could go out on a connection that is being closed."""
+_USAGE_TIMEOUT = 5.0
+_NOT_A_STREAM = ("text/html", "application/json")
 _FIELD, _DONE = b"data:", b"[DONE]"
 MAX_LINE = 32 * 1024 * 1024
 """A longer line means that this is no event stream."""
@@ -89,24 +98,9 @@ async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes]
                 pass
 
 
-logger = logging.getLogger(__name__)
-
-_NO_KEY = "no-key"
-"""The client library insists on a key; local servers do not."""
-
-_KEEP_ALIVE = 3.0
-"""Seconds an idle connection is kept: less than the five after which many servers close theirs, or
-a request could go out on a connection that is being closed."""
-
-_USAGE_TIMEOUT = 5.0
-
-_NOT_A_STREAM = ("text/html", "application/json")
-
-
 class LanguageModel(Protocol):
     @property
-    def name(self) -> str:
-        pass
+    def name(self) -> str: ...
 
     @property
     def is_guide(self) -> bool:
@@ -233,7 +227,7 @@ class Model:
                 async with asyncio.timeout(limit):
                     events = await anext(reads)
                 for event in events:
-                    chunks += chunks_of(json.loads(event))
+                    chunks += parse_event(json.loads(event))
             except StopAsyncIteration:
                 return
             except TimeoutError:
@@ -242,7 +236,7 @@ class Model:
                 failure = classifier.explain(error)
                 if failure is None:
                     raise
-            for chunk in merged(chunks):
+            for chunk in merge_text(chunks):
                 ended = ended or isinstance(chunk, Finished)
                 limit = min(self._retries.idle, _USAGE_TIMEOUT) if ended else self._retries.idle
                 yield chunk
@@ -327,7 +321,7 @@ def _split_credentials(base_url: str) -> tuple[str, tuple[str, str] | None]:
     return address, (unquote(parts.username), unquote(parts.password or ""))
 
 
-async def observed(
+async def observe_answer(
     answer: AsyncGenerator[Chunk, None], observe: Observe, *, model: str, job_id: str
 ) -> AsyncGenerator[Chunk, None]:
     """Pass the answer through, and report duration, usage and outcome when it ends."""

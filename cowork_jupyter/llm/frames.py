@@ -85,7 +85,7 @@ def _write_whole(path: Path, data: bytes) -> None:
         Path(temporary).unlink()
 
 
-def spelled(message: Message) -> Message:
+def spell_out_result(message: Message) -> Message:
     if message.message_type is not MessageType.TOOL_RESULT:
         return message
     text = message.text

@@ -17,10 +17,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from ..domain.connection import BUILT_IN, Connection
 from ..domain.settings import ProtocolChoice, ToolProtocol
-from .discovery import with_context_size
 from .protocols import protocol_for
-from .providers import SuggestedModel, suggested
-from .reachable import NotReachable, ServedModel, provider_of, read_models
+from .providers import SuggestedModel, find_model
+from .reachable import NotReachable, ServedModel, provider_of, read_models, with_context_size
 
 _LISTING = 1.0
 """Seconds that the first question waits for the server's list of models."""
@@ -97,7 +96,7 @@ class KnownModels:
         return listed.get(model.removesuffix(":latest")) or ServedModel(model)
 
     def _suggested(self, model: str) -> SuggestedModel:
-        return suggested(self._connection().base_url, model)
+        return find_model(self._connection().base_url, model)
 
     def _of(self, model: str) -> Learnt:
         if self._learnt is None:

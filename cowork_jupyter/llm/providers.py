@@ -71,7 +71,7 @@ def provider_at(address: str) -> Provider | None:
     return next((provider for provider in all_providers() if provider.is_at(address)), None)
 
 
-def suggested(address: str, model: str) -> SuggestedModel:
+def find_model(address: str, model: str) -> SuggestedModel:
     """What is known of a model at an address; usually nothing."""
     provider, name = provider_at(address), model.removeprefix("models/")
     known = provider.models if provider else []
@@ -81,6 +81,6 @@ def suggested(address: str, model: str) -> SuggestedModel:
     )
 
 
-def usual_prices(currency: str) -> dict[str, Price]:
+def default_prices(currency: str) -> dict[str, Price]:
     known = [model for provider in all_providers() for model in provider.models]
     return {model.name: model.price for model in known if model.price and currency == CURRENCY}

@@ -1,6 +1,8 @@
-"""Probes a model server with one cheap request for `{base_url}/models`.
+"""Probes model servers with one cheap request for `{base_url}/models`.
 
-Uses the standard library instead of the OpenAI client, because health must stay light.
+Uses the standard library instead of the OpenAI client, because health must stay light. Servers
+on this machine are found at their usual ports: only on loopback, only with read requests, without
+any key; nothing found is used before the user says so.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +22,7 @@ from urllib.parse import urlsplit
 from ..domain.connection import BUILT_IN, Connection
 from ..domain.errors import Unavailable
 from ..domain.health import ModelProblem, ModelState
-from .providers import LOCAL_HOSTS, provider_at
+from .providers import LOCAL_HOSTS, all_providers, provider_at
 
 HOW_TO_CONNECT = (
     "No language model is connected. Connect one in the Cowork panel or on the `%cowork` card: "
@@ -63,12 +66,12 @@ class ModelProbe:
             connection = self._connection()
             known = self._seen == connection and self._looked_at >= newest_useful
             if self._state is None or not known:
-                self._state = await asyncio.to_thread(look, connection)
+                self._state = await asyncio.to_thread(probe, connection)
                 self._seen, self._looked_at = connection, time.monotonic()
             return self._state
 
 
-def look(connection: Connection) -> ModelState:
+def probe(connection: Connection) -> ModelState:
     state = ModelState(
         provider=provider_of(connection),
         name=connection.name or None,
@@ -259,3 +262,74 @@ def _sentence_for_failure(connection: Connection, error: Exception) -> str:
         f"{url} answers, but not like an OpenAI-compatible server. "
         f"Check {address}; it usually ends in /v1."
     )
+
+
+_PROBE_TIMEOUT = 0.7
+_MAX_MODELS = 20
+_MAX_SIZE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class KnownServer:
+    provider: str
+    label: str
+    port: int
+
+
+KNOWN_SERVERS = tuple(
+    KnownServer(provider.id, provider.label, provider.port)
+    for provider in all_providers()
+    if provider.port
+)
+
+
+@dataclass(frozen=True)
+class FoundServer:
+    provider: str
+    label: str
+    base_url: str
+    models: tuple[ServedModel, ...]
+
+
+def find_servers(candidates: Sequence[KnownServer] | None = None) -> list[FoundServer]:
+    candidates = KNOWN_SERVERS if candidates is None else candidates
+    with ThreadPoolExecutor(len(candidates)) as threads:
+        return [found for found in threads.map(_probe, candidates) if found]
+
+
+def _probe(at: KnownServer) -> FoundServer | None:
+    root = f"http://127.0.0.1:{at.port}"
+    try:
+        served = read_models(Connection(f"{root}/v1"), _PROBE_TIMEOUT)[:_MAX_MODELS]
+    except NotReachable:
+        return None
+    if not served:
+        return None
+    models = [with_context_size(at.provider, root, model) for model in served]
+    return FoundServer(at.provider, at.label, f"{root}/v1", tuple(models))
+
+
+def with_context_size(provider: str, root: str, model: ServedModel) -> ServedModel:
+    """Add the context size, for servers that report it at another address."""
+    size = model.context_size
+    if size is None and provider == "ollama":
+        info = _ask(f"{root}/api/show", {"model": model.name}).get("model_info", {})
+        sizes = [value for name, value in info.items() if name.endswith(".context_length")]
+        size = next((candidate for candidate in sizes if isinstance(candidate, int)), None)
+    elif size is None and provider == "lmstudio":
+        size = context_size(_ask(f"{root}/api/v0/models/{model.name}"))
+    elif size is None and provider == "llama.cpp":
+        size = context_size(_ask(f"{root}/props").get("default_generation_settings", {}))
+    return replace(model, context_size=size)
+
+
+def _ask(url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"} if data else {}
+    request = urllib.request.Request(url, data, headers)  # noqa: S310
+    try:
+        with open_url(request, _PROBE_TIMEOUT) as answer:
+            found = json.loads(answer.read(_MAX_SIZE))
+    except (OSError, HTTPException, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,18 +1,17 @@
-"""The reply parser: text, reasoning and JSON told apart while they stream in.
+"""Incremental parser of replies: separates text, reasoning and JSON while they stream in.
 
-What can be shown is shown at once; what may turn out to be JSON for us waits until a key
-tells (see `objects`). JSON counts bare, in a code fence, or after prose, also on the same
-line if a space or a colon stands before it; other braces, other JSON and other fenced code are
-ordinary text. White space around the text, and around JSON taken out of it, is not shown.
+Text is shown immediately; what may be JSON for us is held back until a key decides (see `objects`).
+JSON counts bare, in a code fence, or after prose, also on the same line after a space or a colon;
+other braces, JSON and fenced code are ordinary text. White space around the text, and around
+extracted JSON, is dropped.
 
-`<think>…</think>` is reasoning, also when it is never closed. Inside JSON, in fenced code
-and right after a backtick the tags are only characters. Some models leave out the opening tag:
-at a lone `</think>` the text before it has been shown and stays text, but JSON before it was a
-thought, so it is dropped rather than run.
+`<think>…</think>` is reasoning, also if never closed. Inside JSON, in fenced code and right after a
+backtick the tags are only characters. Some models omit the opening tag: at a lone `</think>` the
+text already shown stays, but JSON before it was a thought, and is dropped rather than run.
 
-A reply is whole with the first object that is meant for us, or, if asked for, with the first block
-of Python. What follows is neither shown nor run: small models go on with copies of the same call,
-or with results that they make up.
+A reply is complete with its first object for us or, on request, with its first Python block. What
+follows is neither shown nor run: small models continue with copies of the same call, or with
+invented results.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from typing import Any
 
 from .objects import CALLS, CodeScanner, FenceOpening, Inside, ObjectScanner, Ownership
 from .reply import Cut, Delta, ReasoningDelta, Reply, StreamedText, SurrogateJoiner, TextDelta
-from .structured import FORMATS, MalformedReply, load_object, settle
+from .structured import FORMATS, MalformedReply, build_reply, load_object
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _PLAIN = re.compile(r"\s+|[^<{\n]+")
@@ -129,7 +128,7 @@ class ReplyParser:
         structured, problem = None, self._problem
         if self._found and problem is None:
             try:
-                structured = settle(self._found)
+                structured = build_reply(self._found)
             except MalformedReply as error:
                 problem = str(error)
         return Reply(

@@ -38,7 +38,7 @@ MAX_DEPTH = 100
 
 
 class NotClear(ValueError):
-    pass
+    """The text has no reading, or more than one."""
 
 
 def read_nearly_json(text: str, *, may_close: bool = True) -> Any:
@@ -250,7 +250,7 @@ def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
     return without_surrogates(value)
 
 
-def settle(found: Sequence[dict[str, Any]]) -> Structured:
+def build_reply(found: Sequence[dict[str, Any]]) -> Structured:
     calls = [value for value in found if not CALLS.isdisjoint(value)]
     others = [value for value in found if CALLS.isdisjoint(value)]
     if others and len(found) > 1:

@@ -4,7 +4,7 @@ Partial data lives in a `.part` file named after the checksum, so a later run re
 file, and a republished file starts over. Only verified data gets the target's name. Size and
 checksum come over TLS from the hub's listing; the file itself may come from any mirror.
 
-`huggingface_hub` cannot replace this: it deletes the partial file when a download fails, and
+`huggingface_hub` (2.4) cannot replace this: it deletes the partial file when a download fails, and
 gives the file its name without checking the SHA-256.
 """
 

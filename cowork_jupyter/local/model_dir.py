@@ -57,7 +57,7 @@ CATALOGUE = (
 """From small to large. The family's 3B model is not here: its licence forbids commercial use."""
 
 
-def recommended(name: str) -> Recommended | None:
+def find_recommended(name: str) -> Recommended | None:
     return next((model for model in CATALOGUE if model.name == name.lower()), None)
 
 
@@ -70,7 +70,7 @@ class ModelDir:
 
     def place_of(self, name: str) -> Path:
         """The path of a recommended model, downloaded or not."""
-        found = recommended(name)
+        found = find_recommended(name)
         if found is None:
             known = ", ".join(model.name for model in CATALOGUE)
             raise NotFound(f"There is no model '{name}'. Choose one of: {known}.")
@@ -78,7 +78,7 @@ class ModelDir:
 
     def find(self, name_or_file: str) -> Path:
         """Resolve a recommended name or a path to an existing GGUF file."""
-        if recommended(name_or_file):
+        if find_recommended(name_or_file):
             place = self.place_of(name_or_file)
             if not place.is_file():
                 raise NotFound(

@@ -315,7 +315,7 @@ def always_denied(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
     return _ruled(rules, tools, Effect.DENY)
 
 
-def not_unasked(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
+def denied_or_asked(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
     """Tools that a bare rule denies or asks about."""
     return _ruled(rules, tools, Effect.DENY, Effect.ASK)
 

@@ -92,7 +92,7 @@ def _fits(file: str, path: str, anchors: AnchorDirs) -> bool:
     return pattern.matches(path, anchors)
 
 
-def opened_by(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> Opened:
+def writable_places(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> Opened:
     """What the call may write; `approved`: the user was asked about this very call."""
     commands = [part.command for part in call.parts if part.command]
     installs = any(CommandEffect.INSTALLS in command.effects for command in commands)

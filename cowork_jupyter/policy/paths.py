@@ -47,11 +47,11 @@ class Target:
         return (self.spelled,) if self.spelled == self.real else (self.spelled, self.real)
 
     def is_inside(self, folder: str) -> bool:
-        return all(below(each, folder) is not None for each in self.spellings)
+        return all(relative_to(each, folder) is not None for each in self.spellings)
 
     def label(self, anchors: AnchorDirs) -> str:
         """For cards: relative to the workspace, with the target of a symlink."""
-        names = [below(each, anchors.root) or each for each in self.spellings]
+        names = [relative_to(each, anchors.root) or each for each in self.spellings]
         return names[0] if len(names) == 1 else f"{names[0]} → {names[1]}"
 
 
@@ -95,7 +95,7 @@ def _can_be_path(path: str) -> bool:
         return False
 
 
-def below(path: str, folder: str) -> str | None:
+def relative_to(path: str, folder: str) -> str | None:
     """The path relative to a folder; `.` for the folder itself, None if it is not inside."""
     if path == folder:
         return "."
@@ -103,7 +103,7 @@ def below(path: str, folder: str) -> str | None:
     return path[len(start) :] if path.startswith(start) else None
 
 
-_relative = lru_cache(maxsize=256)(below)
+_relative = lru_cache(maxsize=256)(relative_to)
 """Cached, because one path is matched against hundreds of patterns."""
 
 
@@ -168,11 +168,11 @@ def _anchored(text: str) -> tuple[str, str]:
 
 def literal_pattern(path: str, anchors: AnchorDirs) -> str:
     """The pattern that matches this absolute path and, if it is a file, nothing else."""
-    inside = below(path, anchors.root)
+    inside = relative_to(path, anchors.root)
     if inside is None:
-        return f"/{escaped(path)}"
-    return f"/{escaped(inside)}" if inside != "." else "/"
+        return f"/{escape(path)}"
+    return f"/{escape(inside)}" if inside != "." else "/"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from .paths import AnchorDirs, Target, below
+from .paths import AnchorDirs, Target, relative_to
 from .rules import Rule, matches_path
 from .shell.model import names
 
@@ -78,7 +78,7 @@ def is_secret(target: Target) -> bool:
 
 
 def _why_protected(path: str) -> str | None:
-    if below(path, _PACKAGE) is not None:
+    if relative_to(path, _PACKAGE) is not None:
         return "it is part of Cowork itself"
     names = _names(path)
     for name in names:

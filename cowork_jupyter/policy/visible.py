@@ -46,12 +46,11 @@ def hides(char: str) -> bool:
 
 
 def spell_hidden(text: str) -> str:
-    r"""The text as a model may read it: controls, bidirectional and zero-width characters and the
-    marks of chat templates are written as `⟨U+202E⟩`.
+    r"""Spell out for models: controls, bidi and zero-width characters, and chat template marks.
 
-    That is less than people get spelled out. Spaces of all widths and private letters stay, and
-    so does what writing needs: a joiner between letters that are not ASCII (Persian, emoji), one
-    variation selector behind a symbol, and `\r` in front of `\n`.
+    That is less than for people. Spaces of all widths and private letters stay, and so does what
+    writing needs: a joiner between non-ASCII letters (Persian, emoji), one variation selector
+    behind a symbol, and `\r` in front of `\n`.
     """
     hidden = _HIDDEN_IN_ASCII if text.isascii() else _HIDDEN_FROM_MODELS
     return _CHAT_MARKS.sub(lambda mark: _spelled(mark[0]), hidden.sub(_spell_unless_needed, text))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..domain.contexts import Job
 from ..domain.messages import Message, MessageType
-from ..domain.roles import RoleLook
+from ..domain.role_view import RoleLook
 from ..domain.team import rights_of
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING

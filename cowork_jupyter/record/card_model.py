@@ -12,7 +12,8 @@ from ..domain.effects import DataWarning
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
-from ..domain.roles import AgentRole, RoleLook
+from ..domain.role_view import RoleLook
+from ..domain.roles import AgentRole
 
 
 class CardMessage(Data):

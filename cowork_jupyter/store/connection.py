@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import explain, explained
+from .errors import explain, explain_errors
 
 BUSY_SECONDS = 10.0
 """How long to wait for another process's commit."""
@@ -115,7 +115,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         create_private(path)
     except OSError as error:
         raise explain(error, path) from error
-    with explained(path):
+    with explain_errors(path):
         connection = None if on_network(path) else _with_wal(path)
         return connection or _with_rollback_journal(path)
 

@@ -75,7 +75,7 @@ def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turn SQLite errors into `StoreError`, except ProgrammingError, which is a bug of ours."""
     try:
         yield

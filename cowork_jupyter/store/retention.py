@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import search
 from .connection import BUSY_SECONDS
-from .errors import explained
+from .errors import explain_errors
 from .rows import insert, to_json
 
 STEP_PAGES = 256
@@ -58,7 +58,7 @@ class ContextRoom:
     bytes: int
 
 
-def give_back(connection: sqlite3.Connection) -> bool:
+def release_pages(connection: sqlite3.Connection) -> bool:
     """Return some free pages to the file system; True if there are more.
 
     Files of older versions must be rewritten once before, see `rewrite`.
@@ -77,7 +77,7 @@ def free_pages(connection: sqlite3.Connection) -> int:
 def rewrite(path: Path) -> None:
     """Rewrite the whole file without its free pages; temporarily needs its size again."""
     with (
-        explained(path),
+        explain_errors(path),
         closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection,
     ):
         connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
@@ -101,7 +101,7 @@ _CHILDREN = (
 )
 
 
-def set_aside(connection: sqlite3.Connection, context_id: str, deleted_at: str) -> None:
+def trash_context(connection: sqlite3.Connection, context_id: str, deleted_at: str) -> None:
     for table, key in [("contexts", "id"), *connection.execute(_CHILDREN).fetchall()]:
         sql = f"SELECT * FROM {table} WHERE {key}=? ORDER BY rowid"  # noqa: S608 (our names)
         connection.executemany(
@@ -115,7 +115,7 @@ def set_aside(connection: sqlite3.Connection, context_id: str, deleted_at: str) 
     connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
 
-def put_back(connection: sqlite3.Connection, context_id: str) -> None:
+def restore_context(connection: sqlite3.Connection, context_id: str) -> None:
     """Restore a context.
 
     A cell change is dropped if an undecided one of the same cell was made meanwhile.
@@ -129,7 +129,7 @@ def put_back(connection: sqlite3.Connection, context_id: str) -> None:
     connection.execute("DELETE FROM deleted_rows WHERE context_id=?", (context_id,))
 
 
-def remove_older(connection: sqlite3.Connection, deadline: str) -> list[str]:
+def purge_trash(connection: sqlite3.Connection, deadline: str) -> list[str]:
     """Drop what was deleted before this time; return the ids of those contexts."""
     sql = "SELECT DISTINCT context_id FROM deleted_rows WHERE deleted_at<?"
     ids = [row[0] for row in connection.execute(sql, (deadline,))]

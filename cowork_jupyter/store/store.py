@@ -15,7 +15,7 @@ from ..domain.contexts import Context
 from ..domain.events import Event
 from ..domain.redaction import Mask
 from .connection import BUSY_SECONDS, Database
-from .errors import explain, explained
+from .errors import explain, explain_errors
 from .migrations import migrate
 from .reading import Reader
 from .recovery import Owner, interrupt, orphaned_jobs
@@ -37,7 +37,7 @@ class Store(Reader):
         self.mask = mask or Mask()
         self._database = Database(self.path)
         try:
-            with explained(self.path), self._database.alone() as connection:
+            with explain_errors(self.path), self._database.alone() as connection:
                 migrate(connection, self.path)
             self._owner = Owner(self.path)
         except OSError as error:
@@ -63,7 +63,7 @@ class Store(Reader):
         self.close()
 
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
-        with explained(self.path), self._database.reading() as connection:
+        with explain_errors(self.path), self._database.reading() as connection:
             return connection.execute(sql, values).fetchall()
 
     @contextmanager
@@ -72,7 +72,7 @@ class Store(Reader):
 
         Do not await inside: other processes wait until the block ends.
         """
-        with explained(self.path), self._database.transaction() as connection:
+        with explain_errors(self.path), self._database.transaction() as connection:
             yield Transaction(connection, self._owner.name, self.mask)
 
     def is_free(self) -> bool:

@@ -155,23 +155,23 @@ class Transaction(Reader):
 
     def set_context_aside(self, context_id: str) -> None:
         self.context(context_id)
-        retention.set_aside(self._connection, context_id, now())
+        retention.trash_context(self._connection, context_id, now())
 
     def restore_context(self, context_id: str) -> Context:
         if all(context.id != context_id for context, _ in self.deleted_contexts()):
             raise NotFound(
                 "This conversation can no longer be restored.", details={"id": context_id}
             )
-        retention.put_back(self._connection, context_id)
+        retention.restore_context(self._connection, context_id)
         return self.context(context_id)
 
     def give_back(self) -> bool:
         """Return some free pages to the file system; True if there are more."""
-        return retention.give_back(self._connection)
+        return retention.release_pages(self._connection)
 
     def remove_deleted(self, deadline: str) -> list[str]:
         """Delete for good what was set aside before this time; return the contexts' ids."""
-        return retention.remove_older(self._connection, deadline)
+        return retention.purge_trash(self._connection, deadline)
 
     def save_job(self, job: Job) -> None:
         """Store a job as run by this process. Tasks are stored by `save_task`."""

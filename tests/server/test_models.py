@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from cowork_jupyter.domain.connection import BUILT_IN
-from cowork_jupyter.llm import discovery
+from cowork_jupyter.llm import reachable
 from tests.scripted import ScriptedServer, text
 
 from .api import PATIENCE, Api
@@ -32,9 +32,9 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
         port = urlsplit(server.base_url).port
         assert port
         monkeypatch.setattr(
-            discovery, "KNOWN_SERVERS", (discovery.KnownServer("ollama", "Ollama", port),)
+            reachable, "KNOWN_SERVERS", (reachable.KnownServer("ollama", "Ollama", port),)
         )
-        monkeypatch.setattr(discovery, "_PATIENCE", PATIENCE)
+        monkeypatch.setattr(reachable, "_PROBE_TIMEOUT", PATIENCE)
         yield server
 
 

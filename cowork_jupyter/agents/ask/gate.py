@@ -16,14 +16,14 @@ from typing import Any
 from ...domain.errors import Conflict, CoworkError, Forbidden
 from ...domain.events import CallPreview, ChosenScope, ShownKind, current_path
 from ...domain.notices import PlanDeviation
-from ...domain.operations import Decided, Observe, Reason, unobserved
+from ...domain.operations import Decided, Observe, Reason, ignore_operation
 from ...domain.plan import PlanStep
 from ...domain.roles import Permission
 from ...policy.call_parts import decompose, paths_of
 from ...policy.calls import Preview, ProposedCall
-from ...policy.decision import DecisionContext, Judgement, always_denied, judge, not_unasked
-from ...policy.grant import Grant, opened_by
-from ...policy.paths import AnchorDirs, Target, below
+from ...policy.decision import DecisionContext, Judgement, always_denied, denied_or_asked, judge
+from ...policy.grant import Grant, writable_places
+from ...policy.paths import AnchorDirs, Target, relative_to
 from ...policy.pins import Pinned, Pins
 from ...policy.protected import is_secret
 from ...policy.rulebook import RuleBook
@@ -246,7 +246,7 @@ class Gate:
             return None
 
     def _mark(self, target: Target) -> str:
-        path = below(target.real, self._anchors.root)
+        path = relative_to(target.real, self._anchors.root)
         if path is None:
             return "outside"
         try:
@@ -264,7 +264,7 @@ class Gate:
             approved=approved,
             sensitive=any(is_secret(part.target) for part in call.parts if part.target),
             network=bool(call.network),
-            opened=opened_by(call, self._anchors, approved=approved),
+            opened=writable_places(call, self._anchors, approved=approved),
             code=call.code,
             tool=call.pinned.fingerprint if call.pinned else "",
         )
@@ -278,7 +278,7 @@ class Gate:
         }
 
     def _places(self, target: Target) -> frozenset[str]:
-        found = (below(each, self._anchors.root) for each in target.spellings)
+        found = (relative_to(each, self._anchors.root) for each in target.spellings)
         return frozenset(place for place in found if place is not None)
 
     async def _request(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...domain.contexts import DONE, JobStatus, StepStatus, Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.events import TaskCompleted
-from ...domain.figures import Figure, reopened
+from ...domain.figures import Figure, keep_decisions
 from ...domain.identity import now
 from ...domain.message_data import TaskAssignmentData, TaskResultData
 from ...domain.plan import Plan, PlanStep
@@ -260,7 +260,7 @@ class Execution:
         if figures:
             outcome.figures = list(figures)
         if result.assumptions:
-            outcome.assumptions = reopened(result.assumptions, [])
+            outcome.assumptions = keep_decisions(result.assumptions, [])
         log.say("assistant", result.text, outcome)
         return end
 

@@ -92,7 +92,7 @@ def _next_revision(
     A job that executes a plan and re-plans half way keeps what is done.
     """
     last = tx.plan(job.context_id, plan_id=job.plan_id) if job.plan_id else None
-    assumed = reopened(plan.assumptions, last.plan.assumptions if last else [])
+    assumed = keep_decisions(plan.assumptions, last.plan.assumptions if last else [])
     plan = plan.model_copy(update={"assumptions": assumed})
     facts: dict[str, Any] = {
         "context_id": job.context_id,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ...domain.contexts import JobStatus, Usage
 from ...domain.errors import Forbidden
-from ...domain.figures import Assumption, Figure, reopened
+from ...domain.figures import Assumption, Figure, keep_decisions
 from ...domain.guidance import GuidanceUsed
 from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
@@ -313,7 +313,7 @@ class AgentLoop:
             return Outcome.of(result, figures)
         if result.status != "done":
             return Outcome(JobStatus.FAILED, result.text, result=result)
-        data = Reply().beside_text("", figures, reopened(result.assumptions, []))
+        data = Reply().beside_text("", figures, keep_decisions(result.assumptions, []))
         self.log.say("assistant", result.text, data)
         return Outcome.of(result, figures)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ...checkpoints import Recorder, ToolUse
-from ...domain.operations import Observe, unobserved
+from ...domain.operations import Observe, ignore_operation
 from ...domain.roles import AgentRole
 from ...effects.evaluation import ExpectationChecks
 from ...effects.memory import KernelMemory

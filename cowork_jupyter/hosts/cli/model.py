@@ -78,11 +78,11 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
 def get_model(config: Cowork, arguments: Namespace) -> int:
     """An interrupted download is resumed the next time."""
     from ...local.download import DEFAULT_HUB
-    from ...local.model_dir import recommended
+    from ...local.model_dir import find_recommended
     from .downloading import get
 
     model_dir = _model_dir(config)
-    place, found = model_dir.place_of(arguments.name), recommended(arguments.name)
+    place, found = model_dir.place_of(arguments.name), find_recommended(arguments.name)
     assert found
     if place.is_file():
         _say(f"{found.name} is already downloaded: {place}")

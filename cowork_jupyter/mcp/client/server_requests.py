@@ -199,7 +199,7 @@ class ServerRequests:
         self,
         config: ServerConfig,
         model: Callable[[], LanguageModel],
-        observe: Observe = unobserved,
+        observe: Observe = ignore_operation,
     ) -> None:
         self._config = config
         self._model = model

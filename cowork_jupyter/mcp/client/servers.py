@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import NotFound
-from ...domain.operations import Observe, unobserved
+from ...domain.operations import Observe, ignore_operation
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...policy.pins import Pins
@@ -191,7 +191,7 @@ def servers_of(
     trust: Trust,
     pins: Pins,
     model: Callable[[], LanguageModel],
-    observe: Observe = unobserved,
+    observe: Observe = ignore_operation,
 ) -> McpServers:
     """The servers of one service. Starts nothing, and imports nothing of the SDK."""
     return McpServers(

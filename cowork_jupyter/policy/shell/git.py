@@ -1,13 +1,13 @@
-"""git: what a sub-command does, by its name and its flags.
+"""git: effects of sub-commands by name and flags.
 
-Reading a repository can run programs that its configuration names: `core.fsmonitor`, text
-conversion and external diffs, clean filters, the pager. We call reading sub-commands reading all
-the same, because asking for every `git status` teaches people to click “allow”. It is fair because
-the configuration lies in `.git`, which no rule opens for writing, because output is never a
-terminal (no pager), and because commands run in the sandbox. What could point git at another
-repository, where anybody may have written the configuration, is a doubt: `-C`, `--git-dir`, and a
-`cd` earlier in the line. So are flags that switch on what is off by default (`--ext-diff`,
-`--textconv`), that write (`--output`), or that name a program (`-c`, `--upload-pack`, `-O`).
+Reading a repository can run programs named in its configuration: `core.fsmonitor`, text conversion
+and external diffs, clean filters, the pager. Reading sub-commands count as reading nevertheless,
+because asking for every `git status` teaches people to click “allow”. That is fair because the
+configuration lies in `.git`, which no rule opens for writing, because output is never a terminal
+(no pager), and because commands run in the sandbox. What could point git at another repository,
+with a configuration written by anybody, is a doubt: `-C`, `--git-dir`, and a `cd` earlier in the
+line. So are flags that enable what is off by default (`--ext-diff`, `--textconv`), that write
+(`--output`), or that name a program (`-c`, `--upload-pack`, `-O`).
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def host_of_remote(url: str) -> str:
     return _over_ssh(url) or ANY_HOST
 
 
-def normal(host: str) -> str:
+def normalize_host(host: str) -> str:
     """Normalise a host; `ANY_HOST` for what is none, or is written to deceive."""
     plain = host.strip("[]").lower().rstrip(".")
     return plain if HOST.fullmatch(plain) else ANY_HOST
@@ -67,7 +67,7 @@ def normal(host: str) -> str:
 
 def _of_url(text: str) -> str:
     try:
-        return normal(urlsplit(text).hostname or "")
+        return normalize_host(urlsplit(text).hostname or "")
     except ValueError:
         return ANY_HOST
 
@@ -100,7 +100,7 @@ def _over_ssh(text: str) -> str | None:
     if "://" in text:
         return _of_url(text)
     found = _OVER_SSH.fullmatch(text)
-    return normal(found[1]) if found else None
+    return normalize_host(found[1]) if found else None
 
 
 def _copied(flags: Flags | None) -> Callable[[list[Word]], list[str]]:
@@ -119,7 +119,7 @@ def _first_operand(flags: Flags) -> Callable[[list[Word]], list[str]]:
         parsed = flags.parse(rest, permuted=False)
         if parsed.unknown or not parsed.operands:
             return []
-        return [normal(parsed.operands[0].text.rpartition("@")[2])]
+        return [normalize_host(parsed.operands[0].text.rpartition("@")[2])]
 
     return read
 

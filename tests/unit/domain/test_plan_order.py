@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.plan_order import Improved
-from cowork_jupyter.domain.plan_order import improve as improve_with
+from cowork_jupyter.domain.plan_order import improve_order as improve_with
 
 READING = {"read_file", "grep", "read_files"}
 
 
-def improve(plan: Plan) -> Improved:
+def improve_order(plan: Plan) -> Improved:
     return improve_with(plan, READING)
 
 
@@ -42,35 +42,35 @@ def order(plan: Plan) -> str:
 
 def test_steps_that_wait_for_nothing_come_first() -> None:
     given = plan(step("a"), step("b", "a"), step("c"), step("d", "c"))
-    better, notes = improve(given)
+    better, notes = improve_order(given)
     assert order(better) == "acbd"
     assert notes == ["Steps that do not depend on others come first; the order is now: 1, 3, 2, 4."]
 
 
 def test_what_begins_the_longest_chain_comes_before_what_is_wanted_by_few() -> None:
     given = plan(step("a"), step("b"), step("c"), step("x", "b"), step("y", "c"), step("z", "y"))
-    assert order(improve(given).plan) == "cbayxz"
+    assert order(improve_order(given).plan) == "cbayxz"
 
 
 def test_of_equal_chains_the_one_that_more_wait_for_comes_first() -> None:
     given = plan(step("a"), step("b"), step("p", "a"), step("q", "b"), step("r", "b"))
-    assert order(improve(given).plan) == "bapqr"
+    assert order(improve_order(given).plan) == "bapqr"
 
 
 def test_ids_and_numbers_stay_so_that_what_was_said_of_them_stays_true() -> None:
-    better = improve(plan(step("a"), step("b", "a"), step("c"))).plan
+    better = improve_order(plan(step("a"), step("b", "a"), step("c"))).plan
     assert [(one.id, one.step_number) for one in better.steps] == [("a", 1), ("c", 3), ("b", 2)]
 
 
 def test_a_good_order_is_left_alone() -> None:
     given = plan(step("a"), step("b"), step("c", "a", "b"))
-    assert improve(given) == (given, [])
+    assert improve_order(given) == (given, [])
 
 
 def test_a_plan_without_dependencies_runs_in_the_order_it_was_given() -> None:
     fields = {"action": "Read a.csv", "tools_needed": ["read_file"], "files": ["a.csv"]}
     given = plan(fields, {"action": "b"}, fields)
-    assert improve(given) == (given, [])
+    assert improve_order(given) == (given, [])
 
 
 def test_steps_that_change_the_same_file_do_not_pass_each_other() -> None:
@@ -80,7 +80,7 @@ def test_steps_that_change_the_same_file_do_not_pass_each_other() -> None:
         step("c", "b"),
         step("d", "c"),
     )
-    assert order(improve(given).plan) == "abcd"
+    assert order(improve_order(given).plan) == "abcd"
 
 
 def test_a_folder_holds_what_is_in_it() -> None:
@@ -89,23 +89,23 @@ def test_a_folder_holds_what_is_in_it() -> None:
         step("w", files=["data/a.csv"]),
         step("n", "w"),
     )
-    assert order(improve(given).plan) == "rwn"
+    assert order(improve_order(given).plan) == "rwn"
 
 
 def test_readers_of_one_file_may_pass_each_other() -> None:
     given = plan(look("a"), look("b", action="Read it well"), step("c", "b"))
-    assert order(improve(given).plan) == "bac"
+    assert order(improve_order(given).plan) == "bac"
 
 
 def test_a_plan_that_was_begun_is_not_touched_any_more() -> None:
     given = plan(step("a"), step("b", "a"), step("c"))
     given.steps[0].status = StepStatus.COMPLETED
-    assert improve(given) == (given, [])
+    assert improve_order(given) == (given, [])
 
 
 def test_the_note_on_a_long_plan_stays_readable() -> None:
     chains = [each for n in range(100) for each in (step(f"a{n}"), step(f"b{n}", f"a{n}"))]
-    (note,) = improve(plan(*chains)).notes
+    (note,) = improve_order(plan(*chains)).notes
     assert len(note) < 300
     assert note.endswith(", 59, ….")
 
@@ -120,7 +120,7 @@ def test_the_same_look_is_taken_once_and_shared() -> None:
         step("p", "a", files=["plot.py"]),
         step("t", "b", "a", files=["table.py"]),
     )
-    better, notes = improve(given)
+    better, notes = improve_order(given)
     assert order(better) == "apt"
     assert better.step("t").depends_on == ["a"]
     assert better.step("a").reason == "for the plot; for the table"
@@ -134,7 +134,7 @@ def test_looks_that_follow_shared_looks_are_shared_too() -> None:
         *(look("a"), look("b"), look("c", "a", files=["b.csv"]), look("d", "b", files=["b.csv"])),
         step("z", "c", "d"),
     )
-    assert order(improve(given).plan) == "acz"
+    assert order(improve_order(given).plan) == "acz"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_looks_that_follow_shared_looks_are_shared_too() -> None:
 )
 def test_what_differs_is_not_shared(other: dict[str, Any]) -> None:
     given = plan(look("x", files=["x"]), look("a"), other)
-    assert len(improve(given).plan.steps) == 3
+    assert len(improve_order(given).plan.steps) == 3
 
 
 @pytest.mark.parametrize(
@@ -165,13 +165,13 @@ def test_what_differs_is_not_shared(other: dict[str, Any]) -> None:
 )
 def test_looks_are_not_shared_across_what_may_change_what_they_see(between: dict[str, Any]) -> None:
     given = plan(look("a"), between, look("b"))
-    assert len(improve(given).plan.steps) == 3
+    assert len(improve_order(given).plan.steps) == 3
 
 
 def test_a_change_before_or_after_both_looks_does_not_matter() -> None:
     before = step("w", files=["a.csv"], tools_needed=["update_file"])
     after = step("z", "a", "b", files=["a.csv"], tools_needed=["update_file"])
-    assert order(improve(plan(before, look("a", "w"), look("b", "w"), after)).plan) == "waz"
+    assert order(improve_order(plan(before, look("a", "w"), look("b", "w"), after)).plan) == "waz"
 
 
 # Whatever the plan
@@ -219,7 +219,7 @@ def work(steps: list[PlanStep]) -> set[tuple[str, ...]]:
 
 @given(plans())
 def test_the_work_is_the_same_and_each_step_comes_after_what_it_needs(given: Plan) -> None:
-    better, _ = improve(given)
+    better, _ = improve_order(given)
     assert work(better.steps) == work(given.steps)
     done: set[str] = set()
     for one in better.steps:
@@ -229,7 +229,7 @@ def test_the_work_is_the_same_and_each_step_comes_after_what_it_needs(given: Pla
 
 @given(plans())
 def test_only_looks_are_dropped_and_nobody_waits_for_less_than_before(given: Plan) -> None:
-    better, _ = improve(given)
+    better, _ = improve_order(given)
     before, after = waits_for(given), waits_for(better)
     dropped = before.keys() - after.keys()
     assert all(given.step(one).tools_needed == ["read_file"] for one in dropped)
@@ -239,23 +239,23 @@ def test_only_looks_are_dropped_and_nobody_waits_for_less_than_before(given: Pla
 
 @given(plans())
 def test_the_longest_chain_does_not_grow(given: Plan) -> None:
-    assert longest_chain(improve(given).plan) <= longest_chain(given)
+    assert longest_chain(improve_order(given).plan) <= longest_chain(given)
 
 
 @given(plans())
 def test_a_second_time_changes_nothing_more(given: Plan) -> None:
-    once = improve(given).plan
-    assert improve(once) == (once, [])
+    once = improve_order(given).plan
+    assert improve_order(once) == (once, [])
 
 
 @given(plans())
 def test_the_same_plan_always_becomes_the_same_and_stays_as_it_was(given: Plan) -> None:
     copy = given.model_copy(deep=True)
-    assert improve(given) == improve(copy)
+    assert improve_order(given) == improve_order(copy)
     assert given == copy
 
 
 @given(plans())
 def test_what_changed_is_said_and_nothing_else(given: Plan) -> None:
-    better, notes = improve(given)
+    better, notes = improve_order(given)
     assert bool(notes) == (better != given)

@@ -33,8 +33,8 @@ from cowork_jupyter.llm.chunks import (
     TextChunk,
     ToolCallChunk,
     UsageChunk,
-    chunks_of,
-    merged,
+    merge_text,
+    parse_event,
 )
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.failures import (
@@ -118,7 +118,7 @@ def texts(chunks: list[Chunk]) -> str:
 async def test_text_comes_in_chunks(bench: Bench) -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
     bench.server.add(Scripted(text="Hello, wörld 🎉", reasoning="Greet them.", usage=usage))
-    assert list(merged(await bench.chunks())) == [
+    assert list(merge_text(await bench.chunks())) == [
         ReasoningChunk("Greet"),
         ReasoningChunk(" them."),
         TextChunk("Hello, wörld 🎉"),
@@ -223,7 +223,7 @@ async def test_ten_thousand_tokens(bench: Bench) -> None:
 def test_text_that_came_together_is_one_chunk() -> None:
     thought, end = ReasoningChunk("Hm."), Finished("stop")
     came: list[Chunk] = [TextChunk("a"), TextChunk("b"), thought, thought, TextChunk("c"), end]
-    assert list(merged(came)) == [TextChunk("ab"), thought, thought, TextChunk("c"), end]
+    assert list(merge_text(came)) == [TextChunk("ab"), thought, thought, TextChunk("c"), end]
 
 
 @pytest.mark.asyncio
@@ -686,7 +686,7 @@ def test_the_client_library_is_imported_only_when_needed() -> None:
     ],
 )
 def test_odd_events_are_read_with_care(event: Any, expected: list[Chunk]) -> None:
-    assert list(chunks_of(event)) == expected
+    assert list(parse_event(event)) == expected
 
 
 @pytest.mark.asyncio
@@ -703,7 +703,7 @@ async def test_events_that_are_nonsense_are_garbled(bench: Bench, data: str) -> 
 @pytest.mark.parametrize("event", [None, 42, "x", [], {}, {"choices": "x"}])
 def test_what_is_no_chunk_is_noticed(event: Any) -> None:
     with pytest.raises(NotAChunk):
-        list(chunks_of(event))
+        list(parse_event(event))
 
 
 def test_calls_that_share_an_index_are_told_apart_by_id() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.messages import ContentPart, ImagePart, Message, MessageType, TextPart
-from cowork_jupyter.llm.frames import Frame, Frames, spelled
+from cowork_jupyter.llm.frames import Frame, Frames, spell_out_result
 
 FRAME = Frame("123456789")
 
@@ -46,11 +46,11 @@ def result(text: str, kind: MessageType = MessageType.TOOL_RESULT) -> Message:
 
 def test_a_result_is_spelled_out_and_keeps_its_pictures() -> None:
     stored = result("a\u200bb")
-    sent = spelled(stored)
+    sent = spell_out_result(stored)
     assert (sent.text, len(sent.pictures)) == ("a⟨U+200B⟩b", 1)
     assert stored.text == "a\u200bb", "what is stored stays"
 
 
 def test_what_needs_nothing_is_not_copied() -> None:
     for one in (result("plain"), result("a\u200bb", MessageType.TEXT)):
-        assert spelled(one) is one
+        assert spell_out_result(one) is one

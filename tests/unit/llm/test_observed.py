@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.contexts import Usage
 from cowork_jupyter.domain.operations import ModelCalled, Operation
 from cowork_jupyter.llm.chunks import Chunk, Finished, Restarted, TextChunk, UsageChunk
-from cowork_jupyter.llm.client import observed
+from cowork_jupyter.llm.client import observe_answer
 from cowork_jupyter.llm.failures import RateLimited
 
 pytestmark = pytest.mark.asyncio
@@ -25,7 +25,7 @@ async def answer(*chunks: Chunk, error: Exception | None = None) -> AsyncGenerat
 
 async def told(stream: AsyncGenerator[Chunk, None], most: int = 9) -> ModelCalled:
     heard: list[Operation] = []
-    async with aclosing(observed(stream, heard.append, model="m", job_id="job_1")) as chunks:
+    async with aclosing(observe_answer(stream, heard.append, model="m", job_id="job_1")) as chunks:
         async for _ in chunks:
             most -= 1
             if not most:
@@ -54,7 +54,7 @@ async def test_a_failure_is_told_by_its_code_and_goes_on() -> None:
     heard: list[Operation] = []
     stream = answer(error=RateLimited("a long story"))
     with pytest.raises(RateLimited):
-        async for _ in observed(stream, heard.append, model="a name", job_id=""):
+        async for _ in observe_answer(stream, heard.append, model="a name", job_id=""):
             pass
     (only,) = heard
     assert only.line().startswith('model called model="a name" status=model_rate_limited ')

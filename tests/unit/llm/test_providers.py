@@ -14,10 +14,10 @@ from cowork_jupyter.llm.providers import (
     LOCAL_HOSTS,
     Provider,
     all_providers,
+    find_model,
     provider_at,
-    suggested,
 )
-from cowork_jupyter.llm.reachable import look
+from cowork_jupyter.llm.reachable import probe
 
 KEY = "sk-of-this-provider-1"
 
@@ -45,7 +45,7 @@ def test_all_that_are_well_known_are_there() -> None:
         *("ollama", "lmstudio", "vllm", "llama.cpp"),
     ]
     assert {"localhost"} <= LOCAL_HOSTS
-    assert suggested("https://example.org/v1", "gpt-6-sol").price is None
+    assert find_model("https://example.org/v1", "gpt-6-sol").price is None
 
 
 class Seen:
@@ -74,7 +74,7 @@ def test_anthropic_lists_its_models_to_who_says_it_in_its_own_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen = Seen(monkeypatch, "claude")
-    assert look(Connection("https://api.anthropic.com/v1", "claude", KEY)).ready
+    assert probe(Connection("https://api.anthropic.com/v1", "claude", KEY)).ready
     (request,) = seen.requests
     headers = Message()
     for name, value in request.header_items():
@@ -86,13 +86,13 @@ def test_anthropic_lists_its_models_to_who_says_it_in_its_own_way(
 def test_google_calls_its_models_by_a_longer_name(monkeypatch: pytest.MonkeyPatch) -> None:
     Seen(monkeypatch, "models/gemini-3.8-flash")
     google = "https://generativelanguage.googleapis.com/v1beta/openai"
-    assert look(Connection(google, "gemini-3.8-flash", KEY)).ready
-    assert suggested(google, "models/gemini-3.8-flash").context_size
+    assert probe(Connection(google, "gemini-3.8-flash", KEY)).ready
+    assert find_model(google, "models/gemini-3.8-flash").context_size
 
 
 def test_a_deployment_need_not_be_in_the_list_of_models(monkeypatch: pytest.MonkeyPatch) -> None:
     Seen(monkeypatch, "gpt-6-sol-2026-09-22")
     azure = Connection("https://mine.openai.azure.com/openai/v1", "our-gpt", KEY)
-    assert look(azure).ready
+    assert probe(azure).ready
     elsewhere = Connection("https://example.org/v1", "our-gpt", KEY)
-    assert look(elsewhere).problem == "model"
+    assert probe(elsewhere).problem == "model"

@@ -19,7 +19,7 @@ from cowork_jupyter.llm import reachable
 from cowork_jupyter.llm.reachable import (
     ModelProbe,
     ServedModel,
-    look,
+    probe,
     provider_of,
     served_models,
 )
@@ -59,13 +59,13 @@ def serving(*names: str) -> dict[str, Any]:
 
 
 def test_with_nothing_said_the_guide_is_ready_and_says_what_it_is() -> None:
-    state = look(Connection())
+    state = probe(Connection())
     assert (state.provider, state.name, state.ready) == ("built-in", BUILT_IN, True)
     assert served_models(Connection()) == [ServedModel(BUILT_IN)]
 
 
 def test_a_model_without_a_server_is_not_replaced_by_the_guide() -> None:
-    state = look(connected("", "m"))
+    state = probe(connected("", "m"))
     assert (state.provider, state.name, state.ready) == ("none", "m", False)
     assert state.why_not == "No server is set for the model 'm'. Set Cowork.base_url."
 
@@ -84,30 +84,30 @@ def test_sizes_are_told_where_the_server_tells_them() -> None:
 def test_what_is_asked_on_this_machine_does_not_leave_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with server(200, serving("m")) as (url, _):
-        assert look(connected(url)).ready
+        assert probe(connected(url)).ready
 
 
 def test_a_model_that_is_served_is_ready_and_gets_the_key() -> None:
     with server(200, serving("m", "n")) as (url, keys):
-        state = look(connected(url, api_key="secret"))
+        state = probe(connected(url, api_key="secret"))
     assert (state.ready, state.name, state.why_not) == (True, "m", None)
     assert keys == ["Bearer secret"]
 
 
 def test_ollamas_latest_need_not_be_spelled_out() -> None:
     with server(200, serving("m:latest")) as (url, _):
-        assert look(connected(url)).ready
+        assert probe(connected(url)).ready
 
 
 def test_with_no_name_given_the_only_model_is_taken() -> None:
     with server(200, serving("only")) as (url, _):
-        state = look(connected(url, model=""))
+        state = probe(connected(url, model=""))
     assert (state.ready, state.name) == (True, "only")
 
 
 def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
     with server(200, serving("a", "b")) as (url, _):
-        state = look(connected(url, model=""))
+        state = probe(connected(url, model=""))
     assert (state.problem, state.models) == ("model", ["a", "b"])
     assert state.why_not == "No model is chosen. Set Cowork.model to one of: a, b"
 
@@ -126,7 +126,7 @@ def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
 )
 def test_what_is_wrong_is_said_in_one_sentence(status: int, body: Any, sentence: str) -> None:
     with server(status, body) as (url, _):
-        state = look(connected(url, api_key="secret"))
+        state = probe(connected(url, api_key="secret"))
     assert not state.ready
     assert state.why_not is not None
     assert sentence in state.why_not
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_said_in_one_sentence(status: int, body: Any, sentence:
 
 def test_a_server_that_wants_a_key_and_got_none_says_so() -> None:
     with server(401, {}) as (url, _):
-        state = look(connected(url))
+        state = probe(connected(url))
     assert (state.problem, state.why_not) == (
         "key",
         f"{url} requires a key (401). Set Cowork.api_key to a valid one.",
@@ -158,7 +158,7 @@ def test_advice_names_what_the_user_has_set(
     status: int, body: Any, fields: FieldNames, name: str
 ) -> None:
     with server(status, body) as (url, _):
-        why_not = look(Connection(url, "m", "secret", fields=fields)).why_not
+        why_not = probe(Connection(url, "m", "secret", fields=fields)).why_not
     assert why_not is not None
     assert re.search(rf"\b{name}\b", why_not)
     assert ("COWORK" in why_not) is (fields is ENVIRONMENT)
@@ -168,7 +168,7 @@ def test_nobody_there() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        state = look(connected(url))
+        state = probe(connected(url))
     assert state.why_not is not None
     assert f"Nothing answers at {url}" in state.why_not
 
@@ -180,22 +180,22 @@ def test_a_server_that_is_busy_with_something_else_is_there(
     monkeypatch.setattr(reachable, "open_url", lambda request, _timeout: opened(request, 0.1))
     with socket.create_server(("127.0.0.1", 0)) as busy:
         url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
-        assert look(connected(url)).ready
-        unnamed = look(connected(url, ""))
+        assert probe(connected(url)).ready
+        unnamed = probe(connected(url, ""))
     assert not unnamed.ready
     assert unnamed.why_not == f"{url} is busy: it has not answered for 3 s. Try again later."
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "file:///etc/passwd", "gibberish"])
 def test_what_is_no_web_address_is_not_opened(url: str) -> None:
-    state = look(connected(url))
+    state = probe(connected(url))
     assert state.why_not is not None
     assert "is not a web address" in state.why_not
 
 
 @pytest.mark.parametrize("url", ["http://[broken", "http://localhost:port/v1", "http://a b/v1"])
 def test_a_broken_address_gets_a_sentence_too(url: str) -> None:
-    state = look(connected(url))
+    state = probe(connected(url))
     assert not state.ready
     assert state.why_not
 
@@ -258,7 +258,7 @@ def test_a_key_does_not_follow_a_redirect_to_another_host(
             thread = threading.Thread(target=http.serve_forever, args=(0.01,))
             thread.start()
             try:
-                look(connected(f"http://127.0.0.1:{http.server_port}/v1", api_key="sk-secret"))
+                probe(connected(f"http://127.0.0.1:{http.server_port}/v1", api_key="sk-secret"))
             finally:
                 http.shutdown()
                 thread.join()

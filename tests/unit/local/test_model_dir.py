@@ -8,16 +8,16 @@ import pytest
 
 from cowork_jupyter.domain.errors import InvalidInput, NotFound
 from cowork_jupyter.local.download import part_of
-from cowork_jupyter.local.model_dir import CATALOGUE, ModelDir, recommended
+from cowork_jupyter.local.model_dir import CATALOGUE, ModelDir, find_recommended
 
 
 def test_each_can_be_found_by_its_name_and_may_be_used_for_anything() -> None:
     for one in CATALOGUE:
-        assert recommended(one.name.upper()) is one
+        assert find_recommended(one.name.upper()) is one
         assert one.licence == "Apache-2.0"
         assert one.file.endswith(".gguf")
         assert one.memory > one.size
-    assert recommended("qwen2.5-coder-3b") is None
+    assert find_recommended("qwen2.5-coder-3b") is None
 
 
 def test_names_and_files_are_unique_and_go_from_small_to_large() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from cowork_jupyter.domain.roles import Permission
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.grant import opened_by
+from cowork_jupyter.policy.grant import writable_places
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.workspace.sandbox.autorun import NOTHING_OPENED, Opened
 
@@ -16,7 +16,7 @@ GROUNDS = AnchorDirs("/work", "/home/ada")
 def opened(text: str, *, approved: bool = True) -> Opened:
     permissions = {Permission.EXECUTE_COMMANDS}
     call = decompose("execute_command", permissions, {"command": text}, GROUNDS)
-    return opened_by(call, GROUNDS, approved=approved)
+    return writable_places(call, GROUNDS, approved=approved)
 
 
 @pytest.mark.parametrize(

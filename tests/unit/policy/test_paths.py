@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.policy.paths import AnchorDirs, PathPattern, below, literal_pattern, target_of
+from cowork_jupyter.policy.paths import (
+    AnchorDirs,
+    PathPattern,
+    literal_pattern,
+    relative_to,
+    target_of,
+)
 
 GROUNDS = AnchorDirs("/work", "/home/ada")
 
@@ -62,7 +68,7 @@ def test_a_literal_pattern_fits_its_path_and_no_other(one: list[str], other: lis
     path, another = "/work/" + "/".join(one), "/work/" + "/".join(other)
     pattern = PathPattern(literal_pattern(path, GROUNDS))
     assert pattern.matches(path, GROUNDS)
-    assert pattern.matches(another, GROUNDS) is (below(another, path) is not None)
+    assert pattern.matches(another, GROUNDS) is (relative_to(another, path) is not None)
 
 
 def test_a_target_knows_both_its_name_and_where_it_leads(tmp_path: Path) -> None:
