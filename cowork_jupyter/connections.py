@@ -288,7 +288,7 @@ def try_out(proposed: Connection) -> Connection:
     """The connection with its model's name, once the server accepts key and model. Raises
     InvalidInput.
     """
-    state = look(proposed)
+    state = probe(proposed)
     if state.ready and state.name:
         found = replace(proposed, model=state.name)
         try:

@@ -9,9 +9,8 @@ from pydantic import BaseModel
 from ..connections import state_of, try_out
 from ..domain.health import ModelState
 from ..domain.settings import Price
-from ..llm.discovery import find_servers
-from ..llm.providers import SuggestedModel, all_providers, suggested
-from ..llm.reachable import served_models
+from ..llm.providers import SuggestedModel, all_providers, find_model
+from ..llm.reachable import find_servers, served_models
 from .calls import Call
 from .models import Items, Name, RequestBody
 from .routes import table

@@ -14,7 +14,8 @@ from ..domain.errors import InvalidInput
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
 from ..domain.messages import ImagePart, Message
-from ..domain.roles import AgentRole, RoleView
+from ..domain.role_view import RoleView
+from ..domain.roles import AgentRole
 from ..roles import RoleCatalog
 from ..store import Inquiry
 from ..tools.notebook.outputs import MAX_PIXELS, pixels

@@ -17,7 +17,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
-from ..store.errors import explained
+from ..store.errors import explain_errors
 from .entries import Change, FileEntry
 from .rollback import (
     RollbackChoice,
@@ -154,7 +154,7 @@ class Undo:
             is_undo=bool(earlier) and not record.data.get("is_undo"),
         )
         # Written before the first file is touched, so that it can be undone even halfway.
-        with explained(self._lazy_store.folder):
+        with explain_errors(self._lazy_store.folder):
             made = await self._writer.store(origin, plan.changes, new_id("cp"))
         paths_now = [change.path for change in plan.changes]
         done = {path for path in paths_now if await self._in_document(path, rollback, origin, made)}

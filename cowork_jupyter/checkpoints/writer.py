@@ -86,7 +86,7 @@ class CheckpointWriter:
         journal: CheckpointJournal,
         compare: Compare,
         documents: OpenDocuments,
-        observe: Observe = unobserved,
+        observe: Observe = ignore_operation,
     ) -> None:
         self.lazy_store = lazy_store
         self.journal = journal

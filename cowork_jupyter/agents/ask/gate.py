@@ -57,7 +57,7 @@ class Gate:
     notebooks: Notebooks = field(default_factory=NotebookFiles)
     pins: Pins | None = None
     """What foreign tools said of themselves when they were allowed."""
-    observe: Observe = unobserved
+    observe: Observe = ignore_operation
 
     def __post_init__(self) -> None:
         self._anchors = AnchorDirs.of(self.workspace.root)
@@ -188,7 +188,7 @@ class Gate:
 
     def closed_tools(self, log: RunLog, tools: Sequence[str]) -> set[str]:
         """Tools that a run cannot use without asking, because of a rule."""
-        return not_unasked(self.rules.for_job(log.context_id, log.job_id), tools)
+        return denied_or_asked(self.rules.for_job(log.context_id, log.job_id), tools)
 
     def _judge(
         self,

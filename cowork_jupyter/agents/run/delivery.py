@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
-from ...domain.figures import Figure, reopened
+from ...domain.figures import Figure, keep_decisions
 from ...domain.guidance import Guidance
 from ...domain.message_data import PlanData
 from ...domain.notices import PlanReordered
 from ...domain.plan import Plan, continue_plan
-from ...domain.plan_order import improve
+from ...domain.plan_order import improve_order
 from ...domain.roles import AgentRole, Permission
 from ...domain.team import MARK, team_problems, with_sound_team
 from ...llm.relevance import words
@@ -40,7 +40,7 @@ def deliver_plan(
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
     fit, unfit = fit_to_team(reset_steps(plan), tools, agents)
-    improved, notes = improve(fit, looking | _LOOKING)
+    improved, notes = improve_order(fit, looking | _LOOKING)
     propose_plan(log, improved, [*plan.notes, *unfit, *notes], files, figures)
 
 

@@ -20,7 +20,7 @@ from ...llm.chunks import ModelRequest, TextChunk
 from ...llm.client import LanguageModel
 from ...llm.conversation import with_pictures
 from ...llm.failures import Garbled, Stalled
-from ...llm.frames import Frame, spelled
+from ...llm.frames import Frame, spell_out_result
 from ...llm.history import cost_of, optimize_history_by_tokens
 from ...llm.reader import ReplyReader
 from ...llm.tokens import TokenCounter, cut_middle
@@ -180,7 +180,7 @@ class PastMessages:
         return found
 
     def _read_on(self, older: Iterator[Message]) -> Iterator[Message]:
-        for message in map(spelled, filter(self._is_sent, older)):
+        for message in map(spell_out_result, filter(self._is_sent, older)):
             self._known.append(message)
             yield message
 
@@ -208,7 +208,7 @@ class PastMessages:
         else:
             news = self._store.messages(context_id, before).items
             news = [message for message in news if task_id in (None, message.task_id)]
-            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
+            self._known.extendleft(map(spell_out_result, filter(self._is_sent, news)))
         return self._older
 
 

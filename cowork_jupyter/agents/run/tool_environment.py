@@ -41,7 +41,7 @@ class ToolEnvironment:
     """Run code that can change nothing."""
     memory: KernelMemory = field(default_factory=KernelMemory)
     silenced: SilencedWarnings = NO_SETTINGS
-    observe: Observe = unobserved
+    observe: Observe = ignore_operation
 
     @cached_property
     def pinned(self) -> PinnedExpectations:

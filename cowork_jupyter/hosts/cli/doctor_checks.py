@@ -15,8 +15,7 @@ from ...domain.errors import CoworkError
 from ...domain.health import lack_of
 from ...domain.settings import Settings
 from ...health import folder_problems
-from ...llm.discovery import find_servers
-from ...llm.reachable import HOW_TO_CONNECT
+from ...llm.reachable import HOW_TO_CONNECT, find_servers
 from ...mcp.client.config import Configured, ConfiguredServers
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.administrator import Administrator
@@ -58,14 +57,14 @@ def _rules(settings: Settings) -> DoctorFinding:
 
 def _database(settings: Settings) -> DoctorFinding:
     """Read and check all of it; do not create a missing file."""
-    from ...store.errors import explained
+    from ...store.errors import explain_errors
     from ...store.migrations import refuse_newer
 
     path = settings.database
     if not path.exists():
         return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
     try:
-        with explained(path), closing(read_only(path)) as connection:
+        with explain_errors(path), closing(read_only(path)) as connection:
             refuse_newer(connection, path)
             problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             if problem != "ok":

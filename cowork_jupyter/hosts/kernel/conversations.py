@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...domain.roles import DEFAULT_ROLE, AgentRole, RoleLook
+from ...domain.role_view import RoleLook
+from ...domain.roles import DEFAULT_ROLE, AgentRole
 from .link import CellProblem, Link
 from .session import Context
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...domain.operations import Observe, unobserved
+from ...domain.operations import Observe, ignore_operation
 from ...domain.redaction import Mask
 from ...policy.visible import visible
 
@@ -37,7 +37,7 @@ class McpEnvironment:
     """The workspace."""
     model: Callable[[], LanguageModel]
     patience: Patience = Patience()
-    observe: Observe = unobserved
+    observe: Observe = ignore_operation
 
 
 MAX_KEPT = 16_000

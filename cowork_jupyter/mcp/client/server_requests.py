@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import CoworkError
-from ...domain.operations import OK, McpSampled, Observe, unobserved
+from ...domain.operations import OK, McpSampled, Observe, ignore_operation
 from ...domain.replies import Option, Question
 from ...llm.chunks import Finished, ModelRequest, TextChunk
 from ...policy.visible import visible
