@@ -33,7 +33,7 @@ from .agents.run.resource_watch import ResourceWatch
 from .agents.run.tool_environment import ToolEnvironment
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
-from .checkpoints import OpenDocuments, checkpoints_of
+from .checkpoints import OpenDocuments, create_checkpoints
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .deleted_conversations import DeletedConversations
@@ -130,7 +130,7 @@ def build_service(
         on_open=take_up_what_was_left,
     )
     closing.callback(journal.close)
-    checkpoints = checkpoints_of(settings, journal, compare, notebooks, observe)
+    checkpoints = create_checkpoints(settings, journal, compare, notebooks, observe)
     closing.push_async_callback(checkpoints.close)
     deleted = DeletedConversations(journal, checkpoints.lazy_store)
     closing.push_async_callback(deleted.close)

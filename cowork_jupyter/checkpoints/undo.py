@@ -290,7 +290,7 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
     notes = [
         _sentence("Cells that only you changed stay as they are", merged),
         _sentence(
-            "These have other names (hard links), which keep the current content", plan.parted
+            "These have other names (hard links), which keep the current content", plan.hard_linked
         ),
         _sentence(
             "Later steps had changed these too; those changes are undone as well", plan.also_later

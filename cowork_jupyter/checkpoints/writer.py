@@ -27,7 +27,7 @@ from ..store.connection import on_network
 from .entries import Change, FileEntry, Uncovered, merge_changes
 from .housekeeping import LazyCheckpointStore, tidy
 from .no_follow_fs import NoFollowFs
-from .store import Phase, Unfinished
+from .store import OpenCheckpoint, Phase
 from .views import Compare, Facts, OpenDocuments
 from .workspace_state import WorkspaceState
 
@@ -305,7 +305,7 @@ class Recovery:
                 with suppress(CoworkError, sqlite3.Error):
                     await self._writer.drop(checkpoint_id)
 
-    async def _finish(self, unfinished: Unfinished) -> None:
+    async def _finish(self, unfinished: OpenCheckpoint) -> None:
         checkpoint, facts = unfinished.checkpoint, unfinished.facts
         place = (checkpoint.context_id, checkpoint.job_id, checkpoint.task_id)
         origin = Origin(*place, facts["step_id"], facts["tool"], facts["label"])
@@ -327,7 +327,7 @@ class Recovery:
         origin = replace(origin, label=f"{origin.label} (interrupted)")
         await self._writer.record(origin, changes, uncovered, checkpoint.id, doubted=doubted)
 
-    async def _announce(self, unfinished: Unfinished, origin: Origin) -> None:
+    async def _announce(self, unfinished: OpenCheckpoint, origin: Origin) -> None:
         """All is stored; it may even have been announced already."""
         checkpoint = unfinished.checkpoint
         try:
@@ -338,7 +338,7 @@ class Recovery:
         else:
             await self._lazy_store.run(lambda state: state.store.mark_finished(checkpoint.id))
 
-    async def _changes(self, unfinished: Unfinished) -> tuple[list[Change], list[Uncovered]]:
+    async def _changes(self, unfinished: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
         checkpoint = unfinished.checkpoint
         if unfinished.phase == "paths":
             found = await self._writer.capture([change.path for change in checkpoint.changes])

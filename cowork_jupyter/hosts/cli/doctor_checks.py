@@ -83,13 +83,13 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 def _checkpoints(settings: Settings) -> DoctorFinding:
     """Reads all that is kept and checks it; a store that is not there yet is not made."""
-    from ...checkpoints import checkpoint_folder, verified
+    from ...checkpoints import checkpoint_folder, verify_checkpoints
 
     folder = checkpoint_folder(settings)
     if not folder.exists():
         return DoctorFinding("checkpoints", True, "none yet")
     try:
-        found = verified(settings)
+        found = verify_checkpoints(settings)
     except (CoworkError, OSError, sqlite3.Error) as error:
         return DoctorFinding(
             "checkpoints",
