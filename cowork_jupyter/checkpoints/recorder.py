@@ -20,7 +20,6 @@ import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -131,9 +130,10 @@ class _JobMarks:
 
     def forget(self, job_id: str) -> None:
         """The job has ended. If it is resumed, its mark is in the store."""
-        for tasks in (self._scans, self._marks):
-            if task := tasks.get(job_id):
-                task.add_done_callback(partial(_pop, tasks, job_id))
+        if task := self._scans.get(job_id):
+            task.add_done_callback(lambda _: self._scans.pop(job_id, None))
+        if task := self._marks.get(job_id):
+            task.add_done_callback(lambda _: self._marks.pop(job_id, None))
 
     async def close(self) -> None:
         if tasks := [*self._scans.values(), *self._marks.values()]:
@@ -155,10 +155,6 @@ class _JobMarks:
         label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
         spent = time.monotonic() - began
         await self._writer.record(Origin(context_id, job_id, label=label), [], spent=spent)
-
-
-def _pop(tasks: dict[str, asyncio.Task[None]], job_id: str, _task: asyncio.Task[None]) -> None:
-    tasks.pop(job_id, None)
 
 
 class Recorder:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Protocol
 
@@ -102,11 +103,9 @@ class CheckpointWriter:
             if entry is None or entry.kind == "file":
                 content = await self.documents.read_unsaved(path)
                 if content is not None:
-                    entries[path] = await self._store_content(content, entry)
+                    store = partial(WorkspaceState.store_content, content=content, like=entry)
+                    entries[path] = await self.lazy_store.run(store)
         return entries
-
-    async def _store_content(self, content: bytes, like: FileEntry | None) -> FileEntry:
-        return await self.lazy_store.run(lambda state: state.store_content(content, like))
 
     async def open(
         self, checkpoint_id: str, origin: Origin, states: Mapping[str, FileEntry | None] | None
