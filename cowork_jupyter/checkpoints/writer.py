@@ -115,7 +115,8 @@ class CheckpointWriter:
         However this process ends from now on, what the tool has done by then will be found.
         """
         changes = [Change(path, entry, entry) for path, entry in (states or {}).items()]
-        await self._write(checkpoint_id, origin, changes, "scan" if states is None else "paths")
+        phase: Phase = "scan" if states is None else "paths"
+        await self.store(origin, changes, checkpoint_id, phase=phase)
 
     async def store(
         self,
@@ -125,21 +126,10 @@ class CheckpointWriter:
         uncovered: Sequence[Uncovered] = (),
         *,
         doubted: Iterable[str] = (),
+        phase: Phase = "untold",
     ) -> str:
-        """Store what changed, at the end of the history, before it is announced; returns the id."""
-        checkpoint_id = checkpoint_id or new_id("cp")
-        await self._write(checkpoint_id, origin, changes, "untold", uncovered, doubted)
-        return checkpoint_id
-
-    async def _write(
-        self,
-        checkpoint_id: str,
-        origin: Origin,
-        changes: list[Change],
-        phase: Phase,
-        uncovered: Sequence[Uncovered] = (),
-        doubted: Iterable[str] = (),
-    ) -> None:
+        """Store a checkpoint without announcing it; returns its id."""
+        made = checkpoint_id or new_id("cp")
         facts: Facts = {
             "step_id": origin.step_id,
             "tool": origin.tool,
@@ -148,17 +138,16 @@ class CheckpointWriter:
         }
 
         def write(state: WorkspaceState) -> None:
-            place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            workspace = state.id if phase == "scan" else None
             state.store.record(
-                *(checkpoint_id, *place),
+                *(made, origin.context_id, state.root, changes, origin.job_id, origin.task_id),
                 doubted=doubted,
                 phase=phase,
                 facts=facts,
-                workspace=workspace,
+                workspace=state.id if phase == "scan" else None,
             )
 
         await self.lazy_store.run(write)
+        return made
 
     async def drop(self, checkpoint_id: str) -> None:
         await self.lazy_store.run(lambda state: state.store.drop(checkpoint_id))
