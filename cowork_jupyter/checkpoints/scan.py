@@ -154,10 +154,8 @@ class Scan:
 
     def _walk(self, top: int) -> None:
         """Depth first through open folders, without recursion."""
-        held: list[tuple[int, str, Iterator[str]]] = []
+        held = [(top, "", self._enter(top, ""))]
         try:
-            held.append((top, "", iter(())))
-            held[-1] = (top, "", iter(self._enter(top, "")))
             while held:
                 descriptor, path, names = held[-1]
                 name = next(names, None)
@@ -167,8 +165,7 @@ class Scan:
                 below = join_path(path, name)
                 opened = self._open(descriptor, name, below, len(held))
                 if opened is not None:
-                    held.append((opened, below, iter(())))
-                    held[-1] = (opened, below, iter(self._enter(opened, below)))
+                    held.append((opened, below, self._enter(opened, below)))
         finally:
             for descriptor, _, _ in held:
                 os.close(descriptor)
@@ -185,14 +182,14 @@ class Scan:
             self._folders[path.rpartition("/")[0]].own = None
         return None
 
-    def _enter(self, descriptor: int, path: str) -> list[str]:
-        """Scan one folder; returns its subfolders."""
+    def _enter(self, descriptor: int, path: str) -> Iterator[str]:
+        """Scan one folder, then yield its subfolders."""
         facts = os.fstat(descriptor)
         folder = self._previous.get(path)
         if not folder or folder.own != folder_key(facts) or not folder.is_unchanged(descriptor):
             folder = self._scan_folder(descriptor, path, facts)
         self._folders[path] = folder
-        return folder.folders
+        yield from folder.folders
 
     def _scan_folder(self, descriptor: int, path: str, facts: os.stat_result) -> Folder:
         own = folder_key(facts) if self._is_trusted(facts) else None
