@@ -31,7 +31,7 @@ from .agents.run.usage import DayAccount
 from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
-from .checkpoints import OpenDocuments, checkpoints_of
+from .checkpoints import OpenDocuments, create_checkpoints
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .domain.events import Event
@@ -125,7 +125,7 @@ def build_service(
         on_open=take_up_what_was_left,
     )
     closing.callback(journal.close)
-    checkpoints = checkpoints_of(settings, journal, compare, notebooks, observe)
+    checkpoints = create_checkpoints(settings, journal, compare, notebooks, observe)
     closing.push_async_callback(checkpoints.close)
     deleted = DeletedConversations(journal, checkpoints.lazy_store)
     closing.push_async_callback(deleted.close)

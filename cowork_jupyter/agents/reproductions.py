@@ -205,4 +205,4 @@ class Reproductions:
             async with recorder.around(ToolUse(*place, "run all cells of", permissions, about)):
                 yield
         finally:
-            await recorder.settled(state.job_id)
+            await recorder.settle(state.job_id)

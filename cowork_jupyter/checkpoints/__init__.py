@@ -45,8 +45,8 @@ __all__ = [
     "Side",
     "ToolUse",
     "checkpoint_folder",
-    "checkpoints_of",
-    "verified",
+    "create_checkpoints",
+    "verify_checkpoints",
 ]
 
 
@@ -75,7 +75,7 @@ class Checkpoints:
         await self.recorder.close()
 
 
-def checkpoints_of(
+def create_checkpoints(
     settings: Settings,
     journal: CheckpointJournal,
     compare: Compare,
@@ -89,7 +89,7 @@ def checkpoints_of(
     return Checkpoints(lazy_store, recorder, Undo(writer), journal)
 
 
-def verified(settings: Settings) -> Report:
+def verify_checkpoints(settings: Settings) -> Report:
     """Check all stored contents; blocks while it reads everything."""
     store = CheckpointStore(checkpoint_folder(settings))
     try:

@@ -273,12 +273,9 @@ def _clone(source: int, target: int) -> tuple[bytes, int] | None:
         ioctl(target, _FICLONE, source)
     except OSError:
         return None
-    hasher, size = hashlib.sha256(), 0
-    os.lseek(target, 0, os.SEEK_SET)
-    while chunk := os.read(target, CHUNK_SIZE):
-        hasher.update(chunk)
-        size += len(chunk)
-    return hasher.digest(), size
+    with open(target, "rb", closefd=False) as clone:
+        clone.seek(0)
+        return hashlib.file_digest(clone, "sha256").digest(), os.fstat(target).st_size
 
 
 def _copy(source: int, target: int) -> tuple[bytes, int]:

@@ -20,7 +20,6 @@ import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -43,8 +42,7 @@ CACHES = frozenset(
 )
 """Not worth naming on an approval card, although checkpoints leave them out."""
 MAX_AT_RISK = 20
-BEAT = 1.0
-"""Seconds between two signs of life while a tool runs."""
+HEARTBEAT_SECONDS = 1.0
 _CHANGING = frozenset(Permission) - {Permission.READ_FILES}
 
 
@@ -132,9 +130,10 @@ class _JobMarks:
 
     def forget(self, job_id: str) -> None:
         """The job has ended. If it is resumed, its mark is in the store."""
-        for tasks in (self._scans, self._marks):
-            if task := tasks.get(job_id):
-                task.add_done_callback(partial(_pop, tasks, job_id))
+        if task := self._scans.get(job_id):
+            task.add_done_callback(lambda _: self._scans.pop(job_id, None))
+        if task := self._marks.get(job_id):
+            task.add_done_callback(lambda _: self._marks.pop(job_id, None))
 
     async def close(self) -> None:
         if tasks := [*self._scans.values(), *self._marks.values()]:
@@ -158,10 +157,6 @@ class _JobMarks:
         await self._writer.record(Origin(context_id, job_id, label=label), [], spent=spent)
 
 
-def _pop(tasks: dict[str, asyncio.Task[None]], job_id: str, _task: asyncio.Task[None]) -> None:
-    tasks.pop(job_id, None)
-
-
 class Recorder:
     def __init__(self, writer: CheckpointWriter, workspace: Workspace) -> None:
         self._writer = writer
@@ -181,7 +176,7 @@ class Recorder:
         try:
             yield
         finally:
-            await self.settled(job_id)
+            await self.settle(job_id)
 
     def job_ended(self, job_id: str) -> None:
         self._marks.forget(job_id)
@@ -201,7 +196,7 @@ class Recorder:
             yield
             return
         call = await self._open(use)
-        heartbeat = asyncio.create_task(self._beat(call.id))
+        heartbeat = asyncio.create_task(self._heartbeat(call.id))
         try:
             yield
         finally:
@@ -211,17 +206,17 @@ class Recorder:
             work.add_done_callback(self._settling.pop)
             work.add_done_callback(lambda _: heartbeat.cancel())
             if call.before is not None:
-                await _to_the_end(work)
+                await _wait_uncancelled(work)
 
-    async def settled(self, job_id: str | None = None) -> None:
+    async def settle(self, job_id: str | None = None) -> None:
         """Wait until the changes of all tools, or those of one job, are recorded."""
         tasks = [task for task, job in self._settling.items() if job_id in (None, job)]
         if tasks:
-            await _to_the_end(asyncio.ensure_future(asyncio.wait(tasks)))
+            await _wait_uncancelled(asyncio.ensure_future(asyncio.wait(tasks)))
 
     async def close(self) -> None:
         """Finish what must be; closing the store ends the rest."""
-        await self.settled()
+        await self.settle()
         try:
             await asyncio.to_thread(self._lazy_store.close)
         except RuntimeError:  # the interpreter is ending, and starts no more threads
@@ -292,15 +287,15 @@ class Recorder:
         """From here on nothing that the tool does is lost. A cancelled call leaves no trace."""
         work = self._writer.open(call.id, call.use.origin, call.before)
         try:
-            await _to_the_end(asyncio.create_task(work))
+            await _wait_uncancelled(asyncio.create_task(work))
         except asyncio.CancelledError:
-            await _to_the_end(asyncio.create_task(self._writer.drop(call.id)))
+            await _wait_uncancelled(asyncio.create_task(self._writer.drop(call.id)))
             raise
 
-    async def _beat(self, checkpoint_id: str) -> None:
+    async def _heartbeat(self, checkpoint_id: str) -> None:
         """Say that we live, so that recovery knows what happened while we did."""
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
             with suppress(OSError, sqlite3.Error, CoworkError):
                 await self._lazy_store.run(lambda state: state.store.say_alive(checkpoint_id))
 
@@ -380,7 +375,7 @@ def _is_explained(change: Change, others: Iterable[Change]) -> bool:
     return False
 
 
-async def _to_the_end(work: asyncio.Future[Any]) -> None:
+async def _wait_uncancelled(work: asyncio.Future[Any]) -> None:
     """Wait for this even if the caller is cancelled meanwhile, and raise that then."""
     try:
         await asyncio.shield(work)

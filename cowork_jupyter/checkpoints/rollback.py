@@ -59,7 +59,7 @@ class RollbackPlan:
     skipped: list[SkippedPath] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
     """Paths that later steps changed too; those changes are undone as well."""
-    parted: list[str] = field(default_factory=list)
+    hard_linked: list[str] = field(default_factory=list)
     """Files with other names (hard links), which keep what is there now."""
     merges: dict[str, Merge] = field(default_factory=dict)
     """Notebooks that are restored cell by cell."""
@@ -209,7 +209,7 @@ def _plan_path(
         plan.also_later.append(path)
     plan.changes.append(Change(path, present, target))
     if _has_hard_links(state, plan.changes[-1]):
-        plan.parted.append(path)
+        plan.hard_linked.append(path)
 
 
 def _why_never(present: FileEntry | None, target: FileEntry | None) -> str:

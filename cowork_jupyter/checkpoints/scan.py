@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from .entries import (
     untrusted_row,
 )
 from .no_follow_fs import NoFollowFs, attributes_of
-from .objects import LARGE, Batch, Objects
+from .objects import LARGE, Objects
 
 RACY_NS = 2_000_000_000
 """The coarsest clock of a filesystem (FAT) ticks every two seconds."""
@@ -126,33 +126,36 @@ class _LargeFile(NamedTuple):
     """Its index in the folder, which has no content of it yet."""
 
 
-@dataclass
 class Scan:
-    fs: NoFollowFs
-    objects: Objects
-    exclusions: Exclusions
-    limits: CheckpointLimits
-    previous: Snapshot
-    folders: dict[str, Folder] = field(default_factory=dict)
-    _large: list[_LargeFile] = field(default_factory=list)
+    def __init__(
+        self,
+        fs: NoFollowFs,
+        objects: Objects,
+        exclusions: Exclusions,
+        limits: CheckpointLimits,
+        previous: Snapshot,
+    ) -> None:
+        self._fs, self._objects, self._limits = fs, objects, limits
+        self._exclusions = exclusions
+        self._excluded_places = exclusions.places(fs.root)
+        self._previous = previous.folders
+        self._folders: dict[str, Folder] = {}
+        self._large: list[_LargeFile] = []
+        self._trusted_before = time.time_ns() - RACY_NS
 
     def run(self) -> Snapshot:
-        self._trusted_before = time.time_ns() - RACY_NS
-        self._places = self.exclusions.places(self.fs.root)
-        with self.objects.batch() as batch, self.fs.top() as top:
-            self._walk(os.dup(top), batch)
+        with self._objects.batch() as self._batch, self._fs.top() as top:
+            self._walk(os.dup(top))
         self._store_large_files()
-        return Snapshot(self.folders)
+        return Snapshot(self._folders)
 
     def _is_trusted(self, facts: os.stat_result) -> bool:
         return max(facts.st_mtime_ns, facts.st_ctime_ns) < self._trusted_before
 
-    def _walk(self, top: int, batch: Batch) -> None:
+    def _walk(self, top: int) -> None:
         """Depth first through open folders, without recursion."""
-        held: list[tuple[int, str, Iterator[str]]] = []
+        held = [(top, "", self._enter(top, ""))]
         try:
-            held.append((top, "", iter(())))
-            held[-1] = (top, "", iter(self._enter(top, "", batch)))
             while held:
                 descriptor, path, names = held[-1]
                 name = next(names, None)
@@ -162,36 +165,33 @@ class Scan:
                 below = join_path(path, name)
                 opened = self._open(descriptor, name, below, len(held))
                 if opened is not None:
-                    held.append((opened, below, iter(())))
-                    held[-1] = (opened, below, iter(self._enter(opened, below, batch)))
+                    held.append((opened, below, self._enter(opened, below)))
         finally:
             for descriptor, _, _ in held:
                 os.close(descriptor)
 
     def _open(self, parent: int, name: str, path: str, depth: int) -> int | None:
         if depth > MAX_DEPTH:
-            self.folders[path] = Folder.closed("nested too deeply")
+            self._folders[path] = Folder.closed("nested too deeply")
             return None
         try:
             return open_below(parent, name)
         except PermissionError:
-            self.folders[path] = Folder.closed("cannot be read")
+            self._folders[path] = Folder.closed("cannot be read")
         except OSError:  # gone, or something else by now; the next scan will see
-            self.folders[path.rpartition("/")[0]].own = None
+            self._folders[path.rpartition("/")[0]].own = None
         return None
 
-    def _enter(self, descriptor: int, path: str, batch: Batch) -> list[str]:
-        """Scan one folder; returns its subfolders."""
+    def _enter(self, descriptor: int, path: str) -> Iterator[str]:
+        """Scan one folder, then yield its subfolders."""
         facts = os.fstat(descriptor)
-        folder = self.previous.folders.get(path)
+        folder = self._previous.get(path)
         if not folder or folder.own != folder_key(facts) or not folder.is_unchanged(descriptor):
-            folder = self._scan_folder(descriptor, path, facts, batch)
-        self.folders[path] = folder
-        return folder.folders
+            folder = self._scan_folder(descriptor, path, facts)
+        self._folders[path] = folder
+        yield from folder.folders
 
-    def _scan_folder(
-        self, descriptor: int, path: str, facts: os.stat_result, batch: Batch
-    ) -> Folder:
+    def _scan_folder(self, descriptor: int, path: str, facts: os.stat_result) -> Folder:
         own = folder_key(facts) if self._is_trusted(facts) else None
         folder = Folder(own, stat.S_IMODE(facts.st_mode), [], b"", b"", [])
         try:
@@ -200,16 +200,16 @@ class Scan:
             return Folder.closed("cannot be read", folder.mode)
         if path and not _ENVIRONMENT_MARKS.isdisjoint((*files, *folder.folders)):
             return Folder.closed("an environment, which can be recreated", folder.mode)
-        before = self.previous.folders.get(path)
+        before = self._previous.get(path)
         known = before.known() if before else {}
         rows, digests = bytearray(), bytearray()
         for name, is_file in files.items():
             previous = known.get(name)
             try:
                 if is_file and previous is None:
-                    found = self._read(descriptor, path, name, folder, batch)
+                    found = self._read(descriptor, path, name, folder)
                 else:
-                    found = self._scan_file(descriptor, path, name, previous, folder, batch)
+                    found = self._scan_file(descriptor, path, name, previous, folder)
             except OSError:  # it vanished, or became something else, meanwhile
                 folder.own = None
                 continue
@@ -230,7 +230,7 @@ class Scan:
             for entry in listing:
                 name = entry.name
                 below = join_path(path, name)
-                why = self._places.get(below) or self.exclusions.why(below, name)
+                why = self._excluded_places.get(below) or self._exclusions.why(below, name)
                 if why:
                     folder.not_kept[name] = why
                 elif entry.is_dir(follow_symlinks=False):
@@ -246,7 +246,6 @@ class Scan:
         name: str,
         previous: tuple[bytes, bytes] | None,
         folder: Folder,
-        batch: Batch,
     ) -> tuple[bytes, bytes] | None:
         """Row and digest of a file or symlink; None if it is neither."""
         facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
@@ -258,10 +257,10 @@ class Scan:
             return None
         if previous and previous[0] == stat_row(facts) and previous[1] != NO_CONTENT:
             return previous
-        return self._read(descriptor, path, name, folder, batch)
+        return self._read(descriptor, path, name, folder)
 
     def _read(
-        self, descriptor: int, path: str, name: str, folder: Folder, batch: Batch
+        self, descriptor: int, path: str, name: str, folder: Folder
     ) -> tuple[bytes, bytes] | None:
         try:
             file = os.open(name, OPEN_FILE, dir_fd=descriptor)
@@ -284,7 +283,7 @@ class Scan:
             # A later change will show in the times, unless those we have are too recent.
             if not self._is_trusted(facts) or len(content) != size:
                 row = untrusted_row(row)
-            return row, batch.add(content)
+            return row, self._batch.add(content)
         finally:
             os.close(file)
 
@@ -292,7 +291,7 @@ class Scan:
         """The smallest first, as long as there is room, now that it is known how much."""
         if not self._large:
             return
-        limits, objects = self.limits, self.objects
+        limits, objects = self._limits, self._objects
         room = min(limits.total - objects.used(), objects.free() - limits.reserve)
         for large in sorted(self._large, key=lambda file: file.size):
             why = ""
@@ -309,9 +308,9 @@ class Scan:
                 large.folder.not_kept[large.folder.names[large.at]] = why
 
     def _store_large_file(self, large: _LargeFile) -> int:
-        with self.fs.opened(large.path) as file:
+        with self._fs.opened(large.path) as file:
             facts = os.fstat(file)
-            digest, size = self.objects.add_file(file)
+            digest, size = self._objects.add_file(file)
             row = stat_row(facts)
             if not self._is_trusted(facts) or stat_row(os.fstat(file)) != row:
                 row = untrusted_row(row)

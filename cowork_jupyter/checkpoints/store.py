@@ -143,7 +143,7 @@ class StoredCheckpoint:
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class OpenCheckpoint:
     """What a dead process left unfinished."""
 
     checkpoint: StoredCheckpoint
@@ -285,7 +285,7 @@ class CheckpointStore:
             sql = "SELECT id FROM unfinished WHERE phase='scan' AND workspace=?"
             return [row[0] for row in connection.execute(sql, (workspace,))]
 
-    def claim_unfinished(self, root: Path) -> list[Unfinished]:
+    def claim_unfinished(self, root: Path) -> list[OpenCheckpoint]:
         """Take over what dead processes left in a workspace, oldest first."""
         with self.database.reading() as connection:
             if not self._dead_owners(connection):
@@ -308,7 +308,7 @@ class CheckpointStore:
             )
         self._owner.sweep()
         return [
-            Unfinished(
+            OpenCheckpoint(
                 *(_stored(row), row["alive"], row["phase"], row["workspace"]),
                 json.loads(row["facts"]),
             )

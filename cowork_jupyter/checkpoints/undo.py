@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -17,8 +17,8 @@ from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
-from ..store.errors import explain_errors
-from .entries import Change, FileEntry
+from ..store.errors import explained
+from .entries import FileEntry
 from .rollback import (
     RollbackChoice,
     RollbackPlan,
@@ -143,7 +143,13 @@ class Undo:
         )
         rollback = await self._begin(record, scope, choice)
         plan = rollback.plan
-        _check_preview(plan, preview)
+        if preview not in (None, _preview(plan)):
+            raise Conflict(
+                "Something has changed since the preview. Nothing was rolled back: check the new "
+                "preview, then roll back.",
+                code="preview_changed",
+                details={"preview": _result(plan, None, dry_run=True).model_dump(mode="json")},
+            )
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
         earlier = tuple(record.data.get("reverts", ()))
@@ -229,19 +235,17 @@ class Undo:
             if change is None:
                 return True
             try:
-                return await self._write_document(change)
+                content = await self._content(change.after)
+                if content is None:
+                    return False
+                present = await self._content(change.before)
+                return await self._documents.write(path, present, content)
             except DocumentChanged:
                 only = replace(rollback.choice, paths={without_surrogates(path)})
                 plan.adopt(path, await self._plan(rollback.chosen, rollback.history, only))
                 await self._writer.store(origin, plan.changes, checkpoint_id)
         plan.adopt(path, RollbackPlan(skipped=[SkippedPath(path, BUSY)]))
         return True
-
-    async def _write_document(self, change: Change) -> bool:
-        content = await self._content(change.after)
-        if content is None:
-            return False
-        return await self._documents.write(change.path, await self._content(change.before), content)
 
     async def _content(self, entry: FileEntry | None) -> bytes | None:
         if entry is None or entry.digest is None:
@@ -252,18 +256,6 @@ class Undo:
 
 def _plain(path: str) -> str:
     return path.removeprefix("./").rstrip("/")
-
-
-def _check_preview(plan: RollbackPlan, preview: str | None) -> None:
-    if preview is None or preview == _preview(plan):
-        return
-    now = _result(plan, None, dry_run=True)
-    raise Conflict(
-        "Something has changed since the preview. Nothing was rolled back: check the new "
-        "preview, then roll back.",
-        code="preview_changed",
-        details={"preview": now.model_dump(mode="json")},
-    )
 
 
 def _preview(plan: RollbackPlan) -> str:
@@ -290,7 +282,7 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
     notes = [
         _sentence("Cells that only you changed stay as they are", merged),
         _sentence(
-            "These have other names (hard links), which keep the current content", plan.parted
+            "These have other names (hard links), which keep the current content", plan.hard_linked
         ),
         _sentence(
             "Later steps had changed these too; those changes are undone as well", plan.also_later
@@ -341,9 +333,13 @@ def _note_on_cards(journal: CheckpointJournal, origin: Origin, result: RollbackR
         _sentence("Left as they are", skipped, count_more=True),
     ]
     text = " ".join(part for part in parts if part)
-    jobs = _newest_by_card(journal, origin.reverts)
+    jobs: dict[str, Job] = {}
+    for job_id in origin.reverts:
+        with suppress(NotFound):  # its conversation may be deleted
+            job = journal.store.job(job_id)
+            jobs[job.card_id] = job
     with journal.transaction() as tx:
-        for job in jobs:
+        for job in jobs.values():
             note = Message(
                 context_id=job.context_id,
                 job_id=job.id,
@@ -353,12 +349,3 @@ def _note_on_cards(journal: CheckpointJournal, origin: Origin, result: RollbackR
                 data=TextData(rollback=result.checkpoint_id),
             )
             tx.append_message(note)
-
-
-def _newest_by_card(journal: CheckpointJournal, job_ids: Iterable[str]) -> Iterable[Job]:
-    jobs: dict[str, Job] = {}
-    for job_id in job_ids:
-        with suppress(NotFound):  # its conversation may be deleted
-            job = journal.store.job(job_id)
-            jobs[job.card_id] = job
-    return jobs.values()

@@ -135,32 +135,26 @@ class DocumentChanged(Conflict):
 
 
 class OpenDocuments(Protocol):
-    """Documents that are open in a browser."""
+    """Documents that are open in a browser; by default, none."""
 
-    def is_open(self, path: str) -> bool: ...
-
-    async def read_unsaved(self, path: str) -> bytes | None:
-        """What the file would hold if it were saved now; None if it is not open, or is saved."""
-
-    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
-        """Change the open document to this content, without touching what stays the same.
-
-        Returns False if it is not open. Raises `DocumentChanged` if it does not hold `present`.
-        """
-
-    async def is_open_elsewhere(self, path: str) -> bool:
-        """Whether a program that cannot be notified of a change has it open."""
-
-
-class NoDocuments:
     def is_open(self, path: str) -> bool:  # noqa: ARG002
         return False
 
     async def read_unsaved(self, path: str) -> bytes | None:  # noqa: ARG002
+        """What the file would hold if it were saved now; None if it is not open, or is saved."""
         return None
 
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:  # noqa: ARG002
+        """Change the open document to this content, without touching what stays the same.
+
+        Returns False if it is not open. Raises `DocumentChanged` if it does not hold `present`.
+        """
         return False
 
     async def is_open_elsewhere(self, path: str) -> bool:  # noqa: ARG002
+        """Whether a program that cannot be notified of a change has it open."""
         return False
+
+
+class NoDocuments(OpenDocuments):
+    pass

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Protocol
 
@@ -27,7 +28,7 @@ from ..store.connection import on_network
 from .entries import Change, FileEntry, Uncovered, merge_changes
 from .housekeeping import LazyCheckpointStore, tidy
 from .no_follow_fs import NoFollowFs
-from .store import Phase, Unfinished
+from .store import OpenCheckpoint, Phase
 from .views import Compare, Facts, OpenDocuments
 from .workspace_state import WorkspaceState
 
@@ -102,11 +103,9 @@ class CheckpointWriter:
             if entry is None or entry.kind == "file":
                 content = await self.documents.read_unsaved(path)
                 if content is not None:
-                    entries[path] = await self._store_content(content, entry)
+                    store = partial(WorkspaceState.store_content, content=content, like=entry)
+                    entries[path] = await self.lazy_store.run(store)
         return entries
-
-    async def _store_content(self, content: bytes, like: FileEntry | None) -> FileEntry:
-        return await self.lazy_store.run(lambda state: state.store_content(content, like))
 
     async def open(
         self, checkpoint_id: str, origin: Origin, states: Mapping[str, FileEntry | None] | None
@@ -116,7 +115,8 @@ class CheckpointWriter:
         However this process ends from now on, what the tool has done by then will be found.
         """
         changes = [Change(path, entry, entry) for path, entry in (states or {}).items()]
-        await self._write(checkpoint_id, origin, changes, "scan" if states is None else "paths")
+        phase: Phase = "scan" if states is None else "paths"
+        await self.store(origin, changes, checkpoint_id, phase=phase)
 
     async def store(
         self,
@@ -126,21 +126,10 @@ class CheckpointWriter:
         uncovered: Sequence[Uncovered] = (),
         *,
         doubted: Iterable[str] = (),
+        phase: Phase = "untold",
     ) -> str:
-        """Store what changed, at the end of the history, before it is announced; returns the id."""
-        checkpoint_id = checkpoint_id or new_id("cp")
-        await self._write(checkpoint_id, origin, changes, "untold", uncovered, doubted)
-        return checkpoint_id
-
-    async def _write(
-        self,
-        checkpoint_id: str,
-        origin: Origin,
-        changes: list[Change],
-        phase: Phase,
-        uncovered: Sequence[Uncovered] = (),
-        doubted: Iterable[str] = (),
-    ) -> None:
+        """Store a checkpoint without announcing it; returns its id."""
+        made = checkpoint_id or new_id("cp")
         facts: Facts = {
             "step_id": origin.step_id,
             "tool": origin.tool,
@@ -149,17 +138,16 @@ class CheckpointWriter:
         }
 
         def write(state: WorkspaceState) -> None:
-            place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            workspace = state.id if phase == "scan" else None
             state.store.record(
-                *(checkpoint_id, *place),
+                *(made, origin.context_id, state.root, changes, origin.job_id, origin.task_id),
                 doubted=doubted,
                 phase=phase,
                 facts=facts,
-                workspace=workspace,
+                workspace=state.id if phase == "scan" else None,
             )
 
         await self.lazy_store.run(write)
+        return made
 
     async def drop(self, checkpoint_id: str) -> None:
         await self.lazy_store.run(lambda state: state.store.drop(checkpoint_id))
@@ -305,7 +293,7 @@ class Recovery:
                 with suppress(CoworkError, sqlite3.Error):
                     await self._writer.drop(checkpoint_id)
 
-    async def _finish(self, unfinished: Unfinished) -> None:
+    async def _finish(self, unfinished: OpenCheckpoint) -> None:
         checkpoint, facts = unfinished.checkpoint, unfinished.facts
         place = (checkpoint.context_id, checkpoint.job_id, checkpoint.task_id)
         origin = Origin(*place, facts["step_id"], facts["tool"], facts["label"])
@@ -327,7 +315,7 @@ class Recovery:
         origin = replace(origin, label=f"{origin.label} (interrupted)")
         await self._writer.record(origin, changes, uncovered, checkpoint.id, doubted=doubted)
 
-    async def _announce(self, unfinished: Unfinished, origin: Origin) -> None:
+    async def _announce(self, unfinished: OpenCheckpoint, origin: Origin) -> None:
         """All is stored; it may even have been announced already."""
         checkpoint = unfinished.checkpoint
         try:
@@ -338,7 +326,7 @@ class Recovery:
         else:
             await self._lazy_store.run(lambda state: state.store.mark_finished(checkpoint.id))
 
-    async def _changes(self, unfinished: Unfinished) -> tuple[list[Change], list[Uncovered]]:
+    async def _changes(self, unfinished: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
         checkpoint = unfinished.checkpoint
         if unfinished.phase == "paths":
             found = await self._writer.capture([change.path for change in checkpoint.changes])

@@ -77,13 +77,13 @@ def _database(settings: Settings) -> DoctorFinding:
 
 def _checkpoints(settings: Settings) -> DoctorFinding:
     """Read and check all of it; do not create a missing store."""
-    from ...checkpoints import checkpoint_folder, verified
+    from ...checkpoints import checkpoint_folder, verify_checkpoints
 
     folder = checkpoint_folder(settings)
     if not folder.exists():
         return DoctorFinding("checkpoints", True, "none yet")
     try:
-        found = verified(settings)
+        found = verify_checkpoints(settings)
     except (CoworkError, OSError, sqlite3.Error) as error:
         return DoctorFinding(
             "checkpoints",

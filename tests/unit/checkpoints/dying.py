@@ -215,7 +215,7 @@ def at_desk(
     folder: Path, context: str, change: Callable[[Path], None], parameters: dict[str, str]
 ) -> Prepared:
     desk = Desk(folder, context)
-    recorder.BEAT = 3600  # or what a slow machine did long ago is not in doubt
+    recorder.HEARTBEAT_SECONDS = 3600  # or what a slow machine did long ago is not in doubt
 
     async def work() -> None:
         async with desk.around(desk.use("tool", **parameters)):

@@ -107,9 +107,9 @@ def test_other_names_of_a_file_are_not_changed_and_that_is_said(site: Site, tmp_
     path.write_text("after")
     plain.write_text("after")
     site.record("cp", before)
-    assert site.plan("cp").parted == ["data.csv"]
+    assert site.plan("cp").hard_linked == ["data.csv"]
     done = site.roll_back("cp")
-    assert (done.restored, done.parted) == (["data.csv", "plain.csv"], ["data.csv"])
+    assert (done.restored, done.hard_linked) == (["data.csv", "plain.csv"], ["data.csv"])
     assert path.read_text() == "before"
     assert outside.read_text() == "after"
 

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.bus import Journal
-from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
+from cowork_jupyter.checkpoints import Checkpoints, ToolUse, create_checkpoints
 from cowork_jupyter.checkpoints import writer as ledgers
 from cowork_jupyter.checkpoints.entries import Snapshot
 from cowork_jupyter.checkpoints.housekeeping import verify
@@ -73,7 +73,7 @@ class Desk:
         self.journal = Journal(lambda: store)
         self.context = context or store.save_context(Context()).id
         self.tabs = Tabs()
-        self.parts: Checkpoints = checkpoints_of(settings, self.journal, compare, self.tabs)
+        self.parts: Checkpoints = create_checkpoints(settings, self.journal, compare, self.tabs)
         self.job = self.new_job()
 
     async def close(self) -> None:
@@ -107,7 +107,7 @@ class Desk:
         """A tool, until what it did is recorded."""
         async with self.parts.recorder.around(use):
             yield
-        await self.parts.recorder.settled()
+        await self.parts.recorder.settle()
 
     async def run(self, command: str, work: Callable[[], object] = lambda: None) -> None:
         """As execute_command would."""
@@ -245,7 +245,7 @@ async def test_what_a_failed_or_cancelled_tool_did_is_recorded_too(desk: Desk) -
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await desk.parts.recorder.settled()
+    await desk.parts.recorder.settle()
     assert [one["path"] for one in desk.listed()[-1]["files"]] == ["b.txt"]
 
 
@@ -638,7 +638,7 @@ async def test_our_own_records_in_the_workspace_are_left_out(tmp_path: Path) -> 
     home.mkdir()
     settings = Settings(workspace=home, data_dir=home / ".local/share/jupyter/cowork")
     store = Store(settings.database)
-    parts = checkpoints_of(settings, Journal(lambda: store), compare)
+    parts = create_checkpoints(settings, Journal(lambda: store), compare)
     paths = {one.path for one in await parts.recorder.preview()}
     assert paths == {".local/share/jupyter/cowork"}
     parts.lazy_store.close()

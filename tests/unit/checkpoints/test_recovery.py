@@ -84,14 +84,16 @@ class Office:
             task.cancel()
         await asyncio.gather(*self._cut_off, return_exceptions=True)
         for desk in self._killed:
-            await desk.parts.recorder.settled()
+            await desk.parts.recorder.settle()
         for desk in self._open:
             await desk.close()
 
 
 @pytest_asyncio.fixture
 async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
-    monkeypatch.setattr(recorders, "BEAT", 3600)  # signs of life only where a test gives them
+    monkeypatch.setattr(
+        recorders, "HEARTBEAT_SECONDS", 3600
+    )  # signs of life only where a test gives them
     made = Office(tmp_path)
     yield made
     await made.close()
@@ -203,7 +205,7 @@ async def test_what_was_changed_while_its_process_lived_is_taken_back_without_as
 async def test_signs_of_life_are_given_while_a_tool_runs(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorders, "BEAT", 0.001)
+    monkeypatch.setattr(recorders, "HEARTBEAT_SECONDS", 0.001)
     desk = office.desk()
     async with desk.around(desk.use("tool", command="make")):
         first = last_sign_of_life(desk)

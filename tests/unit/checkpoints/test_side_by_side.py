@@ -66,7 +66,7 @@ async def test_code_of_two_agents_that_ends_at_once(desk: Desk, bob: Bob) -> Non
         (desk.root / "ada.txt").write_text("1")
         async with recorder.around(bob.runs("bob.txt")):
             (desk.root / "bob.txt").write_text("1")
-    await recorder.settled()
+    await recorder.settle()
     assert changed(desk) == ["ada.txt"]
     desk.context = bob.context
     assert changed(desk) == ["bob.txt"]
@@ -88,7 +88,7 @@ async def test_a_change_that_is_not_recorded_yet_is_waited_for(desk: Desk, bob: 
         await written.wait()
     ended.set()
     await editing
-    await recorder.settled()
+    await recorder.settle()
     assert changed(desk) == ["ada.txt"]
 
 
