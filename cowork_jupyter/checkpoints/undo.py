@@ -17,7 +17,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
-from ..store.errors import explained
+from ..store.errors import explain_errors
 from .entries import FileEntry
 from .rollback import (
     RollbackChoice,
