@@ -131,7 +131,6 @@ class _FileQuery:
         return _counted(f"NOT ({column} {_COMPARED[expectation.op]} {_literal(expectation.value)})")
 
     async def _single(self, aggregate: str) -> str | None:
-        """One value, as text with all its digits."""
         return (await self._select(f"CAST({aggregate} AS VARCHAR)"))["head"][0][0]
 
     async def _select(self, what: str, behind: str = "") -> TableReply:
@@ -168,7 +167,6 @@ def _number(text: str | None) -> int | float:
 
 
 def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
-    """The simple checks of a table in a small text file."""
     path = expectation.of.removeprefix(FILE)
     with context.workspace.locate(path) as place:
         if place.stat().st_size > _MAX_TEXT or expectation.check not in _SIMPLE:

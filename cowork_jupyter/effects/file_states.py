@@ -103,7 +103,6 @@ class _Compact:
         return self._take(self._unsigned())
 
     def list_head(self) -> tuple[int, int]:
-        """Size and element kind."""
         head = self._byte()
         size = head >> 4
         return (self._unsigned() if size == 15 else size), head & 15
@@ -166,7 +165,6 @@ class _Compact:
 
 
 MAX_HEAD = 128 * 1024
-"""Bytes of a text file whose columns are examined."""
 MAX_COUNTED = 64 * 1024 * 1024
 """Bytes in which rows are counted; of a larger file their number is an estimate."""
 MAX_JSON = 1024 * 1024
@@ -247,7 +245,6 @@ def _named(columns: Iterable[str]) -> list[FieldState]:
 
 
 def _sheet(file: BinaryIO, _size: int) -> TableState | None:
-    """The first sheet, by its declared dimension; the first row is the header."""
     with zipfile.ZipFile(file) as book, book.open(_FIRST_SHEET) as sheet:
         found = _DIMENSION.search(sheet.read(_SHEET_HEAD))
     if found is None:

@@ -44,7 +44,6 @@ class FileChange:
 class FileWatch:
     workspace: Workspace
     code: str
-    """Code or a command, which may name files."""
     folder: str = "."
     """Working directory of the code."""
     _marks: dict[str, Mark] = field(default_factory=dict)
@@ -82,7 +81,6 @@ class FileWatch:
         return FileChange(path, before, after, line)
 
     def _named(self) -> Iterator[str]:
-        """Resolve the names in the code, against its folder and the workspace."""
         for name in dict.fromkeys(_NAMED.findall(self.code)):
             for path in (f"{self.folder}/{name}", name):
                 with suppress(CoworkError), self.workspace.locate(path) as place:
@@ -110,7 +108,6 @@ class FileWatch:
         return False
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[str, TableState | None]]:
-        """States of readable files; stops when time is up."""
         end = time.monotonic() + READ_SECONDS
         for path in list(dict.fromkeys(paths))[:MAX_READ]:
             if time.monotonic() > end:

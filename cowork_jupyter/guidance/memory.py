@@ -26,9 +26,7 @@ from ..workspace import Place, Workspace
 
 MEMORY_FILE = ".cowork/memory.md"
 MAX_SIZE = 32 * 1024
-"""Bytes of the file."""
 TOKENS: dict[PromptProfile, int] = {"full": 800, "thin": 200}
-"""Budget in a prompt."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,6 @@ class WorkspaceMemory:
         return Workspace(self.root).locate(MEMORY_FILE, follow=False)
 
     def offers(self) -> Iterator[Offer]:
-        """The file, for the user to trust."""
         try:
             text = self.read().text
         except CoworkError:  # what cannot be read cannot be trusted
@@ -138,7 +135,6 @@ class WorkspaceMemory:
 
 
 def _fitting(text: str, request: str, room: int) -> str:
-    """The lines that fit, each below its heading, in the order of the file."""
     lines = [note for note in lines_in(spell_hidden(text)) if note[0] not in ("", TITLE[2:])]
     whole = _render(lines, set(range(len(lines))))
     if estimate_tokens(whole) <= room:

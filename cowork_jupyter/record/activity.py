@@ -75,7 +75,6 @@ class JobActivity(BaseModel):
 def activity(
     store: Store, since: str = "", until: str = "", user: str | None = None
 ) -> list[JobActivity]:
-    """The jobs that began in that time, oldest first; optionally only those of a user."""
     jobs = [
         _job(store, job, owner, store.checkpoints(context.id))
         for context in _contexts(store)

@@ -82,7 +82,6 @@ class StepAudit(BaseModel):
     planned: Planned
     actual: Actual
     deviations: list[Deviation]
-    """Empty if all went as planned."""
     checkpoint_ids: list[str]
 
 
@@ -135,7 +134,6 @@ class Audit(BaseModel):
     steps: list[StepAudit] = []
     outside: list[Outside] = []
     figures: list[UnseenFigure] = []
-    """Figures that are in no output, oldest first."""
     assumptions: list[StatedAssumption] = []
     totals: Totals = Totals()
 
@@ -219,7 +217,6 @@ def _step_audit(
 def _outside(
     uses: Iterable[LoggedUse], tools: Mapping[str, Tool], effects: EffectsByCall
 ) -> list[Outside]:
-    """By job and role, in the order in which they began."""
     groups: dict[tuple[str | None, AgentRole | None], list[LoggedUse]] = {}
     for use in uses:
         groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
@@ -247,7 +244,6 @@ def _unseen(messages: Iterable[Message]) -> Iterator[UnseenFigure]:
 
 
 def _assumed(facts: Facts) -> Iterator[StatedAssumption]:
-    """Those of the plan, then those of answers and results, oldest first."""
     for assumption in facts.revision.plan.assumptions if facts.revision else []:
         yield StatedAssumption(**dict(assumption))
     for message in facts.messages:

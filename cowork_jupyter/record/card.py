@@ -55,8 +55,6 @@ _MAX_SECRET_LENGTH = 500
 
 @dataclass(frozen=True)
 class Allowance:
-    """Limits of the content of a card."""
-
     messages: int
     text: int
     """Characters of a message or of the goal."""
@@ -100,7 +98,6 @@ def run_card(
 
 
 def saved_size(card: dict[str, Any]) -> int:
-    """Bytes that the data takes in a notebook file."""
     text = json.dumps(card, indent=1, ensure_ascii=False)
     return len(text.encode("utf-8", "replace")) + _INDENT * (text.count("\n") + 1)
 
@@ -240,7 +237,6 @@ class _Maker:
         return {key: self._trimmed(value, most, items) for key, value in fields.items()}
 
     def _trimmed(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
-        """The same value with shorter strings and fewer entries."""
         if isinstance(value, str):
             return self._cut(value, most)
         if isinstance(value, dict | list) and not room:

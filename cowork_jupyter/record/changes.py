@@ -47,7 +47,6 @@ def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None
 MAX_TEXT_SIZE = 1024 * 1024
 MAX_TABLE_SIZE = 32 * 1024 * 1024
 MAX_DIFF = 100_000
-"""Characters of one file's diff."""
 
 
 def compare(change: Change, read: Read) -> FileDiff:
@@ -193,7 +192,6 @@ def _kind_of(output: dict[str, Any]) -> str:
 
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
-    """Cells whose order changed among those that both have."""
     old = [cell_id for cell_id in before if cell_id in set(after)]
     new = [cell_id for cell_id in after if cell_id in set(before)]
     return {cell_id for cell_id, other in zip(old, new, strict=True) if cell_id != other}

@@ -92,7 +92,6 @@ class StepGraph:
         ]
 
     def open_before(self, trace: Trace) -> list[Trace]:
-        """Dependencies that are not done yet."""
         return [other for other in self._before(trace) if not other.is_done]
 
     def _before(self, trace: Trace) -> list[Trace]:
@@ -125,7 +124,6 @@ class DeviationFinder:
         return [checkpoint for checkpoint in self.facts.checkpoints if checkpoint.task_id in tasks]
 
     def _files_of(self, checkpoint: CheckpointRecord) -> list[str]:
-        """The entries are paths or objects with a path."""
         files = checkpoint.data.get("files")
         listed = files if isinstance(files, list) else []
         paths = texts([entry.get("path") if isinstance(entry, dict) else entry for entry in listed])

@@ -25,9 +25,7 @@ from .transcript import transcript
 
 _MARKS = {StepStatus.COMPLETED: "✓", StepStatus.FAILED: "✗", StepStatus.SKIPPED: "–"}
 _MAX_CODE = (60, 4_000)
-"""Lines and characters of a suggested cell."""
 _MAX_NAMES = 12
-"""Files named in one cell of a table."""
 
 
 def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
@@ -294,7 +292,6 @@ def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 def _notebook(context_id: str, sections: list[str]) -> str:
-    """Markdown cells only: code is shown, but cannot be run again."""
     cells = [
         {
             "id": f"part-{number}",

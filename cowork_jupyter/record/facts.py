@@ -18,13 +18,11 @@ from ..store import CheckpointRecord, PlanRevision, Store
 class Facts:
     context: Context
     revision: PlanRevision | None = None
-    """The plan that the audit is about."""
     jobs: list[Job] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     checkpoints: list[CheckpointRecord] = field(default_factory=list)
     revisions: list[PlanRevision] = field(default_factory=list)
-    """All revisions of all plans."""
 
     @property
     def tasks(self) -> list[Task]:
@@ -36,7 +34,6 @@ class Facts:
         return executions[-1].by if executions else None
 
     def executions(self, revision: PlanRevision) -> list[Job]:
-        """Jobs that executed this revision, oldest first."""
         jobs = (job for job in self.jobs if job.executes(revision.plan_id))
         return [job for job in jobs if job.plan_revision == revision.revision]
 

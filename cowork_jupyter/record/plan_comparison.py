@@ -39,7 +39,6 @@ class PlanComparison(BaseModel):
 
     summary: str
     fields: list[FieldChange]
-    """What differs beside the steps."""
     steps: list[StepComparison]
 
 
@@ -51,7 +50,6 @@ def compare_plans(before: Plan, after: Plan) -> PlanComparison:
 
 
 def _steps(before: Plan, after: Plan) -> Iterator[StepComparison]:
-    """In the order of the later plan, then those that it lacks."""
     old = {step.id: step for step in before.steps}
     new = {step.id: step for step in after.steps}
     orders = [key for key in old if key in new], [key for key in new if key in old]

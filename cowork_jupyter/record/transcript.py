@@ -62,7 +62,6 @@ class _Writer:
         """The last words of each task, so that they are not repeated as its result."""
 
     def call(self, use: LoggedUse) -> str:
-        """One line, with the code that was run and the beginning of its output."""
         step = self._step(use.call)
         outcome = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
@@ -89,7 +88,6 @@ class _Writer:
         return fenced(cut(self._redactor.clean(plain(text)), *most), language)
 
     def message(self, message: Message) -> str:
-        """Empty for a message without text."""
         match message.data:
             case PlanData() as plan:
                 return self._plan(message, plan)

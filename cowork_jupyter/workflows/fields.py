@@ -27,7 +27,6 @@ def _breaks(char: str) -> bool:
 
 
 def in_one_line(text: str, most: int) -> str:
-    """Untrusted text on one line, at most this long."""
     line = "".join(char for char in " ".join(text.split()) if not _breaks(char))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -79,7 +78,6 @@ def _notebook(path: str) -> str:
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_one_line)
 ]
-"""A few words of the user's own."""
 
 FilePath = Annotated[
     str,
@@ -88,9 +86,7 @@ FilePath = Annotated[
     AfterValidator(_inside),
     Field(json_schema_extra={"format": "path"}),
 ]
-"""A file or folder of the workspace, whether it exists or not."""
 
 NotebookPath = Annotated[
     FilePath, AfterValidator(_notebook), Field(json_schema_extra={"format": "notebook-path"})
 ]
-"""A notebook of the workspace."""

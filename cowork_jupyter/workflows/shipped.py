@@ -296,4 +296,3 @@ SHIPPED = (
     build_test_review,
     set_up_project,
 )
-"""In display order."""

@@ -33,8 +33,6 @@ class Parameters(BaseModel):
 
 @dataclass(frozen=True)
 class Workflow:
-    """One action that a user can pick."""
-
     name: str
     """Its name in URLs and magics: lower-case letters, digits and `_`."""
     title: str
@@ -81,7 +79,6 @@ class Workflow:
         )
 
     def render(self, given: Parameters) -> str:
-        """The request, as the user might have written it."""
         values = given.model_dump(mode="json")
 
         def is_said(line: str) -> bool:
@@ -91,5 +88,4 @@ class Workflow:
         return PLACE.sub(lambda place: quoted(values[place[1]]), template)
 
     def ready_plan(self, given: Parameters) -> dict[str, Any] | None:
-        """The plan, if it takes no agent to make it."""
         return self.make_plan(given) if self.make_plan else None

@@ -34,7 +34,6 @@ def _is_data(value: Value) -> bool:
 
 
 def limits(case: Case, axis: str) -> Iterator[tuple[Value, Value | None, Value | None]]:
-    """Calls that set the limits of an axis, with both ends."""
     for call in case.calls():
         given: Value | None = None
         if call.short in (f"{axis}lim", f"set_{axis}lim"):
@@ -136,7 +135,6 @@ def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
 
 
 def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
-    """Where an axis starts, if the code or the table says so."""
     value = constant_of(low)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), f"{value:g}"
@@ -218,7 +216,6 @@ def _table(value: Value) -> Value:
 
 
 def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
-    """Axis, table and column of what is drawn."""
     data = call.keyword("data")
     if call.op == "method" and call.base is not None:
         owner = call.base.base if call.base.op == "attribute" else call.base

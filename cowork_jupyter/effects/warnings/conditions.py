@@ -167,7 +167,6 @@ def _from_syntax(node: ast.expr) -> Condition | None:
 
 
 def _join(joined: str, parts: list[Condition | None]) -> Condition | None:
-    """None unless all parts are known."""
     known = [part for part in parts if part is not None]
     return [joined, *known] if len(known) == len(parts) else None
 
@@ -180,7 +179,6 @@ def _literal(node: ast.expr) -> object:
 
 
 def mask_columns(mask: Value, table: Value) -> set[str]:
-    """Columns of the table that a mask is made of, whatever it asks of them."""
     found = (_column(value, table) for value in mask.ancestry())
     return {column for column in found if column is not None}
 

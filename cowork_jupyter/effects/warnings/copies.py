@@ -43,7 +43,6 @@ def copy_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_frame(case: Case, value: Value | None) -> bool:
-    """Whether it is known to be a pandas table."""
     if value is None:
         return False
     rows = case.rows(value)

@@ -121,7 +121,6 @@ def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Fo
 
 
 def _is_asked(case: Case, column: str) -> bool:
-    """Whether the code itself asks which values of the column are missing."""
     asks = ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null")
     found = (column_of(call.base) for call in case.calls() if call.name in asks)
     return any(pair is not None and pair[1] == column for pair in found)

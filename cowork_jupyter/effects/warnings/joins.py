@@ -177,7 +177,6 @@ def _missing_keys(
 
 
 def _is_handled(case: Case, join: _Join) -> bool:
-    """Whether the code handles rows without a partner."""
     return any(call.name in _HANDLES and call.is_made_of(join.call) for call in case.calls())
 
 
@@ -240,7 +239,6 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
 
 
 def _misaligned(case: Case) -> Iterator[Found]:
-    """Tables put side by side whose indexes differ."""
     for call in case.calls():
         axis = call.keyword("axis")
         if call.name != "pandas.concat" or axis is None or axis.constant not in (1, "columns"):

@@ -23,7 +23,6 @@ _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
 def fit_warnings(case: Case) -> Iterator[Found]:
-    """Transformers fitted on all rows before they were split, or on the test rows."""
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -79,7 +78,6 @@ def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Foun
 
 
 def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
-    """Their number if it is known, and as part of a message."""
     states = (case.state(part) for part in (split.test if split is not None else ()))
     rows = next((state.rows for state in states if state is not None), None)
     return rows, f", the {rows:,} test rows included" if rows else ""
@@ -118,7 +116,6 @@ def _statistic(value: Value, column: str) -> str | None:
 
 
 def split_warnings(case: Case) -> Iterator[Found]:
-    """Rows that are on both sides of a split, and rows of the future in training."""
     for split in Learning(case.program).splits:
         if split.line is None or not split.train or not split.test:
             continue
@@ -228,7 +225,6 @@ def _target_column(target: Value) -> str | None:
 
 
 def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
-    """A feature that the code computed from the target."""
     if target is None:
         return None
     state = case.state(fit.data)

@@ -111,7 +111,6 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
 
 
 def _days_after(case: Case, table: Value, column: str) -> Facts | None:
-    """The days of the dates in the resulting table."""
     for name, value in case.program.final.items():
         if any(link is table for link in value.chain()):
             rows = case.rows(value)

@@ -22,7 +22,6 @@ _LOST = 0.2
 
 
 def type_warnings(case: Case) -> Iterator[Found]:
-    """About every table that the code created or changed."""
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -43,7 +42,6 @@ def type_warnings(case: Case) -> Iterator[Found]:
 
 
 def _made_from(case: Case, value: Value) -> TableState | None:
-    """The table of before the run that it was made of."""
     for link in value.chain():
         name = case.locator.name(link)
         if name is not None and name in case.run.before and link.line is None:
@@ -54,7 +52,6 @@ def _made_from(case: Case, value: Value) -> TableState | None:
 
 
 def _stored(value: Value, column: str) -> Value | None:
-    """What the code put into a column last."""
     for link in value.chain():
         if link.line is None:
             return None
@@ -190,7 +187,6 @@ def _zone_by_code(case: Case) -> Iterator[Found]:
 
 
 def _zone_in_code(table: Value, column: str) -> str | None:
-    """The time zone that the code gave a column."""
     stored = _stored(table, column)
     made = stored or next((link for link in table.chain() if link.op == "call"), None)
     for ancestor in made.ancestry() if made is not None else ():

@@ -28,7 +28,6 @@ class Value:
 
     @property
     def short(self) -> str:
-        """The last part of a dotted name."""
         return self.name.rpartition(".")[2]
 
     @property

@@ -13,7 +13,6 @@ from .tools import Gathered
 
 MAX_LISTED = 500
 MAX_PROMPT = 100_000
-"""Characters."""
 _MAX_PAGES = 50
 
 
@@ -130,7 +129,6 @@ async def read_resource(connection: McpConnection, uri: str) -> str:
 
 
 async def read(connection: McpConnection, uri: str) -> Gathered:
-    """Text, pictures, and the names of other content."""
     async with connection.asking("Reading a resource") as client:
         answer = await client.read_resource(uri)
     gathered = Gathered(connection.mask)
@@ -179,7 +177,6 @@ async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, s
 
 
 async def _all_pages(ask: Callable[..., Awaitable[P]], items_of: Callable[[P], list[T]]) -> list[T]:
-    """All items of a paginated list, within bounds."""
     found: list[T] = []
     cursor: str | None = None
     for _ in range(_MAX_PAGES):

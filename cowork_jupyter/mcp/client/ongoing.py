@@ -19,7 +19,6 @@ MAX_SECONDS = 3_600.0
 """However often a server reports progress."""
 PROGRESS_PAUSE = 0.25
 MAX_QUESTIONS = 40
-"""Per call."""
 
 current: ContextVar[Ongoing | None] = ContextVar("current", default=None)
 """The call that the current task serves, where known."""

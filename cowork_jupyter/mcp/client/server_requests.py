@@ -217,7 +217,6 @@ class ServerRequests:
             self._calls.remove(call)
 
     async def elicit(self, context: object, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002
-        """Declined outside of a call."""
         from mcp_types import ElicitResult
 
         # Older servers do not say in which call they ask: then it is in the newest.
@@ -231,7 +230,6 @@ class ServerRequests:
         context: object,  # noqa: ARG002
         params: CreateMessageRequestParams,
     ) -> CreateMessageResult | ErrorData:
-        """Only if the user has allowed it for this server."""
         from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, ErrorData
 
         if not self._config.entry.sampling or not self._calls:

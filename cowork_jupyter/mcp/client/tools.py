@@ -34,8 +34,6 @@ class ToolFailed(CoworkError):
 
 @dataclass
 class Gathered:
-    """Accumulates pieces of content."""
-
     mask: Mask
     texts: list[str] = field(default_factory=list)
     images: list[ImagePart] = field(default_factory=list)
@@ -107,7 +105,6 @@ def _is_base64(data: str) -> bool:
 
 
 def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> ToolResult:
-    """Raises ToolFailed if the server reports an error."""
     gathered = Gathered(mask)
     for block in answer.content:
         gathered.add(block)
@@ -184,7 +181,6 @@ def tool_of(connection: McpConnection, facts: McpToolFacts, pins: Pins) -> Tool:
 
 
 def describe(server: str, words: str) -> str:
-    """Shortened, and marked as somebody else's."""
     text = visible(" ".join(words.split())).replace("”", '"')
     short = text if len(text) <= MAX_DESCRIPTION_LENGTH else f"{text[:MAX_DESCRIPTION_LENGTH]}…"
     return f"[the server {server} says: “{short}”]"

@@ -60,7 +60,6 @@ def consent_of(answer: object) -> Consent | None:
 MAX_CALLS = 200
 """Open at the same time, or ended and not expired yet, per host."""
 KEPT = timedelta(hours=1)
-"""How long the result of a call is kept."""
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 Run = Callable[[GuestCaller], Coroutine[Any, Any, CallToolResult]]
@@ -79,16 +78,13 @@ class OngoingCall:
         self.tool, self.arguments = tool, arguments
         self.created = self.updated = _now()
         self.said = ""
-        """The last progress message."""
         self.listener: Tell | None = None
-        """Receives progress while a client waits."""
         self._questions: dict[str, _Question] = {}
         self._asked = 0
         self._changed = asyncio.Event()
         self._running: asyncio.Task[CallToolResult]
 
     def begin(self, run: Run, name: str, *, asks: bool) -> None:
-        """`asks` if the client can ask its user."""
         caller = GuestCaller(name, self._tell, self._ask if asks else None)
         self._running = asyncio.create_task(run(caller))
         self._running.add_done_callback(self._mark)

@@ -16,7 +16,6 @@ from .protocol import server_for
 from .tool_host import ToolHost
 
 MAX_SESSIONS = 100
-"""Open at the same time, per endpoint."""
 
 
 class Door:
@@ -56,8 +55,6 @@ class Door:
 
 
 class HttpSessions:
-    """Endpoints by user, created on first use."""
-
     def __init__(self) -> None:
         self._doors: dict[Hashable, Door] = {}
 

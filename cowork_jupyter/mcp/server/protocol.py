@@ -116,7 +116,6 @@ def _begin(
 
 
 def _resume(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall:
-    """The call that a client comes back for, with its user's answers."""
     call = calls.find(params.request_state or "")
     if (call.tool, call.arguments) != (params.name, params.arguments or {}):
         raise MCPError(code=INVALID_PARAMS, message="This belongs to another call.")
@@ -157,8 +156,6 @@ def _name_of(session: ServerSession) -> str:
 
 
 def _asker(session: ServerSession, context: Context) -> Ask:
-    """Asks the client's user while the client waits for the call."""
-
     async def ask(text: str) -> Consent | None:
         try:
             answer = await session.elicit_form(text, FORM, related_request_id=context.request_id)

@@ -20,7 +20,6 @@ class Evidence:
 
     job: Job
     request: str
-    """The user's words that it began with."""
     messages: list[Message]
     """Of the job and of those that planned it, without the content of secret files."""
     questions: list[Inquiry] = field(default_factory=list)
@@ -30,7 +29,6 @@ class Evidence:
     """Of the plan that it executed, up to the approved one."""
 
     def succeeded(self) -> list[tuple[ToolCallData, ToolResultData]]:
-        """The successful calls of the job itself, oldest first."""
         calls = {
             message.data.call_id: message.data
             for message in self.messages
@@ -68,7 +66,6 @@ def _is_rolled_back(store: Store, job: Job) -> bool:
 
 
 def _is_broken(store: Store, job: Job) -> bool:
-    """By the last result of each step."""
     ends = {
         message.data.step_id: message.data.shortfalls
         for message in store.job_messages(job.id)

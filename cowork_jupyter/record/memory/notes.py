@@ -21,7 +21,6 @@ from .evidence import Evidence
 from .wording import NamedFiles, Wording
 
 _SOURCES = {"run_code": "code", "insert_cell": "source", "edit_cell": "source"}
-"""The parameters that hold code, by tool."""
 _TESTS = re.compile(
     r"(?:python[\d.]* -m )?(?:pytest|unittest|nox|tox)\b.*|make (?:test|tests|check)\b.*"
     r"|(?:npm|yarn|pnpm)(?: run)? test\b.*"
@@ -53,7 +52,6 @@ def notes_of(
 
 
 def _code(calls: Sequence[tuple[ToolCallData, ToolResultData]]) -> list[str]:
-    """Code that ran, or was written to cells and scripts."""
     found = []
     for call, _ in calls:
         given = call.parameters
@@ -65,7 +63,6 @@ def _code(calls: Sequence[tuple[ToolCallData, ToolResultData]]) -> list[str]:
 
 
 def _tables(evidence: Evidence, code: CodeReading, files: NamedFiles) -> dict[str, list[str]]:
-    """The columns of each table that the run was about, by its path."""
     known: dict[str, list[str]] = {path: [] for path in code.tables()}
     for call, result in evidence.succeeded():
         if call.tool in ("describe_table", "query_table"):
@@ -101,7 +98,6 @@ def _file_notes(
 def _sql_joins(
     calls: Sequence[tuple[ToolCallData, ToolResultData]], files: NamedFiles, wording: Wording
 ) -> Iterator[MemoryNote]:
-    """Queries that join two tables."""
     for call, result in calls:
         paths = [path for named_path in result.facts.paths if (path := files.table(named_path))]
         sql = str(call.parameters.get("sql", ""))
@@ -131,7 +127,6 @@ def _commands(
 def said_notes(
     evidence: Evidence, files: NamedFiles, columns: Iterable[str], wording: Wording
 ) -> Iterator[MemoryNote]:
-    """One note of the answers and one of the corrections, each about the request."""
     asked = wording.quoted(evidence.request.strip().partition("\n")[0])
     if not asked:
         return
