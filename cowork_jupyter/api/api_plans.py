@@ -11,7 +11,7 @@ from ..domain.contexts import RequestOrigin
 from ..domain.data import Data
 from ..domain.plan import Plan
 from ..domain.team import rights_of
-from ..record.plan_comparison import PlanComparison, compare_plans
+from ..record.changes import PlanComparison, compare_plans
 from ..store import PlanRevision
 from .calls import Call, NeedsPerson, initiator_of
 from .models import Name, RequestBody, Seq, Whole

@@ -28,8 +28,7 @@ from ..domain.expectations import Expectation
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
 from ..domain.validation import field_problems
-from .fields import FilePath, Line, NotebookPath, in_one_line
-from .workflow import NAME, PLACE, Parameters, Workflow
+from .workflow import NAME, PLACE, FilePath, Line, NotebookPath, Parameters, Workflow, in_one_line
 
 CATEGORY = "templates"
 MAX_PARAMETERS = 30

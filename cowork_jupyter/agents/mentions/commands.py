@@ -21,7 +21,7 @@ from ...domain.errors import InvalidInput
 from ...domain.roles import AgentRole
 from ...guidance.skills import Skills
 from ...workflows import WorkflowRegistry
-from ...workflows.fields import assigned
+from ...workflows.workflow import assigned
 
 _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 
 from .case import Case, Found, counted, number, share, warning
-from .conditions import column_of
-from .values import NO_CONSTANT, Value, constant_of, texts_of
+from .values import NO_CONSTANT, Value, column_of, constant_of, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
 

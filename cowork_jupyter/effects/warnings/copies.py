@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from ...domain.effects import TableState
 from .case import Case, Found, counted, warning
-from .conditions import column_of
 from .program import DataFlow
-from .values import Value, texts_of
+from .values import Value, column_of, texts_of
 
 _CLEANS = {
     "dropna", "drop_duplicates", "fillna", "replace", "astype", "drop", "drop_nulls", "fill_null",

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from ...domain.effects import TableState
 from .case import Answer, Case, Found, counted, number, share, warning
-from .conditions import column_of
 from .rows import Rows, at_one_time
-from .values import Value, texts_of
+from .values import Value, column_of, texts_of
 
 INDEX = "@index"
 FEW = 0.25

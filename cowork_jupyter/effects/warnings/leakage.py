@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .case import Answer, Case, Found, counted, number, share, warning
-from .conditions import column_of, own_expression
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -17,7 +16,7 @@ from .learning import (
     trail,
     undivided,
 )
-from .values import Value, texts_of
+from .values import Value, column_of, own_expression, texts_of
 
 _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from .conditions import columns_named, condition_of
 from .program import DataFlow
-from .values import Value, constant_of, texts_of
+from .values import Value, columns_named, condition_of, constant_of, texts_of
 
 Step = tuple[str, JsonValue]
 _AS_THEY_ARE = {

@@ -10,8 +10,7 @@ from pydantic import JsonValue
 
 from ...tools.kernel.inside.texts import column_facts, text_facts
 from .case import Case, Found, counted, number, warning
-from .conditions import column_of
-from .values import Value, constant_of, texts_of
+from .values import Value, column_of, constant_of, texts_of
 
 Facts = Mapping[str, JsonValue]
 _IDENTIFIES = re.compile(

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
 from .case import Case, Found, counted, number, share, warning
-from .conditions import column_of, own_expression
-from .values import Value
+from .values import Value, column_of, own_expression
 
 _CONVERTS = {
     "astype", "map", "apply", "strftime", "cut", "qcut", "to_datetime", "to_numeric", "to_period",

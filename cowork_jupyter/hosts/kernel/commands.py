@@ -257,7 +257,7 @@ def _save(invocation: Command) -> Note:
 
 
 def _run(invocation: Command) -> None:
-    from ...workflows.fields import assigned
+    from ...workflows.workflow import assigned
 
     name, *given = invocation.arguments
     link = invocation.session.link

@@ -32,8 +32,17 @@ from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
 from ...tools.base import Tool, ToolParameters, ToolResult
-from .calls import FORM, OngoingCall, OngoingCalls, can_ask, consent_of
-from .tasks import Context, add_tasks, handle, takes_tasks
+from .calls import (
+    FORM,
+    Context,
+    OngoingCall,
+    OngoingCalls,
+    add_tasks,
+    can_ask,
+    consent_of,
+    handle,
+    takes_tasks,
+)
 from .tool_host import Ask, Consent, GuestCaller, Tell, ToolHost
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from ...domain.memory import MemoryDecision, with_notes
 from ...guidance.memory import MEMORY_FILE, MemoryText, WorkspaceMemory
 from ...tools.diff import diff
 from ...workspace import Workspace
-from .evidence import evidence_of, is_kept, may_teach
-from .notes import notes_of
+from .notes import evidence_of, is_kept, may_teach, notes_of
 from .wording import NamedFiles
 
 MAX_LISTED = 5
