@@ -120,8 +120,8 @@ def warning(
     return of, DataWarning.model_validate({**facts, "evidence": dict(evidence or {})})
 
 
-def number(answer: Answer, name: str) -> int:
-    value = answer.get(name)
+def number(answer: Answer | None, name: str) -> int:
+    value = answer.get(name) if answer else None
     return int(value) if isinstance(value, int | float) else 0
 
 
@@ -131,3 +131,8 @@ def counted(count: int, singular: str, plural: str = "") -> str:
 
 def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
+
+
+def counted_part(part: int, whole: int, singular: str) -> str:
+    """`214 rows of 12,431 (1.7 %)`."""
+    return f"{counted(part, singular)} of {whole:,} ({share(part, whole)})"

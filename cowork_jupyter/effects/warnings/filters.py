@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, Found, counted, number, share, warning
-from .values import Condition, Value, column_of, condition_of, constant_of, texts_of
+from .case import Answer, Case, Found, counted, counted_part, number, warning
+from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")
 _FEW_ROWS = 3
@@ -29,17 +29,14 @@ def filter_warnings(case: Case) -> Iterator[Found]:
         if condition is None:
             yield from _by_result(case, mask, table)
             continue
-        rows = case.rows(table)
-        answer = case.ask_rows("filter", rows, condition)
-        if answer is None or not number(answer, "rows"):
+        answer = case.ask_rows("filter", case.rows(table), condition)
+        rows, of, line = number(answer, "rows"), case.of(table), mask.line
+        if not rows:
             continue
-        of, line = case.of(table), mask.line
         if not _is_guard(case, mask, condition):
-            yield from _all_or_nothing(of, line, number(answer, "rows"), number(answer, "kept"))
-        missing = answer.get("missing")
-        for column, lost in missing.items() if isinstance(missing, dict) else ():
-            if isinstance(lost, int) and not _is_asked(case, column):
-                yield _dropped(of, line, column or "value", lost, number(answer, "rows"))
+            yield from _all_or_nothing(of, line, rows, number(answer, "kept"))
+        for column, lost in _unasked_missing(case, answer):
+            yield _dropped(of, line, column or "value", lost, rows)
     yield from _labelled(case)
 
 
@@ -113,19 +110,22 @@ def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
 
 
 def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Found:
-    message = (
-        f"The comparison leaves out {counted(lost, 'row')} of {rows:,} ({share(lost, rows)}) "
-        f"whose {column} is missing."
-    )
+    message = f"The comparison leaves out {counted_part(lost, rows, 'row')}"
+    message += f" whose {column} is missing."
     advice = f"Decide what a missing {column} means: fill it, drop it, or ask for it with isna()."
     evidence = {"missing": lost, "rows": rows, "column": column}
     return warning(of, "comparison_dropped_rows", message, line, advice, evidence)
 
 
-def _is_asked(case: Case, column: str) -> bool:
+def _unasked_missing(case: Case, answer: Answer | None) -> Iterator[tuple[str, int]]:
+    """Columns with missing values, unless the code itself asks which values are missing."""
     asks = ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null")
     found = (column_of(call.base) for call in case.calls() if call.name in asks)
-    return any(pair is not None and pair[1] == column for pair in found)
+    asked = {pair[1] for pair in found if pair is not None}
+    missing = answer.get("missing") if answer else None
+    for column, lost in missing.items() if isinstance(missing, dict) else ():
+        if isinstance(lost, int) and column not in asked:
+            yield column, lost
 
 
 def _labelled(case: Case) -> Iterator[Found]:
@@ -139,30 +139,19 @@ def _labelled(case: Case) -> Iterator[Found]:
             compared.append((value, store.base))
     for call in case.calls():
         if call.name == "numpy.where" and len(call.args) == 3:
-            compared += [(call.args[0], column[0]) for column in _compared_tables(call.args[0])]
+            columns = map(table_column, call.args[0].args)
+            compared += [(call.args[0], column[0]) for column in columns if column]
     for mask, table in compared:
         condition = condition_of(mask, table) if mask.op == "compare" else None
         if condition is None or condition[0] != "compare" or condition[2] not in _ORDERS:
             continue
         answer = case.ask_rows("filter", case.rows(table), condition)
-        missing = answer.get("missing") if answer else None
-        for column, lost in missing.items() if isinstance(missing, dict) else ():
-            if isinstance(lost, int) and not _is_asked(case, column):
-                message = (
-                    f"{counted(lost, 'row')} of {number(answer or {}, 'rows'):,} have no {column}; "
-                    "the comparison counts them as false."
-                )
-                advice = f"Decide what a missing {column} means before you compare it."
-                evidence = {"missing": lost, "column": column}
-                yield warning(
-                    case.of(table), "comparison_dropped_rows", message, mask.line, advice,
-                    evidence,
-                )  # fmt: skip
-
-
-def _compared_tables(mask: Value) -> list[tuple[Value, str]]:
-    found = [column_of(arg) for arg in mask.args]
-    return [(pair[0], pair[1]) for pair in found if pair is not None and pair[0] is not None]
+        for column, lost in _unasked_missing(case, answer):
+            message = f"{counted(lost, 'row')} of {number(answer, 'rows'):,} have no {column};"
+            message += " the comparison counts them as false."
+            advice = f"Decide what a missing {column} means before you compare it."
+            of, evidence = case.of(table), {"missing": lost, "column": column}
+            yield warning(of, "comparison_dropped_rows", message, mask.line, advice, evidence)
 
 
 _GROUPS = {"groupby", "group_by", "pivot_table"}
@@ -178,14 +167,11 @@ def group_warnings(case: Case) -> Iterator[Found]:
         if "dropna" in call.keywords and call.keywords["dropna"].constant is False:
             continue
         answer = case.ask_rows("group", case.rows(table), columns, "")
-        missing = number(answer, "missing") if answer else 0
-        if answer is None or not missing or _keeps_rows(case, call):
+        missing, rows = number(answer, "missing"), number(answer, "rows")
+        if not missing or _keeps_rows(case, call):
             continue
-        rows, names = number(answer, "rows"), " and ".join(columns)
-        message = (
-            f"{call.short} leaves out {counted(missing, 'row')} of {rows:,} "
-            f"({share(missing, rows)}) without {names}."
-        )
+        part, names = counted_part(missing, rows, "row"), " and ".join(columns)
+        message = f"{call.short} leaves out {part} without {names}."
         advice = "Add dropna=False to keep them as a group of their own, or drop them on purpose."
         evidence = {"missing": missing, "rows": rows, "columns": list(columns)}
         of = case.of(table)
@@ -263,7 +249,7 @@ def mean_warnings(case: Case) -> Iterator[Found]:
             message += f" It is {means:,.5g}; the mean of all rows is {mean:,.5g}."
         advice = "Take the mean of all rows, or weight the groups by their size."
         of = case.of(table)
-        yield warning(of, "mean_of_means", message, call.line, advice, dict(answer))
+        yield warning(of, "mean_of_means", message, call.line, advice, answer)
 
 
 def _averaged(call: Value) -> Value | None:

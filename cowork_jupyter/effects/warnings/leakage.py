@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Answer, Case, Found, counted, number, share, warning
+from .case import Answer, Case, Found, counted, counted_part, number, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -123,12 +123,12 @@ def split_warnings(case: Case) -> Iterator[Found]:
         answer = case.ask_all("overlap", train, test)
         if answer is not None and _is_no_chance(answer):
             shared, rows = number(answer, "shared"), number(answer, "rows")
+            verb = "is" if shared == 1 else "are"
             message = (
-                f"{counted(shared, 'test row')} of {rows:,} ({share(shared, rows)}) "
-                f"{'is' if shared == 1 else 'are'} among the training rows too."
+                f"{counted_part(shared, rows, 'test row')} {verb} among the training rows too."
             )
             advice = "Drop duplicates before the split."
-            yield warning(of, "duplicates_across_split", message, split.line, advice, dict(answer))
+            yield warning(of, "duplicates_across_split", message, split.line, advice, answer)
         yield from _future(case, split, of)
 
 
@@ -158,12 +158,10 @@ def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
         return
     later, rows = number(answer, "later"), number(answer, "rows")
     column = str(answer.get("column")).replace("@index", "the index")
-    message = (
-        f"{counted(later, 'training row')} of {rows:,} ({share(later, rows)}) "
-        f"{'is' if later == 1 else 'are'} later than the first test row, by {column}."
-    )
+    message = f"{counted_part(later, rows, 'training row')} {'is' if later == 1 else 'are'}"
+    message += f" later than the first test row, by {column}."
     advice = "Split by time: shuffle=False on ordered rows, or TimeSeriesSplit."
-    yield warning(of, "future_in_training", message, split.line, advice, dict(answer))
+    yield warning(of, "future_in_training", message, split.line, advice, answer)
 
 
 _HOW = {
@@ -189,20 +187,16 @@ def target_warnings(case: Case) -> Iterator[Found]:
         target = _target_column(fit.target)
         derived = _derived(case, fit, target)
         answer = case.ask_all("features", case.rows(fit.data), case.rows(fit.target), more=("",))
-        found = answer.get("found") if answer is not None else None
+        found = answer.get("found") if answer else None
         reported = False
         for column, how in found.items() if isinstance(found, dict) else ():
-            if number(answer or {}, "features") == 1 and how != "equal":
+            if number(answer, "features") == 1 and how != "equal":
                 continue  # the only feature is there to be a function of
-            reported = True
-            rows = number(answer or {}, "rows")
-            same = column == target
-            message = (
-                f"The target {column} is among the features ({counted(rows, 'row')})."
-                if same
-                else f"The feature {column} {_HOW.get(str(how), 'tells the target')} "
-                f"in {counted(rows, 'row')}."
-            )
+            reported, rows = True, number(answer, "rows")
+            described = _HOW.get(str(how), "tells the target")
+            message = f"The feature {column} {described} in {counted(rows, 'row')}."
+            if column == target:
+                message = f"The target {column} is among the features ({counted(rows, 'row')})."
             yield _among(case, fit, message, {"feature": column, "how": how, "rows": rows})
         if derived is not None and not reported:
             message = f"The feature {derived} was computed from the target {target}."
@@ -216,11 +210,7 @@ def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> F
 
 
 def _target_column(target: Value) -> str | None:
-    for ancestor in trail(target):
-        found = column_of(ancestor)
-        if found is not None:
-            return found[1]
-    return None
+    return next((found[1] for found in map(column_of, trail(target)) if found), None)
 
 
 def _derived(case: Case, fit: Fit, target: str | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
 from .case import Case, Found, counted, number, share, warning
-from .values import Value, column_of, own_expression
+from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {
     "astype", "map", "apply", "strftime", "cut", "qcut", "to_datetime", "to_numeric", "to_period",
@@ -169,10 +169,9 @@ def _zone_by_code(case: Case) -> Iterator[Found]:
         converted = any(link.name == "tz_convert" for link in call.base.chain())
         if given.constant is not None or owner is None or converted:
             continue
-        column = column_of(owner)
-        if column is not None and column[0] is not None:
+        if column := table_column(owner):
             of, what = case.of(column[0]), column[1]
-            zone = None if of in case.run.before else _zone_in_code(column[0], column[1])
+            zone = None if of in case.run.before else _zone_in_code(*column)
         else:
             rows = case.rows(owner)
             answer = case.ask_rows("zone", rows)
@@ -209,10 +208,10 @@ def _mixed(case: Case) -> Iterator[Found]:
             continue
         rows = case.rows(store)
         answer = case.ask_rows("kinds", rows, column)
-        numbers, words = (number(answer, key) if answer else 0 for key in ("numbers", "texts"))
-        if answer is not None and rows is not None and numbers and words:
+        numbers, words = (number(answer, key) for key in ("numbers", "texts"))
+        if rows is not None and numbers and words:
             message = (
                 f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."
             )
             code, advice = "column_changed_type", _KEEP_TYPE
-            yield warning(rows.table, code, message, store.line, advice, dict(answer))
+            yield warning(rows.table, code, message, store.line, advice, answer)

@@ -158,6 +158,12 @@ def column_of(value: Value | None) -> tuple[Value | None, str] | None:
     return None
 
 
+def table_column(value: Value | None) -> tuple[Value, str] | None:
+    """Like `column_of`, but None where the table is unknown."""
+    table, name = column_of(value) or (None, "")
+    return (table, name) if table is not None else None
+
+
 def same_rows(first: Value | None, second: Value | None) -> bool:
     """Whether both have the same rows, whatever happened to other columns."""
     return first is None or second is None or _unchanged(first) is _unchanged(second)
