@@ -64,10 +64,8 @@ class WorkspaceMemory:
             return self.read()
         data = f"{text}\n".encode()
         if len(data) > MAX_SIZE:
-            raise InvalidInput(
-                f"The memory would be larger than {MAX_SIZE // 1024} KiB. Forget something first.",
-                code="memory_full",
-            )
+            why = f"The memory would be larger than {MAX_SIZE // 1024} KiB. Forget something first."
+            raise InvalidInput(why, code="memory_full")
         with self._place() as place:
             if place.exists():
                 place.replace(data)
@@ -91,18 +89,14 @@ class WorkspaceMemory:
     def refuse_unless_trusted(self, known: MemoryText) -> None:
         """To change a part of it would be to trust the rest unseen."""
         if not known.trusted:
-            raise Conflict(
-                f"You do not trust {MEMORY_FILE} as it is. Review the whole file first.",
-                code="memory_not_trusted",
-            )
+            why = f"You do not trust {MEMORY_FILE} as it is. Review the whole file first."
+            raise Conflict(why, code="memory_not_trusted")
 
     def refuse_unless(self, fingerprint: str) -> None:
         """A change that the user has not seen must not be lost."""
         if fingerprint != self.read().fingerprint:
-            raise Conflict(
-                f"{MEMORY_FILE} has changed meanwhile. Look at it again.",
-                code="changed_since_shown",
-            )
+            why = f"{MEMORY_FILE} has changed meanwhile. Look at it again."
+            raise Conflict(why, code="changed_since_shown")
 
     def _place(self) -> Place:
         """Does not follow links: a folder could make any file ours to change."""

@@ -105,9 +105,8 @@ class SkillListing:
 
     def has(self, name: str, source: GuidanceSource) -> bool:
         """An untrusted skill takes a name only from its own source."""
-        return any(
-            skill.name == name and (skill.trusted or skill.source == source) for skill in self.items
-        )
+        same = (skill for skill in self.items if skill.name == name)
+        return any(skill.trusted or skill.source == source for skill in same)
 
 
 @dataclass

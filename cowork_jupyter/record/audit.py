@@ -176,9 +176,8 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
 
 def _effects_by_call(facts: Facts) -> EffectsByCall:
     found: dict[str | None, list[EffectSummary]] = {}
-    for event in facts.events:
-        if isinstance(event.data, DataEffect):
-            found.setdefault(event.data.call_id, []).append(EffectSummary.from_model(event.data))
+    for effect in facts.event_data(DataEffect):
+        found.setdefault(effect.call_id, []).append(EffectSummary.from_model(effect))
     return found
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from ..domain.contexts import DONE, StepStatus
 from ..domain.message_data import TaskResultData
-from ..domain.messages import MessageType
+from ..domain.messages import Message, MessageType
 from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, Permission
@@ -185,11 +185,8 @@ class DeviationFinder:
             evidence = trace.of_type(MessageType.TASK_ASSIGNMENT)[:1]
             for other in overtaken:
                 evidence += other.of_type(MessageType.TASK_RESULT)
-            yield Deviation(
-                kind=DeviationKind.OUT_OF_ORDER,
-                what=f"started too early: it depends on {_numbers(overtaken)}",
-                message_ids=[message.id for message in evidence],
-            )
+            what = f"started too early: it depends on {_numbers(overtaken)}"
+            yield _shown_in(evidence, DeviationKind.OUT_OF_ORDER, what)
 
     def _not_run(self, trace: Trace) -> Iterator[Deviation]:
         status = trace.step.status
@@ -199,11 +196,8 @@ class DeviationFinder:
         waits_for = self.course.open_before(trace)
         why = f"waits for {_numbers(waits_for)}" if waits_for else "not begun"
         evidence = begun or [failure for earlier in waits_for for failure in earlier.failures]
-        yield Deviation(
-            kind=DeviationKind.NOT_RUN,
-            what=f"started, but not finished ({status})" if begun or trace.started else why,
-            message_ids=[message.id for message in evidence],
-        )
+        what = f"started, but not finished ({status})" if begun or trace.started else why
+        yield _shown_in(evidence, DeviationKind.NOT_RUN, what)
 
 
 def _failed(trace: Trace) -> Iterator[Deviation]:
@@ -214,11 +208,7 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
     times = "" if len(failures) < 2 else f" {len(failures)} times"
     in_the_end = " before it was done" if trace.step.status is StepStatus.COMPLETED else ""
     why = f": {' '.join(errors[-1].split())}" if errors else ""
-    yield Deviation(
-        kind=DeviationKind.FAILED,
-        what=f"failed{times}{in_the_end}{why}",
-        message_ids=[failure.id for failure in failures],
-    )
+    yield _shown_in(failures, DeviationKind.FAILED, f"failed{times}{in_the_end}{why}")
 
 
 def _shortfalls(trace: Trace) -> Iterator[Deviation]:
@@ -236,11 +226,8 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
     last = trace.failures[-1:]
     after = trace.messages[trace.messages.index(last[0]) :] if last else trace.messages
     questions = [message for message in after if message.message_type is MessageType.QUESTION]
-    yield Deviation(
-        kind=DeviationKind.SKIPPED,
-        what="skipped, as you decided" if questions else "skipped",
-        message_ids=[message.id for message in (*last, *questions)],
-    )
+    what = "skipped, as you decided" if questions else "skipped"
+    yield _shown_in([*last, *questions], DeviationKind.SKIPPED, what)
 
 
 def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
@@ -251,6 +238,10 @@ def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
     allowed = " (allowed by you)" if all(use.asked for use in ran) else ""
     summary = f": {ran[0].summary}" if ran[0].summary else ""
     return f"also used {tool}{times}{summary}{allowed}"
+
+
+def _shown_in(messages: Iterable[Message], kind: DeviationKind, what: str) -> Deviation:
+    return Deviation(kind=kind, what=what, message_ids=[message.id for message in messages])
 
 
 def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from ..domain.contexts import Context, Initiator, Job, JobKind, Task
 from ..domain.events import Event, FileMoved
@@ -12,6 +13,8 @@ from ..domain.message_data import ToolFacts, ToolResultData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ToolOutput
 from ..store import CheckpointRecord, PlanRevision, Store
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,11 @@ class Facts:
     @cached_property
     def moves(self) -> list[FileMoved]:
         """Renamed and moved files, oldest first: an audit uses the current names."""
-        return [event.data for event in self.events if isinstance(event.data, FileMoved)]
+        return self.event_data(FileMoved)
+
+    def event_data(self, kind: type[T]) -> list[T]:
+        """The data of all events of one kind, oldest first."""
+        return [event.data for event in self.events if isinstance(event.data, kind)]
 
 
 def facts_of(store: Store, context_id: str, job_id: str | None = None) -> Facts:

@@ -251,9 +251,8 @@ def traces_of(
     own: dict[str, list[Task]] = {}
     for task in (task for job in facts.executions(facts.revision) for task in job.tasks):
         own.setdefault(task.step_id, []).append(task)
-    earlier = [
-        task for job in facts.jobs if job.executes(facts.revision.plan_id) for task in job.tasks
-    ]
+    executions = (job for job in facts.jobs if job.executes(facts.revision.plan_id))
+    earlier = [task for job in executions for task in job.tasks]
     traces = {}
     for step in facts.revision.plan.steps:
         tasks = own.get(step.id, [])

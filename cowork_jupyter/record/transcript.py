@@ -52,11 +52,8 @@ class _Writer:
         self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
         self._redactor = redactor
         self._steps = _step_numbers(facts)
-        self._answers = {
-            event.data.id: event.data.value
-            for event in facts.events
-            if isinstance(event.data, QuestionAnswered) and event.data.value is not None
-        }
+        answered = facts.event_data(QuestionAnswered)
+        self._answers = {each.id: each.value for each in answered if each.value is not None}
         self._askers = _askers(facts)
         self._last_words: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
@@ -140,8 +137,8 @@ class _Writer:
     def _review(self, message: Message, review: ReviewData) -> str:
         verdict = review.verdict.replace("_", " ")
         findings = [
-            f"- {line(finding.severity)}, {code(finding.file)}: {line(finding.comment)}"
-            for finding in review.findings
+            f"- {line(each.severity)}, {code(each.file)}: {line(each.comment)}"
+            for each in review.findings
         ]
         head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
         summary = quote(review.summary)

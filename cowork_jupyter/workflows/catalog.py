@@ -72,9 +72,8 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         groups: dict[str, list[Workflow]] = {}
         for workflow in self._workflows.values():
             groups.setdefault(workflow.category, []).append(workflow)
-        labels = {name: name.replace("_", " ") for name in groups}
         return [
-            Category(name, labels[name][:1].upper() + labels[name][1:], group)
+            Category(name, name[:1].upper() + name[1:].replace("_", " "), group)
             for name, group in groups.items()
         ]
 

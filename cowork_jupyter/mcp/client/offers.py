@@ -84,9 +84,8 @@ async def templates_of(connection: McpConnection) -> list[ResourceTemplate]:
         if client.server_capabilities.resources is None:
             return []
         try:
-            found = await _all_pages(
-                client.list_resource_templates, lambda page: page.resource_templates
-            )
+            ask = client.list_resource_templates
+            found = await _all_pages(ask, lambda page: page.resource_templates)
         except MCPError as error:
             if error.code != METHOD_NOT_FOUND:
                 raise

@@ -185,13 +185,12 @@ async def _describe(connection: McpConnection, room: int) -> str:
     resources = await offers.resources_of(connection)
     templates = await offers.templates_of(connection)
     lines = [
-        _line(resource.uri, resource.name, resource.mime_type, resource.description)
-        for resource in resources[:room]
+        _line(each.uri, each.name, each.mime_type, each.description) for each in resources[:room]
     ]
     remaining = max(room - len(lines), 10)
     lines += [
-        _line(template.template, template.name, "template, fill in {…}", template.description)
-        for template in templates[:remaining]
+        _line(each.template, each.name, "template, fill in {…}", each.description)
+        for each in templates[:remaining]
     ]
     more = len(resources) + len(templates) - len(lines)
     if more:
