@@ -54,8 +54,8 @@ _SIMPLE = {"rows", "columns", "unique", "no_missing", "sum", "range"}
 async def measure_file(expectation: Expectation, context: ToolContext) -> Measured:
     try:
         if find_spec("duckdb"):
-            return await _FileQuery(expectation, context).measured()
-        return await asyncio.to_thread(_measured_text, expectation, context)
+            return await _FileQuery(expectation, context).measure()
+        return await asyncio.to_thread(_measure_text, expectation, context)
     except NotFound as error:
         if error.code != NotFound.code:
             return unchecked(error.message)
@@ -69,7 +69,7 @@ class _FileQuery:
     expectation: Expectation
     context: ToolContext
 
-    async def measured(self) -> Measured:
+    async def measure(self) -> Measured:
         expectation = self.expectation
         names = (await self._select("*", "LIMIT 0"))["columns"]
         if expectation.check == "columns":
@@ -166,7 +166,7 @@ def _number(text: str | None) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
+def _measure_text(expectation: Expectation, context: ToolContext) -> Measured:
     path = expectation.of.removeprefix(FILE)
     with context.workspace.locate(path) as place:
         if place.stat().st_size > _MAX_TEXT or expectation.check not in _SIMPLE:
@@ -182,10 +182,10 @@ def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
         return Measured(value=[*names])
     if expectation.column and expectation.column not in names:
         return Measured(problem="no_column", why=expectation.column)
-    return _measured_rows(expectation, names, [row for row in rows if row])
+    return _measure_rows(expectation, names, [row for row in rows if row])
 
 
-def _measured_rows(expectation: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
+def _measure_rows(expectation: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
     count = len(rows)
     if expectation.check == "rows":
         return Measured(value=count, rows=count)
@@ -232,11 +232,11 @@ class ExpectationChecks:
     ) -> list[CheckedExpectation]:
         """Check each in order. The tables of those in `must_exist` (ids) have to exist by now."""
         variables = [expectation for expectation in expectations if not is_about_files(expectation)]
-        return await self.judged(
-            expectations, await self._measured(notebook, variables), must_exist
+        return await self.check_measured(
+            expectations, await self._measure(notebook, variables), must_exist
         )
 
-    async def judged(
+    async def check_measured(
         self,
         expectations: Sequence[Expectation],
         measured: Sequence[Measured],
@@ -245,7 +245,7 @@ class ExpectationChecks:
         """Like `check`, where the kernel has already measured its variables, in order."""
         kernel_facts = iter(measured)
         facts = [
-            await self._measured_file(expectation)
+            await self._measure_file(expectation)
             if is_about_files(expectation)
             else next(kernel_facts, unchecked("not all cells ran"))
             for expectation in expectations
@@ -255,7 +255,7 @@ class ExpectationChecks:
             for expectation, known in zip(expectations, facts, strict=True)
         ]
 
-    async def _measured(
+    async def _measure(
         self, notebook: str | None, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         path = notebook or self.kernels.home
@@ -269,7 +269,7 @@ class ExpectationChecks:
             why = "no kernel is running" if error.code == "no_kernel" else error.message
             return [unchecked(why.rstrip("."))] * len(expectations)
 
-    async def _measured_file(self, expectation: Expectation) -> Measured:
+    async def _measure_file(self, expectation: Expectation) -> Measured:
         if not all(table.startswith(FILE) for table in tables_of(expectation)):
             return unchecked("a file can only be matched in another file")
         # Nobody decides about this look, so it has the least rights, and sees no secrets.

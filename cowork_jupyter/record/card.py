@@ -90,9 +90,9 @@ def run_card(
     run: RecordedRun, *, host: str, model: str | None, stale: list[str], redactor: Redactor
 ) -> RunCard:
     """`host` says who can be asked for more."""
-    maker = _Maker(run, host, model, stale, redactor)
-    fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MAX_CARD)
-    card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
+    builder = _CardBuilder(run, host, model, stale, redactor)
+    fitting = (card for card in map(builder.card, _ALLOWANCES) if saved_size(card) <= MAX_CARD)
+    card = next(fitting, None) or builder.card(_ALLOWANCES[-1])
     markdown = card_markdown(run, model, redactor)
     return RunCard(RunCardData.model_validate(card), markdown, brief(markdown))
 
@@ -103,7 +103,7 @@ def saved_size(card: dict[str, Any]) -> int:
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _CardBuilder:
     run: RecordedRun
     host: str
     model: str | None
@@ -184,7 +184,7 @@ class _Maker:
             "plan_id": revision.plan_id,
             "revision": revision.revision,
             "made_at": revision.made_at,
-            "stale": self._trimmed(self.stale, allowed.words, allowed.items),
+            "stale": self._trim_value(self.stale, allowed.words, allowed.items),
             **({"rights": self._cut(rights, allowed.text)} if rights else {}),
         }
 
@@ -209,7 +209,7 @@ class _Maker:
 
     def _guidance(self, allowed: Allowance) -> dict[str, Any]:
         used = [guidance.model_dump(mode="json") for guidance in self.run.guidance]
-        return {"guidance": self._trimmed(used, allowed.words, allowed.items)} if used else {}
+        return {"guidance": self._trim_value(used, allowed.words, allowed.items)} if used else {}
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
         """Pending requests. One that was cut is not complete enough to decide on."""
@@ -233,18 +233,18 @@ class _Maker:
     def _trim(self, fields: dict[str, Any], allowed: Allowance) -> dict[str, Any]:
         """All fields, each trimmed."""
         words, items = allowed.words, allowed.items
-        return {key: self._trimmed(value, words, items) for key, value in fields.items()}
+        return {key: self._trim_value(value, words, items) for key, value in fields.items()}
 
-    def _trimmed(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
+    def _trim_value(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
         if isinstance(value, str):
             return self._cut(value, most)
         if isinstance(value, dict | list) and not room:
             return None
         if isinstance(value, dict):
             return {
-                key: self._trimmed(item, most, items, room - 1)
+                key: self._trim_value(item, most, items, room - 1)
                 for key, item in list(value.items())[:items]
             }
         if isinstance(value, list):
-            return [self._trimmed(item, most, items, room - 1) for item in value[:items]]
+            return [self._trim_value(item, most, items, room - 1) for item in value[:items]]
         return value

@@ -103,10 +103,10 @@ class StepGraph:
 class DeviationFinder:
     facts: Facts
     tools: Mapping[str, Tool]
-    course: StepGraph
+    graph: StepGraph
 
     def __post_init__(self) -> None:
-        jobs = {task.job_id for trace in self.course.traces.values() for task in trace.tasks}
+        jobs = {task.job_id for trace in self.graph.traces.values() for task in trace.tasks}
         ended = [job.status.is_final for job in self.facts.jobs if job.id in jobs]
         self._is_over = bool(ended) and all(ended)
 
@@ -164,7 +164,7 @@ class DeviationFinder:
 
         A look at the workspace cannot tell whose they were.
         """
-        traces = self.course.traces.values()
+        traces = self.graph.traces.values()
         beside = [other for other in traces if other is not trace and _overlap(other, trace)]
         planned = {path for other in beside for path in _plain_paths(other.step)}
         changed = {_plain(path) for other in beside for use in other.uses for path in use.paths}
@@ -180,7 +180,7 @@ class DeviationFinder:
             yield _shown_by(uses, DeviationKind.EXTRA_FILE, f"also changed {path}", taken)
 
     def _out_of_order(self, trace: Trace) -> Iterator[Deviation]:
-        overtaken = self.course.overtaken(trace)
+        overtaken = self.graph.overtaken(trace)
         if overtaken:
             evidence = trace.of_type(MessageType.TASK_ASSIGNMENT)[:1]
             for other in overtaken:
@@ -193,7 +193,7 @@ class DeviationFinder:
         if not self._is_over or status in DONE or status is StepStatus.FAILED:
             return
         begun = trace.of_type(MessageType.TASK_ASSIGNMENT)
-        waits_for = self.course.open_before(trace)
+        waits_for = self.graph.open_before(trace)
         why = f"waits for {_numbers(waits_for)}" if waits_for else "not begun"
         evidence = begun or [failure for earlier in waits_for for failure in earlier.failures]
         what = f"started, but not finished ({status})" if begun or trace.started else why

@@ -48,7 +48,7 @@ def join_warnings(case: Case) -> Iterator[Found]:
         keys = (json.dumps(join.left_on), json.dumps(join.right_on))
         answer = case.ask_all("join", left_rows, right_rows, more=keys)
         if answer is not None and answer["left_table"] != answer["right_table"]:
-            yield from _judged(case, join, answer)
+            yield from _check_join(case, join, answer)
     yield from _misaligned(case)
     yield from _lookups(case)
 
@@ -91,7 +91,7 @@ def _from_polars(value: Value) -> bool:
     return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
-def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
+def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
     left_unique = number(answer, "left_repeated") == 0
     swapped = join.how == "right" or (
         join.how != "left" and left_unique and number(answer, "right_repeated") > 0

@@ -67,11 +67,11 @@ class McpHandler(ApiHandler):
         service, role = self.extension.service, self._role()
         # Who comes with nothing but the server's token has another name each time.
         whose = "" if self.token_authenticated else caller.name
-        door = self.extension.http_sessions.door(
+        endpoint = self.extension.http_sessions.endpoint(
             (whose, role), lambda: service.guest_desk(role, caller.name)
         )
         in_jupyter = self.extension.in_jupyter
-        await door.handle(
+        await endpoint.handle(
             self._scope(),
             lambda: in_jupyter(self._receive()),
             lambda event: in_jupyter(self._send(event)),

@@ -170,7 +170,7 @@ async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, s
     gathered = Gathered(connection.mask, room=MAX_PROMPT)
     for message in got.messages:
         if message.role == "assistant":
-            gathered.say("[the assistant:]")
+            gathered.add_text("[the assistant:]")
         gathered.add(message.content)
     return gathered
 

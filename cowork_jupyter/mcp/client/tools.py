@@ -44,11 +44,11 @@ class Gathered:
         """Content that cannot be kept is named."""
         match block.type:
             case "text":
-                self.say(block.text)
+                self.add_text(block.text)
             case "image":
                 self._picture(block.data, block.mime_type)
             case "audio":
-                self.say(f"[audio of type {block.mime_type}, not kept]")
+                self.add_text(f"[audio of type {block.mime_type}, not kept]")
             case "resource_link":
                 self._link(str(block.uri), block.name, block.mime_type)
             case "resource":
@@ -58,7 +58,7 @@ class Gathered:
     def text(self) -> str:
         return "\n".join(self.texts)
 
-    def say(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         kept = self.mask(text)[: self.room]
         self.room -= len(kept)
         if len(text) > len(kept) and not self.room:
@@ -72,23 +72,23 @@ class Gathered:
         if kept and _is_base64(data):
             self.images.append(ImagePart(media_type=mime_type, data=data))
         note = "" if kept else ", not kept"
-        self.say(f"[a picture: {mime_type}, {size:,} bytes{note}]")
+        self.add_text(f"[a picture: {mime_type}, {size:,} bytes{note}]")
 
     def _link(self, uri: str, name: str, mime_type: str | None) -> None:
         uri = self.mask(uri)[:2_000]
         self.resources.append({"uri": uri, "name": self.mask(name)[:200], "mime_type": mime_type})
-        self.say(f"[resource {uri}]")
+        self.add_text(f"[resource {uri}]")
 
     def add_resource(self, resource: Any) -> None:
         mime_type = resource.mime_type or ""
         self._link(str(resource.uri), "", mime_type)
         text, blob = getattr(resource, "text", None), getattr(resource, "blob", None)
         if isinstance(text, str):
-            self.say(text)
+            self.add_text(text)
         elif isinstance(blob, str) and mime_type in _PICTURES:
             self._picture(blob, mime_type)
         elif isinstance(blob, str):
-            self.say(f"[{_size(blob):,} bytes of {mime_type or 'unknown type'}, not kept]")
+            self.add_text(f"[{_size(blob):,} bytes of {mime_type or 'unknown type'}, not kept]")
 
 
 def _size(data: str) -> int:
@@ -109,7 +109,7 @@ def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> Too
     for block in answer.content:
         gathered.add(block)
     if answer.structured_content is not None and not gathered.texts:
-        gathered.say(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
+        gathered.add_text(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
     if answer.is_error:
         reason = gathered.text[:4_000] or "it gave no reason"
         raise ToolFailed(f"{tool} of the MCP server '{server}' failed: {reason}", retryable=True)

@@ -87,7 +87,7 @@ class OngoingCall:
         """A capability: whoever knows it, at the same host, may come back for the call."""
         self.tool, self.arguments = tool, arguments
         self.created = self.updated = _now()
-        self.said = ""
+        self.progress = ""
         self.listener: Tell | None = None
         self._questions: dict[str, _Question] = {}
         self._asked = 0
@@ -135,7 +135,7 @@ class OngoingCall:
             if question is not None and not question.answer.done():
                 question.answer.set_result(consent_of(response))
 
-    async def news(self, patience: float | None) -> None:
+    async def wait(self, patience: float | None) -> None:
         """Wait until it has ended or asks something, at most `patience` seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
@@ -147,7 +147,7 @@ class OngoingCall:
         self._running.cancel()
 
     async def _tell(self, text: str) -> None:
-        self.said, self.updated = text, _now()
+        self.progress, self.updated = text, _now()
         if self.listener is not None:
             await self.listener(text)
 
@@ -284,7 +284,7 @@ def _facts(call: OngoingCall) -> dict[str, Any]:
     return {
         "taskId": call.id,
         "status": call.status,
-        **({"statusMessage": call.said} if call.said else {}),
+        **({"statusMessage": call.progress} if call.progress else {}),
         "createdAt": call.created.isoformat(),
         "lastUpdatedAt": call.updated.isoformat(),
         "ttlMs": int(kept.total_seconds() * 1000) if call.is_over else None,

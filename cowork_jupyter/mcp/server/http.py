@@ -18,7 +18,7 @@ from .tool_host import ToolHost
 MAX_SESSIONS = 100
 
 
-class Door:
+class Endpoint:
     def __init__(self, host: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
         self._manager = StreamableHTTPSessionManager(server_for(host), max_sessions=MAX_SESSIONS)
@@ -56,14 +56,14 @@ class Door:
 
 class HttpSessions:
     def __init__(self) -> None:
-        self._doors: dict[Hashable, Door] = {}
+        self._endpoints: dict[Hashable, Endpoint] = {}
 
-    def door(self, whose: Hashable, host: Callable[[], ToolHost]) -> Door:
-        if whose not in self._doors:
-            self._doors[whose] = Door(host())
-        return self._doors[whose]
+    def endpoint(self, whose: Hashable, host: Callable[[], ToolHost]) -> Endpoint:
+        if whose not in self._endpoints:
+            self._endpoints[whose] = Endpoint(host())
+        return self._endpoints[whose]
 
     async def close(self) -> None:
         """Also closes an endpoint that opens meanwhile."""
-        while self._doors:
-            await self._doors.popitem()[1].close()
+        while self._endpoints:
+            await self._endpoints.popitem()[1].close()

@@ -74,7 +74,7 @@ def server_for(host: ToolHost) -> Server[Any]:
             call = _begin(calls, host, context, params)
         call.listener = _reporter(context.session)
         try:
-            await call.news(PATIENCE if takes_tasks(context) else None)
+            await call.wait(PATIENCE if takes_tasks(context) else None)
         except asyncio.CancelledError:
             call.cancel()  # nobody waits for it, and nobody can ask for it
             raise
