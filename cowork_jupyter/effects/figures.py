@@ -209,7 +209,7 @@ class WrittenFigure:
         return (self.scale, *(two for key, two in _OF_BYTES.items() if _SCALES[key] == self.scale))
 
 
-@lru_cache(maxsize=32)  # whoever looks for any of them soon wants them all
+@lru_cache(maxsize=32)  # several checks ask for the figures of the same text
 def find_figures(text: str) -> tuple[WrittenFigure, ...]:
     text = _NO_WORDS.sub(lambda run: "\n\n" if run[0][0] == "\n" else " ", text[:MAX_TEXT])
     plain = _without_names(text)

@@ -91,7 +91,7 @@ class _Writer:
             case QuestionData() as question:
                 return self._question(message, question)
             case TextData(answer=Answer()):
-                return ""  # it stands below its question
+                return ""  # shown below its question
             case TextData(by="kernel" | "policy"):
                 return f"*{line(message.text)}*"
             case ReviewData() as review:

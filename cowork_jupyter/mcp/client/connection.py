@@ -209,7 +209,7 @@ class McpConnection:
             self.state = "failed"
             if not self._was_ready:
                 self._fail(self.why)
-                return  # it is started again when somebody wants it
+                return  # it is started again on the next use
             if pause > self._environment.patience.longest_wait:
                 self._fail(self.why)
                 self._ready = _future_client()
@@ -312,7 +312,7 @@ class McpConnection:
             self._ended.set()
             if self._ready and self._ready.done():
                 self.state = "failed"
-                self._ready = _future_client()  # whoever comes now waits for the next
+                self._ready = _future_client()  # callers from now on wait for the restart
 
     def _cause(self, error: BaseException) -> str:
         """The cause in a few words; the SDK wraps it several times."""

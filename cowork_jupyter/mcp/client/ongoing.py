@@ -76,7 +76,7 @@ class Ongoing:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if asking.cancelled() and task and not task.cancelling():
-                return None  # the call has ended, so nobody wants to know any more
+                return None  # the call has ended, so the answer is not needed any more
             asking.cancel()
             raise
         finally:

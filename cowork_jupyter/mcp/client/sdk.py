@@ -45,7 +45,7 @@ _MAX_PAGES = 50
 _DAY = 86_400.0
 
 # Their messages hold addresses and whatever a server has sent, which is no business of a log
-# that others may read. What is wrong with a server is told where the server is shown.
+# that others may read. Problems of a server are shown where the server is listed.
 for _name in ("mcp", "client", "httpx2"):
     if logging.getLogger(_name).level == logging.NOTSET:
         logging.getLogger(_name).setLevel(logging.CRITICAL + 1)

@@ -112,13 +112,13 @@ async def _read_stdout(
             await _messages(process, send, tail)
         code = await process.wait()
         why = f"it ended with exit code {code}" if code >= 0 else f"it was killed by signal {-code}"
-        # Its last words say more than that, and may still be on their way.
+        # The end of stderr says more than that, and may still be in the pipe.
         await asyncio.wait([stderr_task], timeout=LAST_LINES)
     except Misbehaved as error:
         why = str(error)
         process.cut()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-        why = ""  # nobody listens any more
+        why = ""  # the client has closed the stream
     finally:
         on_end(why)
     while await process.stdout.read(_PIECE):

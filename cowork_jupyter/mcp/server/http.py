@@ -18,7 +18,7 @@ from .tool_host import ToolHost
 MAX_SESSIONS = 100
 
 
-class Endpoint:
+class McpEndpoint:
     def __init__(self, host: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
         self._manager = StreamableHTTPSessionManager(server_for(host), max_sessions=MAX_SESSIONS)
@@ -56,11 +56,11 @@ class Endpoint:
 
 class HttpSessions:
     def __init__(self) -> None:
-        self._endpoints: dict[Hashable, Endpoint] = {}
+        self._endpoints: dict[Hashable, McpEndpoint] = {}
 
-    def endpoint(self, whose: Hashable, host: Callable[[], ToolHost]) -> Endpoint:
+    def endpoint(self, whose: Hashable, host: Callable[[], ToolHost]) -> McpEndpoint:
         if whose not in self._endpoints:
-            self._endpoints[whose] = Endpoint(host())
+            self._endpoints[whose] = McpEndpoint(host())
         return self._endpoints[whose]
 
     async def close(self) -> None:

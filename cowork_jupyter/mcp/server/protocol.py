@@ -76,7 +76,7 @@ def server_for(host: ToolHost) -> Server[Any]:
         try:
             await call.wait(PATIENCE if takes_tasks(context) else None)
         except asyncio.CancelledError:
-            call.cancel()  # nobody waits for it, and nobody can ask for it
+            call.cancel()  # the client has no handle to come back with
             raise
         finally:
             call.listener = None
