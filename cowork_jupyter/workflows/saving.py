@@ -207,8 +207,10 @@ def offered_parameters(plan: Plan) -> list[OfferedParameter]:
     taken, offers = places(plan), dict[str, OfferedParameter]()
     for nature, value, hint in _found(plan, texts):
         value = value.strip()
-        if not value or value in offers or not _stands_in(value, texts):
+        if not value or value in offers:
             continue
+        if not any(re.search(as_a_whole(value), text) for text in texts):
+            continue  # it would not be found when it is to be replaced
         name = _free(hint or nature, taken)
         taken.add(name)
         kind: Kind = "text"
@@ -258,11 +260,6 @@ _NUMBERLESS = re.compile("|".join(pattern.pattern for pattern in (_PATH, _DATE, 
 
 def _file_hint(path: str) -> str:
     return "notebook" if path.endswith(".ipynb") else ""
-
-
-def _stands_in(value: str, texts: list[str]) -> bool:
-    """Whether it would be found when it is to be replaced."""
-    return any(re.search(as_a_whole(value), text) for text in texts)
 
 
 def _free(hint: str, taken: set[str]) -> str:

@@ -21,7 +21,7 @@ _FAULTS = re.compile(
 
 def filter_warnings(case: Case) -> Iterator[Found]:
     asked: set[tuple[int, int | None]] = set()
-    for mask, table in _masks(case):
+    for mask, table in filter(None, map(_mask_of, case.values())):
         if (id(mask), mask.line) in asked:
             continue
         asked.add((id(mask), mask.line))
@@ -40,12 +40,8 @@ def filter_warnings(case: Case) -> Iterator[Found]:
     yield from _labelled(case)
 
 
-def _masks(case: Case) -> Iterator[tuple[Value, Value]]:
-    """Everything that chooses rows: `df[mask]`, `loc`, `query`, `filter`."""
-    yield from filter(None, map(_mask_of, case.values()))
-
-
 def _mask_of(value: Value) -> tuple[Value, Value] | None:
+    """Mask and table of everything that chooses rows: `df[mask]`, `loc`, `query`, `filter`."""
     if value.op == "method" and value.name in ("query", "filter") and value.base is not None:
         if len(value.args) > 1 and all(arg.op == "compare" for arg in value.args):
             both = Value("operator", "BitAnd", args=value.args, line=value.line)

@@ -184,7 +184,7 @@ def target_warnings(case: Case) -> Iterator[Found]:
         seen.add(id(fit.data))
         if fit.call.line is None or known:
             continue
-        target = _target_column(fit.target)
+        target = next((found[1] for found in map(column_of, trail(fit.target)) if found), None)
         derived = _derived(case, fit, target)
         answer = case.ask_all("features", case.rows(fit.data), case.rows(fit.target), more=("",))
         found = answer.get("found") if answer else None
@@ -207,10 +207,6 @@ def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> F
     advice = "Leave the column out of the features, or compute it from the training rows alone."
     of = case.of(fit.data)
     return warning(of, "target_among_features", message, fit.call.line, advice, evidence)
-
-
-def _target_column(target: Value) -> str | None:
-    return next((found[1] for found in map(column_of, trail(target)) if found), None)
 
 
 def _derived(case: Case, fit: Fit, target: str | None) -> str | None:

@@ -294,11 +294,6 @@ def _literal(node: ast.expr) -> object:
         return NO_CONSTANT
 
 
-def mask_columns(mask: Value, table: Value) -> set[str]:
-    found = (_column(value, table) for value in mask.ancestry())
-    return {column for column in found if column is not None}
-
-
 def columns_named(value: Value | None) -> list[str] | None:
     """The columns that an argument names: strings, or `pl.col`s."""
     found = texts_of(value)
