@@ -174,7 +174,9 @@ class Reproductions:
                     tools.workspace, state.notebook, trial.codes, took, variables
                 )
             ran = state.failed is None
-            checked = await tools.expectation_checks.judged(expected, measured) if ran else []
+            checked = (
+                await tools.expectation_checks.check_measured(expected, measured) if ran else []
+            )
         finally:
             del self._running[state.context_id]
         trial.finish(checked)

@@ -13,7 +13,7 @@ from ..domain.data import Data
 from ..domain.figures import Assumption
 from ..domain.plan import Plan
 from ..domain.team import rights_of
-from ..record.plan_comparison import PlanComparison, compare_plans
+from ..record.changes import PlanComparison, compare_plans
 from ..store import PlanRevision
 from .calls import Call, NeedsPerson, initiator_of
 from .models import Items, Name, RequestBody, Seq, Text, Whole

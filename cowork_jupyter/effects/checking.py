@@ -112,7 +112,6 @@ def check(
 
 
 def _difference(expectation: Expectation, measured: Measured) -> str:
-    """What is the case instead; empty if the expectation is met."""
     value, wrong = measured.value, measured.wrong
     if measured.problem == "no_column":
         return f"it has no column {measured.why}"
@@ -145,7 +144,6 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
 
 
 def _holds(value: JsonValue, expectation: Expectation) -> bool:
-    """Compare numbers; a difference within the tolerance counts as equal."""
     if not isinstance(value, (int, float)) or not isinstance(expectation.value, (int, float)):
         return False
     exact = isinstance(value, int) and isinstance(expectation.value, int)

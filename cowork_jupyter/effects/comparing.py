@@ -11,7 +11,6 @@ from ..domain.effects import FieldState, TableState
 
 MAX_LINE = 200
 MAX_NAMES = 3
-"""Columns or categories listed by name; the rest is counted."""
 MAX_NAME = 40
 _OF_A_SAMPLE = " (of a sample)"
 
@@ -99,7 +98,6 @@ class _Fields:
                 yield f"{_short(old.name)} missing {counts[0]:,} → {counts[1]:,}"
 
     def values(self) -> Iterator[str]:
-        """Categories that were added or removed; else sums, if the number of rows is unchanged."""
         if not self._are_comparable:
             return
         for old, new in self._both:
@@ -146,7 +144,6 @@ def _facts(field: FieldState) -> FieldState:
 
 
 def _fitting(changes: list[str], room: int) -> str:
-    """Join as many as fit, at least one."""
     kept = changes[:1]
     for change in changes[1:]:
         if len(", ".join([*kept, change])) > room:

@@ -60,8 +60,8 @@ _SIMPLE = {"rows", "columns", "unique", "no_missing", "sum", "range"}
 async def measure_file(expectation: Expectation, context: ToolContext) -> Measured:
     try:
         if find_spec("duckdb"):
-            return await _FileQuery(expectation, context).measured()
-        return await asyncio.to_thread(_measured_text, expectation, context)
+            return await _FileQuery(expectation, context).measure()
+        return await asyncio.to_thread(_measure_text, expectation, context)
     except NotFound as error:
         if error.code != NotFound.code:
             return unchecked(error.message)
@@ -75,7 +75,7 @@ class _FileQuery:
     expectation: Expectation
     context: ToolContext
 
-    async def measured(self) -> Measured:
+    async def measure(self) -> Measured:
         expectation = self.expectation
         names = (await self._select("*", "LIMIT 0"))["columns"]
         if expectation.check == "columns":
@@ -137,7 +137,6 @@ class _FileQuery:
         return _counted(f"NOT ({column} {_COMPARED[expectation.op]} {_literal(expectation.value)})")
 
     async def _single(self, aggregate: str) -> str | None:
-        """One value, as text with all its digits."""
         return (await self._select(f"CAST({aggregate} AS VARCHAR)"))["head"][0][0]
 
     async def _select(self, what: str, behind: str = "") -> TableReply:
@@ -173,8 +172,7 @@ def _number(text: str | None) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
-    """The simple checks of a table in a small text file."""
+def _measure_text(expectation: Expectation, context: ToolContext) -> Measured:
     path = expectation.of.removeprefix(FILE)
     with context.workspace.locate(path) as place:
         if place.stat().st_size > _MAX_TEXT or expectation.check not in _SIMPLE:
@@ -190,10 +188,10 @@ def _measured_text(expectation: Expectation, context: ToolContext) -> Measured:
         return Measured(value=[*names])
     if expectation.column and expectation.column not in names:
         return Measured(problem="no_column", why=expectation.column)
-    return _measured_rows(expectation, names, [row for row in rows if row])
+    return _measure_rows(expectation, names, [row for row in rows if row])
 
 
-def _measured_rows(expectation: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
+def _measure_rows(expectation: Expectation, names: list[str], rows: list[list[str]]) -> Measured:
     count = len(rows)
     if expectation.check == "rows":
         return Measured(value=count, rows=count)
@@ -240,11 +238,11 @@ class ExpectationChecks:
     ) -> list[CheckedExpectation]:
         """Check each in order. The tables of those in `must_exist` (ids) have to exist by now."""
         variables = [expectation for expectation in expectations if not is_about_files(expectation)]
-        return await self.judged(
-            expectations, await self._measured(notebook, variables), must_exist
+        return await self.check_measured(
+            expectations, await self._measure(notebook, variables), must_exist
         )
 
-    async def judged(
+    async def check_measured(
         self,
         expectations: Sequence[Expectation],
         measured: Sequence[Measured],
@@ -253,7 +251,7 @@ class ExpectationChecks:
         """Like `check`, where the kernel has already measured its variables, in order."""
         kernel_facts = iter(measured)
         facts = [
-            await self._measured_file(expectation)
+            await self._measure_file(expectation)
             if is_about_files(expectation)
             else next(kernel_facts, unchecked("not all cells ran"))
             for expectation in expectations
@@ -263,7 +261,7 @@ class ExpectationChecks:
             for expectation, known in zip(expectations, facts, strict=True)
         ]
 
-    async def _measured(
+    async def _measure(
         self, notebook: str | None, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         path = notebook or self.kernels.home
@@ -277,7 +275,7 @@ class ExpectationChecks:
             why = "no kernel is running" if error.code == "no_kernel" else error.message
             return [unchecked(why.rstrip("."))] * len(expectations)
 
-    async def _measured_file(self, expectation: Expectation) -> Measured:
+    async def _measure_file(self, expectation: Expectation) -> Measured:
         if not all(table.startswith(FILE) for table in tables_of(expectation)):
             return unchecked("a file can only be matched in another file")
         # Nobody decides about this look, so it has the least rights, and sees no secrets.

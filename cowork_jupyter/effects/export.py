@@ -32,7 +32,6 @@ _TYPES = {
 
 
 def as_asserts(expectations: Sequence[Expectation]) -> str:
-    """Code for a cell that fails where an expectation is broken; it needs only pandas."""
     lines = [*_imports(expectations), *_reading(expectations)]
     for expectation in expectations:
         said = f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"

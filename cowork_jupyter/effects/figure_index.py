@@ -104,7 +104,6 @@ def without_source(figures: Iterable[Figure]) -> list[str]:
 
 
 Span = tuple[list[float], float, float]
-"""Sorted numbers, the value to find among them, and the tolerance."""
 
 
 def _spans(figure: WrittenFigure, numbers: Numbers) -> Iterator[Span]:

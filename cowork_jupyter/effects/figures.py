@@ -41,7 +41,6 @@ class Reading:
         return self.step / 2 * (1 + _TIE) + abs(self.value) * 1e-12
 
     def times(self, factor: float, widths: float = 1.0) -> Reading:
-        """The same in another unit, with `widths` times the step."""
         return Reading(self.value * factor, self.step * abs(factor) * widths)
 
 
@@ -134,7 +133,6 @@ _NO_FIGURES = [
     )
 ]
 _FORMULA = re.compile(r"\$(?=\S)([^$\n]{0,200}[=\\^_][^$\n]{0,200})(?<=\S)\$(?!\d)")
-"""Dollars around a formula are not a currency."""
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "tsd": 1e3, "tausend": 1e3,
     "m": 1e6, "mn": 1e6, "mm": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6,
@@ -191,7 +189,6 @@ _RANGE = re.compile(r"\s?(?:[-–—]|to|bis)\s?")
 @dataclass(frozen=True)
 class WrittenFigure:
     text: str
-    """As written, with currency, sign and unit."""
     readings: tuple[Reading, ...]
     """Possible meanings, likeliest first: `1,234` is another number in German."""
     is_percent: bool = False
@@ -212,7 +209,7 @@ class WrittenFigure:
         return (self.scale, *(two for key, two in _OF_BYTES.items() if _SCALES[key] == self.scale))
 
 
-@lru_cache(maxsize=32)  # whoever looks for any of them soon wants them all
+@lru_cache(maxsize=32)  # several checks ask for the figures of the same text
 def find_figures(text: str) -> tuple[WrittenFigure, ...]:
     text = _NO_WORDS.sub(lambda run: "\n\n" if run[0][0] == "\n" else " ", text[:MAX_TEXT])
     plain = _without_names(text)
@@ -226,7 +223,6 @@ def find_figures(text: str) -> tuple[WrittenFigure, ...]:
 
 
 def _without_names(text: str) -> str:
-    """Blank out everything in which no number is a figure."""
     text = _FORMULA.sub(r" \1 ", text)
     for pattern in _NO_FIGURES:
         text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
@@ -306,7 +302,6 @@ def _trailing_unit(number: str) -> float:
 
 
 def _is_in_percent_column(text: str, place: int) -> bool:
-    """Whether it is in a table column whose header contains `%`."""
     begin = text.rfind("\n", 0, place) + 1
     if not text[begin:place].lstrip().startswith("|"):
         return False

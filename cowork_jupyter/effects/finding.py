@@ -13,9 +13,7 @@ from .warnings.case import WatchedRun
 MAX_EFFECTS = 12
 MAX_WARNINGS = 12
 MAX_FIELDS = 60
-"""Columns of a state that is kept."""
 MAX_TEXT = 1_000
-"""Characters that a model is told."""
 NOTHING_SILENCED = Silenced()
 
 
@@ -61,7 +59,6 @@ def effects_of(
 
 
 def text_for_model(effects: Iterable[DataEffect]) -> str:
-    """Empty if there is nothing to tell."""
     all_effects = list(effects)
     lines = [f"[data] {effect.line}" for effect in all_effects if effect.line]
     warnings = [

@@ -80,7 +80,6 @@ class KernelMemory:
 
 
 def is_restarted(before: KernelTables, after: KernelTables) -> bool:
-    """Whether the kernel restarted in between: its history got shorter."""
     return len(after.history) < len(before.history)
 
 

@@ -37,7 +37,6 @@ class PinnedExpectations:
         return [expectation for expectation in found if expectation is not None]
 
     async def pin(self, notebook: str | None, expectation: Expectation) -> Expectation:
-        """Add one, or replace the one with the same id."""
         problem = expectation_problem(expectation)
         if problem:
             raise InvalidInput(f"{problem}.", code="invalid_expectation")

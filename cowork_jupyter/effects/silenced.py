@@ -86,7 +86,6 @@ class SilencedWarnings:
     def set(
         self, code: str, scope: SilenceScope, place: str | None, *, silenced: bool = True
     ) -> None:
-        """`place` is the cell or the notebook."""
         kept = self._kept().model_copy(deep=True)
         of_scope = {"cell": kept.cells, "notebook": kept.notebooks}.get(scope)
         codes = kept.everywhere if of_scope is None else of_scope.setdefault(place or "", [])
@@ -108,4 +107,3 @@ class SilencedWarnings:
 
 
 NO_SETTINGS = SilencedWarnings(None)
-"""Where there is no user who could silence anything."""

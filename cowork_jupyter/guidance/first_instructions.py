@@ -106,7 +106,6 @@ def _notebooks(workspace: Workspace, files: list[str]) -> Iterator[tuple[str, _N
 
 
 def _read_head(workspace: Workspace, path: str) -> str:
-    """Empty if the file cannot be read."""
     try:
         with workspace.locate(path) as place:
             return place.read(_HEAD).decode("utf-8", "replace")
@@ -125,7 +124,6 @@ def _plain(text: str) -> str:
 
 
 Read = Callable[[str], str]
-"""Returns the beginning of a file; empty if there is none."""
 
 _ENVIRONMENTS = (
     "pyproject.toml",
@@ -151,7 +149,6 @@ _FORMATTERS = ("ruff", "black", "yapf")
 
 
 def _environment(files: list[str], read: Read) -> Iterator[str]:
-    """Python's version, where packages are declared, how the tests are run."""
     there = set(files)
     declared = [name for name in _ENVIRONMENTS if name in there]
     if version := _python_version(read):
@@ -166,7 +163,6 @@ def _environment(files: list[str], read: Read) -> Iterator[str]:
 
 
 def _conventions(files: list[str], imports: Counter[str], read: Read) -> Iterator[str]:
-    """Which libraries are in use, and which formatter is configured."""
     for purpose, known in _LIBRARIES.items():
         used = sorted((name for name in known if imports[name]), key=lambda name: -imports[name])
         if used:
@@ -218,7 +214,6 @@ class _NotebookFacts:
 
 
 def _notebook_facts(data: bytes) -> _NotebookFacts:
-    """Empty for a broken file."""
     try:
         cells = list(_cells(json.loads(data)))
     except (ValueError, RecursionError):

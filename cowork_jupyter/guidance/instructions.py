@@ -37,8 +37,6 @@ _SETTLED_NS = 2_000_000_000
 
 @dataclass(frozen=True)
 class _Folder:
-    """The content of a folder at a version of it."""
-
     mark: tuple[int, int]
     has_file: bool
     folders: tuple[str, ...]
@@ -79,7 +77,6 @@ class InstructionFiles:
         return found
 
     def _look(self, path: str) -> _Folder | None:
-        """Returns the cached content if the folder has not changed."""
         try:
             with self._workspace.locate(path or ".", follow=False) as place:
                 facts = place.stat()
@@ -100,11 +97,9 @@ class InstructionFiles:
 
 
 MAX_SIZE = 64 * 1024
-"""Bytes of a file."""
 TOKENS: dict[PromptProfile, int] = {"full": 2_000, "thin": 300}
 """Budget of all instructions together in a prompt."""
 _MIN_TOKENS = 60
-"""Less than this of a text says nothing."""
 
 
 class Instructions(BaseModel):
@@ -113,7 +108,6 @@ class Instructions(BaseModel):
     path: str
     source: Literal["user", "workspace"]
     trusted: bool
-    """Whether a model gets to see them."""
     tokens: int
     text: str
 
@@ -147,7 +141,6 @@ class InstructionFinder:
         return self._read(f"{folder}{FILE_NAME}" for folder in self._folders_to(notebook))
 
     def offers(self) -> Iterator[Offer]:
-        """The instructions that came with the workspace."""
         for item in self.listing().items:
             if item.source == "workspace":
                 yield _offer(item.path, item.text)
@@ -174,7 +167,6 @@ class InstructionFinder:
         return reversed(found)
 
     def create(self, text: str) -> Offer:
-        """Write the workspace's first instructions; never overwrites."""
         with self._workspace.locate(FILE_NAME, follow=False) as place:
             if place.exists():
                 raise Conflict(
@@ -248,7 +240,6 @@ def _headed(item: Instructions) -> str:
 
 
 def _for_people(file: Path) -> str:
-    """With `~` for the home folder."""
     try:
         return str("~" / file.relative_to(Path.home()))
     except (ValueError, RuntimeError):  # elsewhere, or there is no home

@@ -26,9 +26,7 @@ from ..workspace import Place, Workspace
 
 MEMORY_FILE = ".cowork/memory.md"
 MAX_SIZE = 32 * 1024
-"""Bytes of the file."""
 TOKENS: dict[PromptProfile, int] = {"full": 800, "thin": 200}
-"""Budget in a prompt."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,8 @@ class WorkspaceMemory:
             return self.read()
         data = f"{text}\n".encode()
         if len(data) > MAX_SIZE:
-            raise InvalidInput(
-                f"The memory would be larger than {MAX_SIZE // 1024} KiB. Forget something first.",
-                code="memory_full",
-            )
+            why = f"The memory would be larger than {MAX_SIZE // 1024} KiB. Forget something first."
+            raise InvalidInput(why, code="memory_full")
         with self._place() as place:
             if place.exists():
                 place.replace(data)
@@ -93,25 +89,20 @@ class WorkspaceMemory:
     def refuse_unless_trusted(self, known: MemoryText) -> None:
         """To change a part of it would be to trust the rest unseen."""
         if not known.trusted:
-            raise Conflict(
-                f"You do not trust {MEMORY_FILE} as it is. Review the whole file first.",
-                code="memory_not_trusted",
-            )
+            why = f"You do not trust {MEMORY_FILE} as it is. Review the whole file first."
+            raise Conflict(why, code="memory_not_trusted")
 
     def refuse_unless(self, fingerprint: str) -> None:
         """A change that the user has not seen must not be lost."""
         if fingerprint != self.read().fingerprint:
-            raise Conflict(
-                f"{MEMORY_FILE} has changed meanwhile. Look at it again.",
-                code="changed_since_shown",
-            )
+            why = f"{MEMORY_FILE} has changed meanwhile. Look at it again."
+            raise Conflict(why, code="changed_since_shown")
 
     def _place(self) -> Place:
         """Does not follow links: a folder could make any file ours to change."""
         return Workspace(self.root).locate(MEMORY_FILE, follow=False)
 
     def offers(self) -> Iterator[Offer]:
-        """The file, for the user to trust."""
         try:
             text = self.read().text
         except CoworkError:  # what cannot be read cannot be trusted
@@ -138,7 +129,6 @@ class WorkspaceMemory:
 
 
 def _fitting(text: str, request: str, room: int) -> str:
-    """The lines that fit, each below its heading, in the order of the file."""
     lines = [note for note in lines_in(spell_hidden(text)) if note[0] not in ("", TITLE[2:])]
     whole = _render(lines, set(range(len(lines))))
     if estimate_tokens(whole) <= room:

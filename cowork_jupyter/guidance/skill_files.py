@@ -35,7 +35,6 @@ class SkillText(BaseModel):
     description: Annotated[str, Field(min_length=1, max_length=1024)]
     license: str = ""
     compatibility: Annotated[str, Field(max_length=500)] = ""
-    """Requirements: programs, packages, the network."""
     allowed_tools: Annotated[
         list[Annotated[str, Field(max_length=500)]],
         Field(alias="allowed-tools", max_length=_MAX_TOOLS),
@@ -157,7 +156,6 @@ _CACHES = "__pycache__"
 @dataclass(frozen=True)
 class SkillFile:
     path: str
-    """Relative to the skill's folder."""
     size: int
     digest: str
     """Of its content; empty for a link, which is listed and not followed."""

@@ -19,9 +19,7 @@ from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .skills import Skill, Skills
 
 BUDGETS: dict[PromptProfile, int] = {"full": 600, "thin": 150}
-"""Tokens for all of them."""
 _LENGTHS: dict[PromptProfile, int] = {"full": 240, "thin": 50}
-"""Characters of a description."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,6 @@ class SkillCatalogue:
 
 
 def guidance_of(skill: Skill, tokens: int) -> Guidance:
-    """The skill as runs record it."""
     return Guidance(kind="skill", name=skill.name, source=skill.source, tokens=tokens)
 
 
@@ -82,8 +79,6 @@ class ReadSkill(ToolParameters):
 
 
 class SkillTools:
-    """The tools about skills, while there are any to read."""
-
     def __init__(self, skills: Skills) -> None:
         self._skills = skills
         self._tools: Mapping[str, Tool] = {READ_SKILL: _read_skill(skills)}
@@ -109,7 +104,6 @@ def _read_skill(skills: Skills) -> Tool:
 
 
 def body_of(skill: Skill) -> str:
-    """The text of a skill, with the list of its files."""
     if not skill.files:
         return skill.about.body
     names = ", ".join(file.path for file in skill.files)

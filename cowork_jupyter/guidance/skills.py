@@ -57,7 +57,6 @@ class SkillSwitches:
 WORKSPACE_FOLDERS = (".cowork/skills", ".agents/skills", ".claude/skills")
 SHIPPED = Path(__file__).parent / "shipped"
 MAX_SKILLS = 50
-"""In one folder."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,9 @@ class Skill:
     place: str
     """Its folder: below the workspace's, the user's or the package's."""
     text: str
-    """All of its SKILL.md."""
     files: list[SkillFile]
     root: SkillFiles
     trusted: bool = True
-    """Whether a model gets to see it."""
     enabled: bool = True
 
     @property
@@ -108,9 +105,8 @@ class SkillListing:
 
     def has(self, name: str, source: GuidanceSource) -> bool:
         """An untrusted skill takes a name only from its own source."""
-        return any(
-            skill.name == name and (skill.trusted or skill.source == source) for skill in self.items
-        )
+        same = (skill for skill in self.items if skill.name == name)
+        return any(skill.trusted or skill.source == source for skill in same)
 
 
 @dataclass
@@ -121,11 +117,8 @@ class Skills:
     """
 
     workspace: Path | None = None
-    """The workspace's top folder."""
     user: Path | None = None
-    """The user's own folder of skills."""
     trusts: Callable[[Offer], bool] = lambda _offer: False
-    """Whether the user trusts what came with the workspace."""
     switches: SkillSwitches = field(default_factory=SkillSwitches)
 
     def listing(self) -> SkillListing:
@@ -193,7 +186,6 @@ class Skills:
         self.switches.set(name, on=on)
 
     def offers(self) -> Iterator[Offer]:
-        """The skills that came with the workspace."""
         for item in self.listing().items:
             if item.source == "workspace":
                 yield item.offer

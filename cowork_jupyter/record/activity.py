@@ -75,7 +75,6 @@ class JobActivity(BaseModel):
 def activity(
     store: Store, since: str = "", until: str = "", user: str | None = None
 ) -> list[JobActivity]:
-    """The jobs that began in that time, oldest first; optionally only those of a user."""
     jobs = [
         _job(store, job, owner, store.checkpoints(context.id))
         for context in _contexts(store)
@@ -95,7 +94,8 @@ def _contexts(store: Store) -> Iterator[Context]:
 
 
 def _job(store: Store, job: Job, owner: str, checkpoints: list[CheckpointRecord]) -> JobActivity:
-    usage = job.usage
+    spent = {"model", "turns", "prompt_tokens", "completion_tokens", "total_tokens"}
+    spent |= {"estimated", "cost", "currency"}
     requests = store.job_inquiries(job.id, "permission")
     return JobActivity(
         id=job.id,
@@ -109,22 +109,13 @@ def _job(store: Store, job: Job, owner: str, checkpoints: list[CheckpointRecord]
         ended_at=job.completed_at,
         plan_id=job.plan_id,
         plan_revision=job.plan_revision,
-        model=usage.model,
-        turns=usage.turns,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        total_tokens=usage.total_tokens,
-        estimated=usage.estimated,
-        cost=usage.cost,
-        currency=usage.currency,
+        **job.usage.model_dump(include=spent),
         tools=_tools(store, job),
         approvals=[_approval(request, owner) for request in requests],
         checkpoints=[
-            CheckpointActivity(
-                id=checkpoint.id, task_id=checkpoint.task_id, at=checkpoint.created_at
-            )
-            for checkpoint in checkpoints
-            if checkpoint.job_id == job.id
+            CheckpointActivity(id=each.id, task_id=each.task_id, at=each.created_at)
+            for each in checkpoints
+            if each.job_id == job.id
         ],
     )
 

@@ -82,7 +82,6 @@ class StepAudit(BaseModel):
     planned: Planned
     actual: Actual
     deviations: list[Deviation]
-    """Empty if all went as planned."""
     checkpoint_ids: list[str]
 
 
@@ -135,7 +134,6 @@ class Audit(BaseModel):
     steps: list[StepAudit] = []
     outside: list[Outside] = []
     figures: list[UnseenFigure] = []
-    """Figures that are in no output, oldest first."""
     assumptions: list[StatedAssumption] = []
     totals: Totals = Totals()
 
@@ -178,9 +176,8 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
 
 def _effects_by_call(facts: Facts) -> EffectsByCall:
     found: dict[str | None, list[EffectSummary]] = {}
-    for event in facts.events:
-        if isinstance(event.data, DataEffect):
-            found.setdefault(event.data.call_id, []).append(EffectSummary.from_model(event.data))
+    for effect in facts.event_data(DataEffect):
+        found.setdefault(effect.call_id, []).append(EffectSummary.from_model(effect))
     return found
 
 
@@ -219,7 +216,6 @@ def _step_audit(
 def _outside(
     uses: Iterable[LoggedUse], tools: Mapping[str, Tool], effects: EffectsByCall
 ) -> list[Outside]:
-    """By job and role, in the order in which they began."""
     groups: dict[tuple[str | None, AgentRole | None], list[LoggedUse]] = {}
     for use in uses:
         groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
@@ -247,7 +243,6 @@ def _unseen(messages: Iterable[Message]) -> Iterator[UnseenFigure]:
 
 
 def _assumed(facts: Facts) -> Iterator[StatedAssumption]:
-    """Those of the plan, then those of answers and results, oldest first."""
     for assumption in facts.revision.plan.assumptions if facts.revision else []:
         yield StatedAssumption(**dict(assumption))
     for message in facts.messages:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..domain.contexts import Job
@@ -55,8 +55,6 @@ _MAX_SECRET_LENGTH = 500
 
 @dataclass(frozen=True)
 class Allowance:
-    """Limits of the content of a card."""
-
     messages: int
     text: int
     """Characters of a message or of the goal."""
@@ -92,21 +90,20 @@ def run_card(
     run: RecordedRun, *, host: str, model: str | None, stale: list[str], redactor: Redactor
 ) -> RunCard:
     """`host` says who can be asked for more."""
-    maker = _Maker(run, host, model, stale, redactor)
-    fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MAX_CARD)
-    card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
+    builder = _CardBuilder(run, host, model, stale, redactor)
+    fitting = (card for card in map(builder.card, _ALLOWANCES) if saved_size(card) <= MAX_CARD)
+    card = next(fitting, None) or builder.card(_ALLOWANCES[-1])
     markdown = card_markdown(run, model, redactor)
     return RunCard(RunCardData.model_validate(card), markdown, brief(markdown))
 
 
 def saved_size(card: dict[str, Any]) -> int:
-    """Bytes that the data takes in a notebook file."""
     text = json.dumps(card, indent=1, ensure_ascii=False)
     return len(text.encode("utf-8", "replace")) + _INDENT * (text.count("\n") + 1)
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _CardBuilder:
     run: RecordedRun
     host: str
     model: str | None
@@ -148,7 +145,7 @@ class _Maker:
             "usage": run.usage.model_dump(),
             "asked_by": self._cut(asked_by(run), allowed.words),
             "decisions": [
-                self._each_trimmed(decision.model_dump(), allowed.words, allowed.items)
+                self._trim(decision.model_dump(), allowed)
                 for decision in decisions(run)[-allowed.items :]
             ],
             "effects": list(self._effects(allowed)),
@@ -166,7 +163,7 @@ class _Maker:
         return {
             **facts,
             "text": self._cut(text, allowed.text),
-            "data": self._each_trimmed(data, allowed.words, allowed.items),
+            "data": self._trim(data, allowed),
             **({"cut": True} if len(text) > allowed.text else {}),
         }
 
@@ -178,11 +175,8 @@ class _Maker:
         steps = plan.pop("steps")
         if not allowed.whole_steps:
             steps = [{key: step[key] for key in step if key in _BRIEF_STEP} for step in steps]
-        trimmed_plan = self._each_trimmed(plan, allowed.words, allowed.items)
-        trimmed_plan["steps"] = [
-            self._each_trimmed(step, allowed.words, allowed.items)
-            for step in steps[: allowed.steps]
-        ]
+        trimmed_plan = self._trim(plan, allowed)
+        trimmed_plan["steps"] = [self._trim(step, allowed) for step in steps[: allowed.steps]]
         if len(steps) > allowed.steps:
             trimmed_plan["steps_left_out"] = len(steps) - allowed.steps
         return {
@@ -190,7 +184,7 @@ class _Maker:
             "plan_id": revision.plan_id,
             "revision": revision.revision,
             "made_at": revision.made_at,
-            "stale": self._trimmed(self.stale, allowed.words, allowed.items),
+            "stale": self._trim_value(self.stale, allowed.words, allowed.items),
             **({"rights": self._cut(rights, allowed.text)} if rights else {}),
         }
 
@@ -203,7 +197,7 @@ class _Maker:
         if allowed.whole_steps:
             for task in self.run.tasks:
                 facts = CardTask.from_model(task).model_dump(mode="json")
-                yield self._each_trimmed(facts, allowed.words, allowed.items)
+                yield self._trim(facts, allowed)
 
     def _effects(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
         """A line each; evidence and advice of a warning are left to the server."""
@@ -211,11 +205,11 @@ class _Maker:
             facts = EffectSummary.from_model(effect).model_dump(mode="json")
             kept = {"code", "message", "line"}
             facts["warnings"] = [warning.model_dump(include=kept) for warning in effect.warnings]
-            yield self._each_trimmed(facts, allowed.words, allowed.items)
+            yield self._trim(facts, allowed)
 
     def _guidance(self, allowed: Allowance) -> dict[str, Any]:
         used = [guidance.model_dump(mode="json") for guidance in self.run.guidance]
-        return {"guidance": self._trimmed(used, allowed.words, allowed.items)} if used else {}
+        return {"guidance": self._trim_value(used, allowed.words, allowed.items)} if used else {}
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
         """Pending requests. One that was cut is not complete enough to decide on."""
@@ -224,7 +218,7 @@ class _Maker:
         for inquiry in waiting[: allowed.items]:
             ids = inquiry.model_dump(include={"id", "job_id", "task_id", "status"})
             item = {**inquiry.data, **ids}
-            trimmed = self._each_trimmed(item, allowed.text, allowed.items)
+            trimmed = self._trim(item, replace(allowed, words=allowed.text))
             preview = item.get("shown")
             if isinstance(preview, dict) and trimmed["shown"].get("text") != preview.get("text"):
                 trimmed["shown"]["complete"] = False
@@ -236,20 +230,21 @@ class _Maker:
         cleaned = self.redactor.clean(text[: most + _MAX_SECRET_LENGTH])
         return cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…"
 
-    def _each_trimmed(self, fields: dict[str, Any], most: int, items: int) -> dict[str, Any]:
-        return {key: self._trimmed(value, most, items) for key, value in fields.items()}
+    def _trim(self, fields: dict[str, Any], allowed: Allowance) -> dict[str, Any]:
+        """All fields, each trimmed."""
+        words, items = allowed.words, allowed.items
+        return {key: self._trim_value(value, words, items) for key, value in fields.items()}
 
-    def _trimmed(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
-        """The same value with shorter strings and fewer entries."""
+    def _trim_value(self, value: Any, most: int, items: int, room: int = _MAX_SAVED_DEPTH) -> Any:
         if isinstance(value, str):
             return self._cut(value, most)
         if isinstance(value, dict | list) and not room:
             return None
         if isinstance(value, dict):
             return {
-                key: self._trimmed(item, most, items, room - 1)
+                key: self._trim_value(item, most, items, room - 1)
                 for key, item in list(value.items())[:items]
             }
         if isinstance(value, list):
-            return [self._trimmed(item, most, items, room - 1) for item in value[:items]]
+            return [self._trim_value(item, most, items, room - 1) for item in value[:items]]
         return value

@@ -56,7 +56,6 @@ def brief(markdown: str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """Whole lines, as many as fit."""
     lines = text.split("\n")
     while len(lines) > 1 and _saved_size("\n".join(lines)) > most:
         lines.pop()

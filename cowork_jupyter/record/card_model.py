@@ -27,7 +27,6 @@ class CardMessage(Data):
     message_type: MessageType
     text: str
     cut: bool = False
-    """Whether there was more text."""
     data: dict[str, Any]
     created_at: str
 
@@ -102,7 +101,6 @@ class CardPlan(Data):
     prerequisites: list[str]
     assumptions: list[Assumption] = []
     steps_left_out: int = 0
-    """Steps for which there was no room."""
 
 
 class UserDecision(Data):
@@ -136,7 +134,6 @@ class RunSnapshot(Data):
     """The state of a run when its card was saved."""
 
     seq: int
-    """All events up to here are included."""
     status: JobStatus
     error: str | None
     role: AgentRole
@@ -144,7 +141,6 @@ class RunSnapshot(Data):
     goal: str
     messages: list[CardMessage]
     left_out: int
-    """Older messages for which there was no room."""
     plan: CardPlan | None
     plan_id: str | None
     revision: int
@@ -159,11 +155,9 @@ class RunSnapshot(Data):
     permissions: list[dict[str, Any]]
     usage: Usage
     asked_by: str
-    """Who asked for it, if the server knew a name."""
     decisions: list[UserDecision]
     """The newest calls that they have allowed or denied, oldest first."""
     effects: list[EffectSummary] = []
-    """The newest effects on data, oldest first."""
     guidance: list[Guidance] = []
     """The instructions, skills and the like that its agents were given."""
     started_at: str
@@ -176,7 +170,6 @@ class RunCardData(Data):
     version: int
     kind: Literal["run"]
     host: Literal["server", "kernel"]
-    """Who can be asked for more."""
     context_id: str
     job_id: str
     role: AgentRole

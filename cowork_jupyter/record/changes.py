@@ -1,4 +1,4 @@
-"""Describes changes of files: as text, cell by cell, or in a few facts."""
+"""Describes changes of files: as text, cell by cell, or in a few facts; and of plans."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from ..checkpoints import CellDiff, Change, FileDiff, FileEntry, Side
 from ..checkpoints.views import CellStatus, DiffKind, Read
 from ..domain.errors import CoworkError
-from ..effects.file_states import parquet_shape
+from ..domain.expectation_rules import FILE
+from ..domain.plan import Plan, PlanStep, describe_change
+from ..effects.checking import in_words
+from ..effects.files import parquet_shape
 from ..tools.diff import Diff, diff
 from ..tools.documents import cells_of, is_notebook
 from ..tools.text_files import HEAD, decode, is_binary, size_text
@@ -46,7 +52,6 @@ def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None
 MAX_TEXT_SIZE = 1024 * 1024
 MAX_TABLE_SIZE = 32 * 1024 * 1024
 MAX_DIFF = 100_000
-"""Characters of one file's diff."""
 
 
 def compare(change: Change, read: Read) -> FileDiff:
@@ -192,7 +197,6 @@ def _kind_of(output: dict[str, Any]) -> str:
 
 
 def _moved(before: list[str], after: list[str]) -> set[str]:
-    """Cells whose order changed among those that both have."""
     old = [cell_id for cell_id in before if cell_id in set(after)]
     new = [cell_id for cell_id in after if cell_id in set(before)]
     return {cell_id for cell_id, other in zip(old, new, strict=True) if cell_id != other}
@@ -225,3 +229,99 @@ def _text(cell: _Cell | None) -> str:
     if cell is None:
         return ""
     return cell.source if cell.source.endswith("\n") or not cell.source else f"{cell.source}\n"
+
+
+StepChange = Literal["added", "removed", "changed", "moved"]
+
+
+class FieldChange(BaseModel):
+    """One field that differs, in words."""
+
+    field: str
+    before: str
+    after: str
+
+
+class StepComparison(BaseModel):
+    """One step that differs."""
+
+    id: str
+    number: int
+    """Its number in the later plan; of a removed step, in the earlier one."""
+    change: StepChange
+    action: str
+    fields: list[FieldChange] = []
+    """What differs; empty for a step that was added or removed."""
+
+
+class PlanComparison(BaseModel):
+    """How a plan differs from another."""
+
+    summary: str
+    fields: list[FieldChange]
+    steps: list[StepComparison]
+
+
+def compare_plans(before: Plan, after: Plan) -> PlanComparison:
+    """The progress of steps is not a difference."""
+    fields, steps = list(_diff(_of_plan(before), _of_plan(after))), list(_steps(before, after))
+    summary = describe_change(before, after) if fields or steps else "no difference"
+    return PlanComparison(summary=summary, fields=fields, steps=steps)
+
+
+def _steps(before: Plan, after: Plan) -> Iterator[StepComparison]:
+    old = {step.id: step for step in before.steps}
+    new = {step.id: step for step in after.steps}
+    orders = [key for key in old if key in new], [key for key in new if key in old]
+    moved = {key for key, other in zip(*orders, strict=True) if key != other}
+    for step in after.steps:
+        known = old.get(step.id)
+        if known is None:
+            yield _compared(step, "added")
+        elif fields := list(_diff(_of_step(before, known), _of_step(after, step))):
+            yield _compared(step, "changed", fields)
+        elif step.id in moved:
+            yield _compared(step, "moved")
+    yield from (_compared(step, "removed") for step in before.steps if step.id not in new)
+
+
+def _compared(
+    step: PlanStep, change: StepChange, fields: list[FieldChange] | None = None
+) -> StepComparison:
+    return StepComparison(
+        id=step.id, number=step.step_number, change=change, action=step.action, fields=fields or []
+    )
+
+
+def _diff(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[FieldChange]:
+    for field, text in after.items():
+        if before[field] != text:
+            yield FieldChange(field=field, before=before[field], after=text)
+
+
+def _of_plan(plan: Plan) -> dict[str, str]:
+    return {
+        "goal": plan.goal,
+        "risks": " · ".join(plan.risks),
+        "needs": " · ".join(plan.prerequisites),
+        "assumptions": " · ".join(assumption.text for assumption in plan.assumptions),
+        "estimated time": plan.estimated_total_time,
+    }
+
+
+def _of_step(plan: Plan, step: PlanStep) -> dict[str, str]:
+    """Keyed by display names. People know the dependencies by step number, not by id."""
+    earlier = [str(plan.step(step_id).step_number) for step_id in step.depends_on]
+    expected = [f"{each.of.removeprefix(FILE)}: {in_words(each)}" for each in step.expects]
+    return {
+        "action": step.action,
+        "reason": step.reason,
+        "role": str(step.role or ""),
+        "agent": step.agent,
+        "rounds of review": str(step.rounds or ""),
+        "tools": ", ".join(step.tools_needed),
+        "files": ", ".join(step.files),
+        "after step": ", ".join(earlier),
+        "estimated time": step.estimated_time,
+        "expects": " · ".join(expected),
+    }

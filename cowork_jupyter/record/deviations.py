@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from ..domain.contexts import DONE, StepStatus
 from ..domain.events import current_path
 from ..domain.message_data import TaskResultData
-from ..domain.messages import MessageType
+from ..domain.messages import Message, MessageType
+from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, Permission
 from ..domain.team import MARK
@@ -92,7 +93,6 @@ class StepGraph:
         ]
 
     def open_before(self, trace: Trace) -> list[Trace]:
-        """Dependencies that are not done yet."""
         return [other for other in self._before(trace) if not other.is_done]
 
     def _before(self, trace: Trace) -> list[Trace]:
@@ -104,10 +104,10 @@ class StepGraph:
 class DeviationFinder:
     facts: Facts
     tools: Mapping[str, Tool]
-    course: StepGraph
+    graph: StepGraph
 
     def __post_init__(self) -> None:
-        jobs = {task.job_id for trace in self.course.traces.values() for task in trace.tasks}
+        jobs = {task.job_id for trace in self.graph.traces.values() for task in trace.tasks}
         ended = [job.status.is_final for job in self.facts.jobs if job.id in jobs]
         self._is_over = bool(ended) and all(ended)
 
@@ -125,7 +125,6 @@ class DeviationFinder:
         return [checkpoint for checkpoint in self.facts.checkpoints if checkpoint.task_id in tasks]
 
     def _files_of(self, checkpoint: CheckpointRecord) -> list[str]:
-        """The entries are paths or objects with a path."""
         files = checkpoint.data.get("files")
         listed = files if isinstance(files, list) else []
         paths = texts([entry.get("path") if isinstance(entry, dict) else entry for entry in listed])
@@ -166,7 +165,7 @@ class DeviationFinder:
 
         A look at the workspace cannot tell whose they were.
         """
-        traces = self.course.traces.values()
+        traces = self.graph.traces.values()
         beside = [other for other in traces if other is not trace and _overlap(other, trace)]
         planned = {path for other in beside for path in _plain_paths(other.step)}
         changed = {_plain(path) for other in beside for use in other.uses for path in use.paths}
@@ -182,30 +181,24 @@ class DeviationFinder:
             yield _shown_by(uses, DeviationKind.EXTRA_FILE, f"also changed {path}", taken)
 
     def _out_of_order(self, trace: Trace) -> Iterator[Deviation]:
-        overtaken = self.course.overtaken(trace)
+        overtaken = self.graph.overtaken(trace)
         if overtaken:
             evidence = trace.of_type(MessageType.TASK_ASSIGNMENT)[:1]
             for other in overtaken:
                 evidence += other.of_type(MessageType.TASK_RESULT)
-            yield Deviation(
-                kind=DeviationKind.OUT_OF_ORDER,
-                what=f"started too early: it depends on {_numbers(overtaken)}",
-                message_ids=[message.id for message in evidence],
-            )
+            what = f"started too early: it depends on {_numbers(overtaken)}"
+            yield _shown_in(evidence, DeviationKind.OUT_OF_ORDER, what)
 
     def _not_run(self, trace: Trace) -> Iterator[Deviation]:
         status = trace.step.status
         if not self._is_over or status in DONE or status is StepStatus.FAILED:
             return
         begun = trace.of_type(MessageType.TASK_ASSIGNMENT)
-        waits_for = self.course.open_before(trace)
+        waits_for = self.graph.open_before(trace)
         why = f"waits for {_numbers(waits_for)}" if waits_for else "not begun"
         evidence = begun or [failure for earlier in waits_for for failure in earlier.failures]
-        yield Deviation(
-            kind=DeviationKind.NOT_RUN,
-            what=f"started, but not finished ({status})" if begun or trace.started else why,
-            message_ids=[message.id for message in evidence],
-        )
+        what = f"started, but not finished ({status})" if begun or trace.started else why
+        yield _shown_in(evidence, DeviationKind.NOT_RUN, what)
 
 
 def _failed(trace: Trace) -> Iterator[Deviation]:
@@ -216,11 +209,7 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
     times = "" if len(failures) < 2 else f" {len(failures)} times"
     in_the_end = " before it was done" if trace.step.status is StepStatus.COMPLETED else ""
     why = f": {' '.join(errors[-1].split())}" if errors else ""
-    yield Deviation(
-        kind=DeviationKind.FAILED,
-        what=f"failed{times}{in_the_end}{why}",
-        message_ids=[failure.id for failure in failures],
-    )
+    yield _shown_in(failures, DeviationKind.FAILED, f"failed{times}{in_the_end}{why}")
 
 
 def _shortfalls(trace: Trace) -> Iterator[Deviation]:
@@ -238,11 +227,8 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
     last = trace.failures[-1:]
     after = trace.messages[trace.messages.index(last[0]) :] if last else trace.messages
     questions = [message for message in after if message.message_type is MessageType.QUESTION]
-    yield Deviation(
-        kind=DeviationKind.SKIPPED,
-        what="skipped, as you decided" if questions else "skipped",
-        message_ids=[message.id for message in (*last, *questions)],
-    )
+    what = "skipped, as you decided" if questions else "skipped"
+    yield _shown_in([*last, *questions], DeviationKind.SKIPPED, what)
 
 
 def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
@@ -253,6 +239,10 @@ def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
     allowed = " (allowed by you)" if all(use.asked for use in ran) else ""
     summary = f": {ran[0].summary}" if ran[0].summary else ""
     return f"also used {tool}{times}{summary}{allowed}"
+
+
+def _shown_in(messages: Iterable[Message], kind: DeviationKind, what: str) -> Deviation:
+    return Deviation(kind=kind, what=what, message_ids=[message.id for message in messages])
 
 
 def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:

@@ -25,9 +25,7 @@ from .transcript import transcript
 
 _MARKS = {StepStatus.COMPLETED: "✓", StepStatus.FAILED: "✗", StepStatus.SKIPPED: "–"}
 _MAX_CODE = (60, 4_000)
-"""Lines and characters of a suggested cell."""
 _MAX_NAMES = 12
-"""Files named in one cell of a table."""
 
 
 def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
@@ -50,7 +48,7 @@ def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
 def _heading(facts: Facts) -> Iterator[str]:
     context = facts.context
     acted = dict.fromkeys(message.agent_role for message in facts.messages if message.agent_role)
-    models = [event.data.model for event in facts.events if isinstance(event.data, UsageCharged)]
+    models = (charged.model for charged in facts.event_data(UsageCharged))
     names = dict.fromkeys(name for name in (context.model, *models) if name)
     about = [
         _day(context.created_at),
@@ -188,9 +186,8 @@ def _figures(audit: Audit) -> Iterator[str]:
 
 def _assumptions(audit: Audit) -> Iterator[str]:
     if audit.assumptions:
-        yield "## Assumptions\n\n" + "\n".join(
-            f"- {assumption(stated)}" for stated in audit.assumptions
-        )
+        lines = [f"- {assumption(stated)}" for stated in audit.assumptions]
+        yield "## Assumptions\n\n" + "\n".join(lines)
 
 
 def _who(outside: Outside) -> str:
@@ -198,13 +195,8 @@ def _who(outside: Outside) -> str:
 
 
 def _suggestions(facts: Facts) -> Iterator[str]:
-    made = [event.data for event in facts.events if isinstance(event.data, SuggestionMade)]
-    decided = {
-        event.data.id: event.data.decision
-        for event in facts.events
-        if isinstance(event.data, SuggestionDecided)
-    }
-    for number, suggestion in enumerate(made):
+    decided = {each.id: each.decision for each in facts.event_data(SuggestionDecided)}
+    for number, suggestion in enumerate(facts.event_data(SuggestionMade)):
         about = [
             f"**{suggestion.kind.capitalize()}**",
             code(suggestion.cell_id),
@@ -276,9 +268,8 @@ def export(
     else:
         sections = report(facts, audit(facts, tools), redactor)
         is_markdown = kind is ExportFormat.MARKDOWN
-        text = (
-            "\n\n".join(sections) + "\n" if is_markdown else _notebook(facts.context.id, sections)
-        )
+        markdown = "\n\n".join(sections) + "\n"
+        text = markdown if is_markdown else _notebook(facts.context.id, sections)
     return Export(kind.content_type, _file_name(facts, kind, redactor), text.encode())
 
 
@@ -294,7 +285,6 @@ def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 def _notebook(context_id: str, sections: list[str]) -> str:
-    """Markdown cells only: code is shown, but cannot be run again."""
     cells = [
         {
             "id": f"part-{number}",

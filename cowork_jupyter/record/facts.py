@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from ..domain.contexts import Context, Initiator, Job, JobKind, Task
 from ..domain.events import Event, FileMoved
@@ -13,18 +14,18 @@ from ..domain.messages import Message, TextPart
 from ..domain.notices import ToolOutput
 from ..store import CheckpointRecord, PlanRevision, Store
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Facts:
     context: Context
     revision: PlanRevision | None = None
-    """The plan that the audit is about."""
     jobs: list[Job] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     checkpoints: list[CheckpointRecord] = field(default_factory=list)
     revisions: list[PlanRevision] = field(default_factory=list)
-    """All revisions of all plans."""
 
     @property
     def tasks(self) -> list[Task]:
@@ -36,14 +37,17 @@ class Facts:
         return executions[-1].by if executions else None
 
     def executions(self, revision: PlanRevision) -> list[Job]:
-        """Jobs that executed this revision, oldest first."""
         jobs = (job for job in self.jobs if job.executes(revision.plan_id))
         return [job for job in jobs if job.plan_revision == revision.revision]
 
     @cached_property
     def moves(self) -> list[FileMoved]:
         """Renamed and moved files, oldest first: an audit uses the current names."""
-        return [event.data for event in self.events if isinstance(event.data, FileMoved)]
+        return self.event_data(FileMoved)
+
+    def event_data(self, kind: type[T]) -> list[T]:
+        """The data of all events of one kind, oldest first."""
+        return [event.data for event in self.events if isinstance(event.data, kind)]
 
 
 def facts_of(store: Store, context_id: str, job_id: str | None = None) -> Facts:

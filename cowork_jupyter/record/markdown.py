@@ -85,7 +85,6 @@ def readable(text: str) -> str:
 
 
 def cut(text: str, most_lines: int, most_characters: int) -> str:
-    """The beginning of a long text, and how much more there was."""
     lines = text.strip("\n").split("\n")
     kept = "\n".join(lines[:most_lines])[:most_characters]
     if len(kept) == len("\n".join(lines)):

@@ -21,21 +21,17 @@ from .facts import withhold
 @dataclass(frozen=True)
 class RecordedRun:
     seq: int
-    """Every event up to here is included."""
     context: Context
     job: Job
-    """The job that the card was made for."""
     messages: list[Message]
     questions: list[Inquiry]
     permissions: list[Inquiry]
     revision: PlanRevision | None
-    """The plan that the card shows."""
     owner: str = ""
     """Whose conversation it is; empty if nobody's in particular."""
     others: list[Job] = field(default_factory=list)
     """Jobs that were started on this card, and executions of the plan that was made on it."""
     effects: list[DataEffect] = field(default_factory=list)
-    """Oldest first."""
     guidance: list[Guidance] = field(default_factory=list)
     living: Callable[[AgentRole], AgentRole] = lambda role: role
     """Resolves a role that was stored by name to its current definition."""
@@ -74,7 +70,6 @@ class RecordedRun:
 
     @property
     def is_plan_ready(self) -> bool:
-        """Whether the plan on the card waits for the user's approval."""
         if self.revision is None or not self.present.status.is_final:
             return False
         if self.present.kind is not JobKind.PLAN and self.present.status is not JobStatus.COMPLETED:
@@ -91,7 +86,6 @@ class RecordedRun:
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """The tasks of the plan's steps; without a plan, the delegated tasks."""
         if self.revision is None:
             return [task for job in self.jobs for task in job.tasks]
         return tasks_of(self.revision, self.executions)
@@ -174,7 +168,6 @@ def asked_by(run: RecordedRun) -> str:
 
 
 def decisions(run: RecordedRun) -> list[UserDecision]:
-    """The calls that the user has allowed or denied, oldest first."""
     return [
         UserDecision(
             id=permission.id,

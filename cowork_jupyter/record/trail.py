@@ -26,7 +26,6 @@ from ..domain.plan import PlanStep
 from .facts import Facts
 
 Span = tuple[float, float]
-"""Start and end, in seconds."""
 
 _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
 
@@ -39,7 +38,6 @@ class LoggedUse:
     message_ids: list[str]
     result: Message | None = None
     moves: Sequence[FileMoved] = ()
-    """What was renamed or moved since."""
 
     @property
     def call_id(self) -> str | None:
@@ -77,7 +75,6 @@ class LoggedUse:
 
     @property
     def paths(self) -> list[str]:
-        """The files that it reports, by their current names."""
         paths = self.outcome.facts.paths if self.outcome and self.ok else []
         return [current_path(path, self.moves) for path in paths]
 
@@ -213,14 +210,12 @@ class Trace:
 
     @property
     def ended(self) -> Event | None:
-        """None while it is running."""
         ends = [work.end for work in self.work if work.end]
         going_on = any(work.starts and not work.end for work in self.work)
         return None if going_on else max(ends, key=lambda event: event.seq, default=None)
 
     @cached_property
     def done(self) -> Event | None:
-        """The event of its completion, or of skipping it."""
         ends = [work.done for work in self.work if work.done]
         return min(ends, key=lambda event: event.seq, default=None)
 
@@ -256,9 +251,8 @@ def traces_of(
     own: dict[str, list[Task]] = {}
     for task in (task for job in facts.executions(facts.revision) for task in job.tasks):
         own.setdefault(task.step_id, []).append(task)
-    earlier = [
-        task for job in facts.jobs if job.executes(facts.revision.plan_id) for task in job.tasks
-    ]
+    executions = (job for job in facts.jobs if job.executes(facts.revision.plan_id))
+    earlier = [task for job in executions for task in job.tasks]
     traces = {}
     for step in facts.revision.plan.steps:
         tasks = own.get(step.id, [])

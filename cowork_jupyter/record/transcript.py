@@ -52,17 +52,13 @@ class _Writer:
         self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
         self._redactor = redactor
         self._steps = _step_numbers(facts)
-        self._answers = {
-            event.data.id: event.data.value
-            for event in facts.events
-            if isinstance(event.data, QuestionAnswered) and event.data.value is not None
-        }
+        answered = facts.event_data(QuestionAnswered)
+        self._answers = {each.id: each.value for each in answered if each.value is not None}
         self._askers = _askers(facts)
         self._last_words: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
 
     def call(self, use: LoggedUse) -> str:
-        """One line, with the code that was run and the beginning of its output."""
         step = self._step(use.call)
         outcome = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
@@ -89,14 +85,13 @@ class _Writer:
         return fenced(cut(self._redactor.clean(plain(text)), *most), language)
 
     def message(self, message: Message) -> str:
-        """Empty for a message without text."""
         match message.data:
             case PlanData() as plan:
                 return self._plan(message, plan)
             case QuestionData() as question:
                 return self._question(message, question)
             case TextData(answer=Answer()):
-                return ""  # it stands below its question
+                return ""  # shown below its question
             case TextData(by="kernel" | "policy"):
                 return f"*{line(message.text)}*"
             case ReviewData() as review:
@@ -142,8 +137,8 @@ class _Writer:
     def _review(self, message: Message, review: ReviewData) -> str:
         verdict = review.verdict.replace("_", " ")
         findings = [
-            f"- {line(finding.severity)}, {code(finding.file)}: {line(finding.comment)}"
-            for finding in review.findings
+            f"- {line(each.severity)}, {code(each.file)}: {line(each.comment)}"
+            for each in review.findings
         ]
         head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
         summary = quote(review.summary)

@@ -26,7 +26,6 @@ from .declaration import MAX_SIZE, RoleDeclaration
 
 WORKSPACE_FOLDER = ".cowork/roles"
 MAX_ROLES = 50
-"""Declarations that are read from one folder."""
 
 Source = Literal["user", "plugin", "workspace"]
 
@@ -46,8 +45,6 @@ class Declared:
 
 @dataclass(frozen=True)
 class Declarations:
-    """The valid declarations of one source, and the problems of the rest."""
-
     items: list[Declared] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -67,16 +64,12 @@ class Declarations:
 @dataclass
 class RoleCatalog:
     user: Path | None = None
-    """The user's own folder of declarations."""
     workspace: Path | None = None
-    """The workspace's top folder."""
     trusts: Callable[[Offer], bool] = lambda _offer: False
-    """Whether the user trusts what came with the workspace."""
     plugins: Callable[[], Declarations] = Declarations
     _seen: dict[Source, tuple[object, Declarations]] = field(default_factory=dict, repr=False)
 
     def all(self) -> list[AgentRole]:
-        """Every role that can be chosen, ours first."""
         return [*AgentRole, *(self._living(role.spec.name) for role in self._effective().items)]
 
     def named(self, name: str) -> AgentRole | None:

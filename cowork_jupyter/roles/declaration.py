@@ -37,7 +37,6 @@ Colour = Literal["blue", "green", "purple", "orange", "teal", "pink", "brown", "
 Format = Literal["plan", "question", "review"]
 
 _RESERVED = frozenset({"plan", "act", "ask", "cowork", "default", "unknown"})
-"""Words that are used in place of a role's name."""
 _WRITING = {Permission.WRITE_FILES, Permission.CREATE_FILES, Permission.DELETE_FILES}
 
 

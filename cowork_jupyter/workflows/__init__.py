@@ -6,7 +6,6 @@ templates, which are workflows too.
 """
 
 from .catalog import Category, WorkflowCatalog, WorkflowRegistry, load_workflows
-from .fields import FilePath, Line, NotebookPath
 from .saving import (
     Draft,
     OfferedParameter,
@@ -19,7 +18,7 @@ from .saving import (
 )
 from .template import Template, TemplateParameter
 from .templates import Templates, written
-from .workflow import Parameters, Workflow
+from .workflow import FilePath, Line, NotebookPath, Parameters, Workflow
 
 __all__ = [
     "Category",

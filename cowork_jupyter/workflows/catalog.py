@@ -20,20 +20,15 @@ from .workflow import Workflow
 
 @dataclass(frozen=True)
 class Category:
-    """A group of workflows, as menus show them."""
-
     name: str
     label: str
     workflows: list[Workflow]
 
 
 class WorkflowRegistry(Mapping[str, Workflow]):
-    """Workflows in display order."""
-
     def __init__(self, workflows: Iterable[Workflow] = ()) -> None:
         self._workflows: dict[str, Workflow] = {}
         self.problems: list[Problem] = []
-        """What is wrong with those that are missing."""
         for workflow in workflows:
             self.add(workflow)
 
@@ -77,9 +72,8 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         groups: dict[str, list[Workflow]] = {}
         for workflow in self._workflows.values():
             groups.setdefault(workflow.category, []).append(workflow)
-        labels = {name: name.replace("_", " ") for name in groups}
         return [
-            Category(name, labels[name][:1].upper() + labels[name][1:], group)
+            Category(name, name[:1].upper() + name[1:].replace("_", " "), group)
             for name, group in groups.items()
         ]
 
@@ -90,7 +84,6 @@ GROUP = "cowork_jupyter.workflows"
 
 
 def load_workflows() -> WorkflowRegistry:
-    """Ours, then those of each plug-in, by the plug-ins' names."""
     registry = WorkflowRegistry(SHIPPED)
     try:
         points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))

@@ -168,7 +168,6 @@ def _declared(variation: Varying, placed: Plan) -> dict[str, str | None]:
 
 
 def _kind(variation: Varying, placed: Plan) -> Kind:
-    """A path if a step has it among its files."""
     if not any(f"{{{variation.name}}}" in step.files for step in placed.steps):
         return "text"
     return "notebook" if (variation.value or "").endswith(".ipynb") else "path"
@@ -204,13 +203,14 @@ class OfferedParameter(BaseModel):
 
 
 def offered_parameters(plan: Plan) -> list[OfferedParameter]:
-    """All that can be saved as a parameter, the likeliest to vary first."""
     texts = list(texts_of(plan))
     taken, offers = places(plan), dict[str, OfferedParameter]()
     for nature, value, hint in _found(plan, texts):
         value = value.strip()
-        if not value or value in offers or not _stands_in(value, texts):
+        if not value or value in offers:
             continue
+        if not any(re.search(as_a_whole(value), text) for text in texts):
+            continue  # it would not be found when it is to be replaced
         name = _free(hint or nature, taken)
         taken.add(name)
         kind: Kind = "text"
@@ -237,7 +237,6 @@ def chosen_parameters(
 
 
 def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
-    """Each with a name that its context suggests, if any."""
     for path in (path for step in plan.steps for path in step.files):
         yield "file", path, _file_hint(path)
     for path in (match[0] for text in texts for match in _PATH.finditer(text)):
@@ -261,11 +260,6 @@ _NUMBERLESS = re.compile("|".join(pattern.pattern for pattern in (_PATH, _DATE, 
 
 def _file_hint(path: str) -> str:
     return "notebook" if path.endswith(".ipynb") else ""
-
-
-def _stands_in(value: str, texts: list[str]) -> bool:
-    """Whether it would be found when it is to be replaced."""
-    return any(re.search(as_a_whole(value), text) for text in texts)
 
 
 def _free(hint: str, taken: set[str]) -> str:

@@ -12,8 +12,7 @@ from pydantic import Field
 
 from ..domain.plan import MAX_ROUNDS, Plan
 from ..domain.roles import AgentRole
-from .fields import FilePath, Line, NotebookPath
-from .workflow import Parameters, Workflow
+from .workflow import FilePath, Line, NotebookPath, Parameters, Workflow
 
 
 class BuildTestReview(Parameters):
@@ -296,4 +295,3 @@ SHIPPED = (
     build_test_review,
     set_up_project,
 )
-"""In display order."""

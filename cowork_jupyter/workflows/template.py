@@ -28,8 +28,8 @@ from ..domain.contexts import StepStatus
 from ..domain.expectations import Expectation
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
-from .fields import FilePath, Line, NotebookPath, in_one_line
-from .workflow import NAME, PLACE, Parameters, Workflow
+from ..domain.validation import field_problems
+from .workflow import NAME, PLACE, FilePath, Line, NotebookPath, Parameters, Workflow, in_one_line
 
 CATEGORY = "templates"
 MAX_PARAMETERS = 30
@@ -80,7 +80,6 @@ class SavedPlan(BaseModel):
     description: Annotated[Line, Field(min_length=1)]
     parameters: Annotated[list[TemplateParameter], Field(max_length=MAX_PARAMETERS)] = []
     plan: Plan
-    """With `{names}` of parameters in its texts."""
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -96,8 +95,6 @@ class SavedPlan(BaseModel):
 
 @dataclass(frozen=True)
 class Template(Workflow):
-    """A workflow that is a plan already."""
-
     saved: SavedPlan
     source: Source
 
@@ -127,7 +124,6 @@ class Template(Workflow):
 
     @property
     def outline(self) -> str:
-        """What a planner is shown of it."""
         names = ", ".join(self.parameters.model_fields)
         steps = [
             f"  {number}. {shortened(step.action)}"

@@ -23,9 +23,7 @@ from ..workspace import Workspace
 from .template import SavedPlan, Source, Template
 
 MAX_SIZE = 256 * 1024
-"""Bytes of a template."""
 MAX_TEMPLATES = 200
-"""Templates that are read from one folder."""
 WORKSPACE_FOLDER = ".cowork/workflows"
 
 
@@ -38,14 +36,10 @@ class TemplateListing:
 @dataclass
 class Templates:
     user: Path | None = None
-    """The user's own folder."""
     workspace: Path | None = None
-    """The workspace's top folder."""
     trusts: Callable[[Offer], bool] = lambda _offer: False
-    """Whether the user trusts something that came with the workspace."""
 
     def listing(self) -> TemplateListing:
-        """The user's, then the trusted ones of the workspace."""
         found, brought = self._own(), self._brought()
         own = [template for template, _ in found.templates]
         listing = TemplateListing(own, [*found.problems, *brought.problems])
@@ -101,8 +95,6 @@ class Templates:
 
 
 class _Reading:
-    """The templates of one folder, each with its text, and the problems of others."""
-
     def __init__(self, source: Source, root: Path | None, folder: str) -> None:
         self.templates: list[tuple[Template, Offer]] = []
         self.problems: list[Problem] = []

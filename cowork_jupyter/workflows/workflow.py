@@ -6,19 +6,109 @@ path with quotes or a line that looks like an instruction stays what it is: a va
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import cleandoc
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from ..domain.base_models import MAX_PROBLEMS, describe_problems, field_problems
 from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole
-from .fields import quoted
+from ..domain.validation import MAX_PROBLEMS, describe_problems, field_problems
+
+_BREAKING = {"Cc", "Cs", "Zl", "Zp"}
+"""Unicode categories of control characters, surrogates and line separators."""
+
+
+def quoted(value: Any) -> str:
+    """A value as JSON on one line, so that it cannot become more than a value."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(json.dumps(char)[1:-1] if _breaks(char) else char for char in text)
+
+
+def _breaks(char: str) -> bool:
+    return unicodedata.category(char) in _BREAKING
+
+
+def in_one_line(text: str, most: int) -> str:
+    line = "".join(char for char in " ".join(text.split()) if not _breaks(char))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def assigned(schema: Mapping[str, Any], words: Iterable[str]) -> dict[str, Any]:
+    """Parse `name=value`: strings as they are, all else as JSON."""
+    fields = schema.get("properties", {})
+    values: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not key or not equals:
+            why = f"Write parameters as name=value, not '{word}'."
+            raise InvalidInput(why, code="bad_parameters")
+        values[key] = value if "string" in _types(fields.get(key, {})) else _json(value)
+    return values
+
+
+def _types(field: Mapping[str, Any]) -> set[str]:
+    return {str(option.get("type", "")) for option in (field, *field.get("anyOf", []))}
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _one_line(text: str) -> str:
+    if any(map(_breaks, text)):
+        raise ValueError("must be one line, without control characters")
+    return text
+
+
+def _inside(path: str) -> str:
+    """The tools refuse other paths anyway; here the user learns of it at once."""
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts:
+        raise ValueError("must be a path inside the workspace, relative to its top folder")
+    return path
+
+
+def _notebook(path: str) -> str:
+    if not path.endswith(".ipynb"):
+        raise ValueError("must be a notebook, with a name that ends in .ipynb")
+    return path
+
+
+Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_one_line)
+]
+
+FilePath = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=1000),
+    AfterValidator(_one_line),
+    AfterValidator(_inside),
+    Field(json_schema_extra={"format": "path"}),
+]
+
+NotebookPath = Annotated[
+    FilePath, AfterValidator(_notebook), Field(json_schema_extra={"format": "notebook-path"})
+]
+
 
 PLACE = re.compile(r"\{(\w+)\}")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -33,8 +123,6 @@ class Parameters(BaseModel):
 
 @dataclass(frozen=True)
 class Workflow:
-    """One action that a user can pick."""
-
     name: str
     """Its name in URLs and magics: lower-case letters, digits and `_`."""
     title: str
@@ -81,7 +169,6 @@ class Workflow:
         )
 
     def render(self, given: Parameters) -> str:
-        """The request, as the user might have written it."""
         values = given.model_dump(mode="json")
 
         def is_said(line: str) -> bool:
@@ -91,5 +178,4 @@ class Workflow:
         return PLACE.sub(lambda place: quoted(values[place[1]]), template)
 
     def ready_plan(self, given: Parameters) -> dict[str, Any] | None:
-        """The plan, if it takes no agent to make it."""
         return self.make_plan(given) if self.make_plan else None

@@ -104,13 +104,13 @@ async def test_one_that_keeps_dying_is_left_alone_for_a_while(house: House) -> N
 async def test_the_last_words_of_one_that_ends_are_waited_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    overhear = stdio._overhear
+    overhear = stdio._read_stderr
 
     async def later(*what: Any) -> None:
         await asyncio.sleep(0.3)
         await overhear(*what)
 
-    monkeypatch.setattr(stdio, "_overhear", later)
+    monkeypatch.setattr(stdio, "_read_stderr", later)
     monkeypatch.setattr(stdio, "LAST_LINES", PATIENCE)
     house.configure(odd=odd("dead"))
     with pytest.raises(CoworkError, match="exit code 1: I will not start today"):

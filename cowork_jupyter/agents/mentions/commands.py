@@ -24,7 +24,7 @@ from ...guidance.skills import Skills
 from ...mcp.client import offers
 from ...mcp.client.servers import McpServers
 from ...workflows import WorkflowRegistry
-from ...workflows.fields import assigned
+from ...workflows.workflow import assigned
 
 _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
 

@@ -9,8 +9,7 @@ from ...tools.kernel.state import Look
 from .case import Case, Found, Rule, WatchedRun
 from .charts import chart_warnings
 from .copies import copy_warnings
-from .filters import filter_warnings
-from .groups import group_warnings, mean_warnings
+from .filters import filter_warnings, group_warnings, mean_warnings
 from .joins import join_warnings
 from .leakage import fit_warnings, split_warnings, target_warnings
 from .program import read

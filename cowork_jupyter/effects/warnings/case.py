@@ -24,12 +24,10 @@ class WatchedRun:
     earlier: Sequence[str] = ()
     """What ran in the same kernel before, oldest first."""
     before: Mapping[str, TableState] = field(default_factory=dict)
-    """Tables by name."""
     after: Mapping[str, TableState] = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
     """Names of tables that were rebound, or whose content changed."""
     answers: Mapping[Look, Answer] = field(default_factory=dict)
-    """Replies to looks before or after the run, where they could be answered."""
 
 
 Found = tuple[str, DataWarning]
@@ -72,11 +70,9 @@ class Case:
         return self.ask(kind, *(rows.text for rows in found), *more, about=found)
 
     def rows(self, value: Value | None) -> Rows | None:
-        """Where the rows of a value can be looked at."""
         return self.locator.rows(value)
 
     def state(self, value: Value | None) -> TableState | None:
-        """The table that a value is, as it was seen."""
         rows = self.rows(value)
         if rows is None or rows.steps:
             return None
@@ -105,7 +101,6 @@ class Case:
                 waiting.extend(value.parts())
 
     def of(self, value: Value | None) -> str:
-        """The name of the table it is about, or ""."""
         rows = self.rows(value)
         return rows.table if rows else ""
 
@@ -125,8 +120,8 @@ def warning(
     return of, DataWarning.model_validate({**facts, "evidence": dict(evidence or {})})
 
 
-def number(answer: Answer, name: str) -> int:
-    value = answer.get(name)
+def number(answer: Answer | None, name: str) -> int:
+    value = answer.get(name) if answer else None
     return int(value) if isinstance(value, int | float) else 0
 
 
@@ -136,3 +131,8 @@ def counted(count: int, singular: str, plural: str = "") -> str:
 
 def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
+
+
+def counted_part(part: int, whole: int, singular: str) -> str:
+    """`214 rows of 12,431 (1.7 %)`."""
+    return f"{counted(part, singular)} of {whole:,} ({share(part, whole)})"

@@ -7,9 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, Found, counted, number, share, warning
-from .conditions import column_of
-from .values import NO_CONSTANT, Value, constant_of, texts_of
+from .case import Case, Found, counted, counted_part, number, share, warning
+from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
 
@@ -34,7 +33,6 @@ def _is_data(value: Value) -> bool:
 
 
 def limits(case: Case, axis: str) -> Iterator[tuple[Value, Value | None, Value | None]]:
-    """Calls that set the limits of an axis, with both ends."""
     for call in case.calls():
         given: Value | None = None
         if call.short in (f"{axis}lim", f"set_{axis}lim"):
@@ -80,6 +78,7 @@ _CHOSEN = {
     "pivot_table", "resample", "query", "top_k", "sort_index",
 }  # fmt: skip
 _SAYS_SO = re.compile(r"first|last|top|sample|head|recent|zoom|erste|letzte|auszug|detail", re.I)
+_FEWER_POINTS = "chart_shows_fewer_points"
 _MANY_MISSING = 0.05
 
 
@@ -136,13 +135,11 @@ def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
 
 
 def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
-    """Where an axis starts, if the code or the table says so."""
     value = constant_of(low)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), f"{value:g}"
     for ancestor in low.ancestry() if low is not None else ():
-        least = ancestor.name == "min" or (ancestor.op == "call" and ancestor.short == "min")
-        if not least:
+        if ancestor.name != "min" and (ancestor.op != "call" or ancestor.short != "min"):
             continue
         column = column_of(ancestor.base) or column_of(ancestor.args[0] if ancestor.args else None)
         state = case.state(column[0]) if column is not None else case.state(ancestor.base)
@@ -180,11 +177,10 @@ def _some_rows(case: Case, call: Value) -> Iterator[Found]:
         rows = state.rows if state is not None else None
         if count is None or rows is None or count >= rows:
             continue
-        of = case.of(whole)
         message = f"The chart shows {count:,} of {counted(rows, 'row')} ({share(count, rows)})."
         advice = "Draw all rows, or say in the title which ones are shown."
         evidence = {"shown": count, "rows": rows}
-        yield warning(of, "chart_shows_fewer_points", message, call.line, advice, evidence)
+        yield warning(case.of(whole), _FEWER_POINTS, message, call.line, advice, evidence)
         return
 
 
@@ -213,12 +209,10 @@ def _first_rows(value: Value) -> tuple[Value, int | None] | None:
 def _table(value: Value) -> Value:
     if value.op == "attribute" and value.name in ("iloc", "loc") and value.base is not None:
         value = value.base
-    found = column_of(value)
-    return found[0] if found is not None and found[0] is not None else value
+    return (table_column(value) or (value, ""))[0]
 
 
 def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
-    """Axis, table and column of what is drawn."""
     data = call.keyword("data")
     if call.op == "method" and call.base is not None:
         owner = call.base.base if call.base.op == "attribute" else call.base
@@ -235,10 +229,8 @@ def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
             continue
         if given.text and data is not None:
             yield axis, data, given.text
-            continue
-        found = column_of(given)
-        if found is not None and found[0] is not None:
-            yield axis, found[0], found[1]
+        elif found := table_column(given):
+            yield axis, *found
 
 
 def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
@@ -249,12 +241,11 @@ def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
         return
     texts = [json.dumps(end) for end in ends]
     answer = case.ask_rows("outside", case.rows(column[0]), column[1], *texts)
-    outside, rows = (number(answer, key) if answer else 0 for key in ("outside", "rows"))
-    if answer is not None and outside:
+    outside, rows = number(answer, "outside"), number(answer, "rows")
+    if outside:
         message = f"The range leaves out {counted(outside, 'value')} of {rows:,}."
         advice = "Widen the range, or say in the title what is left out."
-        of = case.of(column[0])
-        yield warning(of, "chart_shows_fewer_points", message, call.line, advice, dict(answer))
+        yield warning(case.of(column[0]), _FEWER_POINTS, message, call.line, advice, answer)
 
 
 def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
@@ -274,19 +265,13 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
                     continue
                 texts = [json.dumps(point) for point in usable]
                 answer = case.ask_rows("outside", case.rows(table), column, *texts)
-                outside = number(answer, "outside") if answer else 0
-                if answer is None or not outside:
+                outside, rows = number(answer, "outside"), number(answer, "rows")
+                if not outside:
                     continue
-                rows = number(answer, "rows")
-                message = (
-                    f"The limits of the {axis} axis cut off {counted(outside, 'point')} "
-                    f"of {rows:,} ({share(outside, rows)})."
-                )
+                part = counted_part(outside, rows, "point")
+                message = f"The limits of the {axis} axis cut off {part}."
                 advice = "Widen the limits, or say in the title what is left out."
-                yield warning(
-                    case.of(table), "chart_shows_fewer_points", message, limit.line, advice,
-                    dict(answer),
-                )  # fmt: skip
+                yield warning(case.of(table), _FEWER_POINTS, message, limit.line, advice, answer)
         if _kind(call) in ("scatter", "scatterplot") and len(plotted) == 2:
             yield from _missing_points(case, call, plotted)
 
@@ -299,15 +284,10 @@ def _missing_points(
         return
     columns = [column for _axis, _table, column in plotted]
     answer = case.ask_rows("missing", case.rows(table), columns)
-    missing = number(answer, "missing") if answer else 0
-    rows = number(answer, "rows") if answer else 0
-    if answer is None or missing < _MANY_MISSING * rows or not missing:
+    missing, rows = number(answer, "missing"), number(answer, "rows")
+    if missing < _MANY_MISSING * rows or not missing:
         return
-    message = (
-        f"The chart leaves out {counted(missing, 'row')} of {rows:,} ({share(missing, rows)}) "
-        f"without {' or '.join(columns)}."
-    )
+    part = counted_part(missing, rows, "row")
+    message = f"The chart leaves out {part} without {' or '.join(columns)}."
     advice = "Drop them on purpose and say so, or fill them."
-    yield warning(
-        case.of(table), "chart_shows_fewer_points", message, call.line, advice, dict(answer)
-    )
+    yield warning(case.of(table), _FEWER_POINTS, message, call.line, advice, answer)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from ...domain.effects import TableState
 from .case import Case, Found, counted, warning
-from .conditions import column_of
 from .program import DataFlow
-from .values import Value, texts_of
+from .values import Value, column_of, table_column, texts_of
 
 _CLEANS = {
     "dropna", "drop_duplicates", "fillna", "replace", "astype", "drop", "drop_nulls", "fill_null",
@@ -43,7 +42,6 @@ def copy_warnings(case: Case) -> Iterator[Found]:
 
 
 def _is_frame(case: Case, value: Value | None) -> bool:
-    """Whether it is known to be a pandas table."""
     if value is None:
         return False
     rows = case.rows(value)
@@ -151,8 +149,7 @@ def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
         preview = cell.last
         if preview is None or preview.op != "method" or preview.base is None:
             continue
-        column = column_of(preview.base)
-        table = column[0] if column is not None and column[0] is not None else preview.base
+        table = (table_column(preview.base) or (preview.base, ""))[0]
         if any(id(table) in later.read for later in earlier[place + 1 :]):
             continue
         lines = (call.line for call in case.calls() if call.is_made_of(table))

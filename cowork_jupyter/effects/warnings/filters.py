@@ -1,13 +1,15 @@
-"""Filters that keep all or nothing, and rows that a comparison drops for a missing value."""
+"""Filters that keep all or nothing, rows that a comparison or a grouping drops for a missing value,
+and means of means.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, Found, counted, number, share, warning
-from .conditions import Condition, column_of, condition_of
-from .values import Value
+from .case import Answer, Case, Found, counted, counted_part, number, warning
+from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")
 _FEW_ROWS = 3
@@ -19,7 +21,7 @@ _FAULTS = re.compile(
 
 def filter_warnings(case: Case) -> Iterator[Found]:
     asked: set[tuple[int, int | None]] = set()
-    for mask, table in _masks(case):
+    for mask, table in filter(None, map(_mask_of, case.values())):
         if (id(mask), mask.line) in asked:
             continue
         asked.add((id(mask), mask.line))
@@ -27,26 +29,19 @@ def filter_warnings(case: Case) -> Iterator[Found]:
         if condition is None:
             yield from _by_result(case, mask, table)
             continue
-        rows = case.rows(table)
-        answer = case.ask_rows("filter", rows, condition)
-        if answer is None or not number(answer, "rows"):
+        answer = case.ask_rows("filter", case.rows(table), condition)
+        rows, of, line = number(answer, "rows"), case.of(table), mask.line
+        if not rows:
             continue
-        of, line = case.of(table), mask.line
         if not _is_guard(case, mask, condition):
-            yield from _all_or_nothing(of, line, number(answer, "rows"), number(answer, "kept"))
-        missing = answer.get("missing")
-        for column, lost in missing.items() if isinstance(missing, dict) else ():
-            if isinstance(lost, int) and not _is_asked(case, column):
-                yield _dropped(of, line, column or "value", lost, number(answer, "rows"))
+            yield from _all_or_nothing(of, line, rows, number(answer, "kept"))
+        for column, lost in _unasked_missing(case, answer):
+            yield _dropped(of, line, column or "value", lost, rows)
     yield from _labelled(case)
 
 
-def _masks(case: Case) -> Iterator[tuple[Value, Value]]:
-    """Everything that chooses rows: `df[mask]`, `loc`, `query`, `filter`."""
-    yield from filter(None, map(_mask_of, case.values()))
-
-
 def _mask_of(value: Value) -> tuple[Value, Value] | None:
+    """Mask and table of everything that chooses rows: `df[mask]`, `loc`, `query`, `filter`."""
     if value.op == "method" and value.name in ("query", "filter") and value.base is not None:
         if len(value.args) > 1 and all(arg.op == "compare" for arg in value.args):
             both = Value("operator", "BitAnd", args=value.args, line=value.line)
@@ -111,20 +106,22 @@ def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
 
 
 def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Found:
-    message = (
-        f"The comparison leaves out {counted(lost, 'row')} of {rows:,} ({share(lost, rows)}) "
-        f"whose {column} is missing."
-    )
+    message = f"The comparison leaves out {counted_part(lost, rows, 'row')}"
+    message += f" whose {column} is missing."
     advice = f"Decide what a missing {column} means: fill it, drop it, or ask for it with isna()."
     evidence = {"missing": lost, "rows": rows, "column": column}
     return warning(of, "comparison_dropped_rows", message, line, advice, evidence)
 
 
-def _is_asked(case: Case, column: str) -> bool:
-    """Whether the code itself asks which values of the column are missing."""
+def _unasked_missing(case: Case, answer: Answer | None) -> Iterator[tuple[str, int]]:
+    """Columns with missing values, unless the code itself asks which values are missing."""
     asks = ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null")
     found = (column_of(call.base) for call in case.calls() if call.name in asks)
-    return any(pair is not None and pair[1] == column for pair in found)
+    asked = {pair[1] for pair in found if pair is not None}
+    missing = answer.get("missing") if answer else None
+    for column, lost in missing.items() if isinstance(missing, dict) else ():
+        if isinstance(lost, int) and column not in asked:
+            yield column, lost
 
 
 def _labelled(case: Case) -> Iterator[Found]:
@@ -138,27 +135,160 @@ def _labelled(case: Case) -> Iterator[Found]:
             compared.append((value, store.base))
     for call in case.calls():
         if call.name == "numpy.where" and len(call.args) == 3:
-            compared += [(call.args[0], column[0]) for column in _compared_tables(call.args[0])]
+            columns = map(table_column, call.args[0].args)
+            compared += [(call.args[0], column[0]) for column in columns if column]
     for mask, table in compared:
         condition = condition_of(mask, table) if mask.op == "compare" else None
         if condition is None or condition[0] != "compare" or condition[2] not in _ORDERS:
             continue
         answer = case.ask_rows("filter", case.rows(table), condition)
-        missing = answer.get("missing") if answer else None
-        for column, lost in missing.items() if isinstance(missing, dict) else ():
-            if isinstance(lost, int) and not _is_asked(case, column):
-                message = (
-                    f"{counted(lost, 'row')} of {number(answer or {}, 'rows'):,} have no {column}; "
-                    "the comparison counts them as false."
-                )
-                advice = f"Decide what a missing {column} means before you compare it."
-                evidence = {"missing": lost, "column": column}
-                yield warning(
-                    case.of(table), "comparison_dropped_rows", message, mask.line, advice,
-                    evidence,
-                )  # fmt: skip
+        for column, lost in _unasked_missing(case, answer):
+            message = f"{counted(lost, 'row')} of {number(answer, 'rows'):,} have no {column};"
+            message += " the comparison counts them as false."
+            advice = f"Decide what a missing {column} means before you compare it."
+            of, evidence = case.of(table), {"missing": lost, "column": column}
+            yield warning(of, "comparison_dropped_rows", message, mask.line, advice, evidence)
 
 
-def _compared_tables(mask: Value) -> list[tuple[Value, str]]:
-    found = [column_of(arg) for arg in mask.args]
-    return [(pair[0], pair[1]) for pair in found if pair is not None and pair[0] is not None]
+_GROUPS = {"groupby", "group_by", "pivot_table"}
+_KEEPS_ROWS = {"transform", "cumsum", "cumcount", "rank", "ngroup", "shift", "ffill", "bfill"}
+
+
+def group_warnings(case: Case) -> Iterator[Found]:
+    for call in case.calls():
+        grouped = _grouped_by(call)
+        if grouped is None or _is_of_polars(case, grouped[0]):
+            continue
+        table, columns = grouped
+        if "dropna" in call.keywords and call.keywords["dropna"].constant is False:
+            continue
+        answer = case.ask_rows("group", case.rows(table), columns, "")
+        missing, rows = number(answer, "missing"), number(answer, "rows")
+        if not missing or _keeps_rows(case, call):
+            continue
+        part, names = counted_part(missing, rows, "row"), " and ".join(columns)
+        message = f"{call.short} leaves out {part} without {names}."
+        advice = "Add dropna=False to keep them as a group of their own, or drop them on purpose."
+        evidence = {"missing": missing, "rows": rows, "columns": list(columns)}
+        of = case.of(table)
+        yield warning(of, "group_dropped_rows", message, call.line, advice, evidence)
+
+
+def _grouped_by(call: Value) -> tuple[Value, list[str]] | None:
+    if call.op == "method" and call.base is not None and call.name == "groupby":
+        columns = _columns(call.keyword("by", 0))
+        return (call.base, columns) if columns else None
+    if call.short == "pivot_table":
+        table = call.base if call.op == "method" else call.args[0] if call.args else None
+        both = [
+            *(_columns(call.keyword("index")) or []),
+            *(_columns(call.keyword("columns")) or []),
+        ]
+        return (table, both) if table is not None and both else None
+    if call.name == "pandas.crosstab" and len(call.args) >= 2:
+        first, second = column_of(call.args[0]), column_of(call.args[1])
+        if first and second and first[0] is not None and first[0] is second[0]:
+            return first[0], [first[1], second[1]]
+    return None
+
+
+def _columns(value: Value | None) -> list[str] | None:
+    found = texts_of(value)
+    if found is None and value is not None:
+        column = column_of(value)
+        return [column[1]] if column else None
+    return found
+
+
+def _is_of_polars(case: Case, table: Value) -> bool:
+    state = case.state(table)
+    return state is not None and not state.kind.startswith("pandas")
+
+
+def _keeps_rows(case: Case, grouping: Value) -> bool:
+    """Whether the result has a row for each row."""
+    used = [call for call in case.calls() if any(link is grouping for link in call.chain())]
+    return any(call.name in _KEEPS_ROWS for call in used)
+
+
+def mean_warnings(case: Case) -> Iterator[Found]:
+    for call in case.calls():
+        outer = _averaged(call)
+        if outer is None:
+            continue
+        inner = next((link for link in outer.chain() if _is_group_mean(link)), None)
+        grouping = next((link for link in outer.chain() if link.short in _GROUPS), None)
+        if inner is None or grouping is None or call is inner:
+            continue
+        between = [link.name for link in outer.chain() if link.op == "method"]
+        if any(name in ("sum", "size", "count", "nunique") for name in between):
+            continue
+        if grouping.short == "pivot_table":
+            table, columns = _grouped_by(grouping) or (None, None)
+            values = texts_of(grouping.keyword("values"))
+            measured = values[0] if values else None
+        else:
+            table, columns = grouping.base, _columns(grouping.keyword("by", 0))
+            measured = _measured(call, grouping)
+        if columns is None or table is None:
+            continue
+        rows = case.rows(table)
+        answer = case.ask_rows("group", rows, columns, measured or "")
+        if answer is None or number(answer, "smallest") == number(answer, "largest"):
+            continue
+        message = (
+            f"This is a mean of means of {counted(number(answer, 'groups'), 'group')} with "
+            f"{number(answer, 'smallest'):,} to {counted(number(answer, 'largest'), 'row')}."
+        )
+        mean, means = answer.get("mean"), answer.get("mean_of_means")
+        if isinstance(mean, float) and isinstance(means, float):
+            message += f" It is {means:,.5g}; the mean of all rows is {mean:,.5g}."
+        advice = "Take the mean of all rows, or weight the groups by their size."
+        of = case.of(table)
+        yield warning(of, "mean_of_means", message, call.line, advice, answer)
+
+
+def _averaged(call: Value) -> Value | None:
+    if call.op == "method" and call.name == "mean":
+        return call.base
+    if call.op == "method" and call.name in ("agg", "aggregate") and call.args:
+        return call.base if constant_of(call.args[0]) == "mean" else None
+    if call.name in ("numpy.mean", "numpy.average", "statistics.mean") and call.args:
+        return call.args[0] if "weights" not in call.keywords else None
+    return None
+
+
+def _is_group_mean(value: Value) -> bool:
+    if value.short == "pivot_table":
+        return "aggfunc" not in value.keywords or constant_of(value.keywords["aggfunc"]) == "mean"
+    if value.op != "method":
+        return False
+    grouped = any(link.name in ("groupby", "group_by") for link in value.chain())
+    if value.name == "mean":
+        return grouped
+    if value.name in ("agg", "aggregate"):
+        return grouped and '"mean"' in json.dumps(_texts_in(value))
+    return False
+
+
+def _texts_in(value: Value) -> list[str]:
+    inner = [*value.args, *value.keywords.values()]
+    return [
+        found for inner_value in inner for part in inner_value.ancestry()
+        if (found := part.text or (part.name if part.op == "method" else None))
+    ]  # fmt: skip
+
+
+def _measured(call: Value, grouping: Value) -> str | None:
+    """The column whose mean it is, if it is named between the grouping and the mean."""
+    outer = _averaged(call)
+    for value in outer.chain() if outer is not None else ():
+        if value is grouping:
+            break
+        if value.op == "index" and value.args[0].text:
+            return value.args[0].text
+        if value.op == "index" and (names := texts_of(value.args[0])) and len(names) == 1:
+            return names[0]
+        if value.op == "attribute" and column_of(value):
+            return value.name
+    return None

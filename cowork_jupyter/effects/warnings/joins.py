@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from ...domain.effects import TableState
 from .case import Answer, Case, Found, counted, number, share, warning
-from .conditions import column_of
 from .rows import Rows, at_one_time
-from .values import Value, texts_of
+from .values import Value, column_of, texts_of
 
 INDEX = "@index"
 FEW = 0.25
@@ -49,7 +48,7 @@ def join_warnings(case: Case) -> Iterator[Found]:
         keys = (json.dumps(join.left_on), json.dumps(join.right_on))
         answer = case.ask_all("join", left_rows, right_rows, more=keys)
         if answer is not None and answer["left_table"] != answer["right_table"]:
-            yield from _judged(case, join, answer)
+            yield from _check_join(case, join, answer)
     yield from _misaligned(case)
     yield from _lookups(case)
 
@@ -92,7 +91,7 @@ def _from_polars(value: Value) -> bool:
     return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
-def _judged(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
+def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
     left_unique = number(answer, "left_repeated") == 0
     swapped = join.how == "right" or (
         join.how != "left" and left_unique and number(answer, "right_repeated") > 0
@@ -177,7 +176,6 @@ def _missing_keys(
 
 
 def _is_handled(case: Case, join: _Join) -> bool:
-    """Whether the code handles rows without a partner."""
     return any(call.name in _HANDLES and call.is_made_of(join.call) for call in case.calls())
 
 
@@ -210,11 +208,9 @@ def _by_sides(
         yield _missing_keys(join, left_rows.table, right_rows.table, missing, rows, partners)
     is_lossy = join.how == "inner" and not repeated and -added > missing
     if is_lossy and "indicator" not in join.call.keywords:
-        message = (
-            f"The join lost rows. {counted(-added, 'row')} of {left_rows.table} "
-            f"({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner "
-            f"in {right_rows.table}."
-        )
+        message = f"The join lost rows. {counted(-added, 'row')} of {left_rows.table}"
+        message += f" ({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner"
+        message += f" in {right_rows.table}."
         advice = 'Look at those keys; use how="left" to keep the rows.'
         evidence = {"rows": rows, "without_partner": -added}
         yield warning(left_rows.table, "join_lost_rows", message, join.call.line, advice, evidence)
@@ -229,10 +225,8 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
             continue
         if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join):
             of = case.of(join.right_table)
-            message = (
-                f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)}) "
-                f"found no partner in {of}, so {field.name} is missing there."
-            )
+            message = f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)})"
+            message += f" found no partner in {of}, so {field.name} is missing there."
             advice = f"Compare the keys with those of {of}: type, case, spaces, leading zeros."
             evidence = {"rows": result.rows, "without_partner": joined.missing}
             yield warning(of, "join_without_partner", message, join.call.line, advice, evidence)
@@ -240,7 +234,6 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
 
 
 def _misaligned(case: Case) -> Iterator[Found]:
-    """Tables put side by side whose indexes differ."""
     for call in case.calls():
         axis = call.keyword("axis")
         if call.name != "pandas.concat" or axis is None or axis.constant not in (1, "columns"):
@@ -264,14 +257,14 @@ def _lookups(case: Case) -> Iterator[Found]:
     for call in case.calls():
         table, column = _keyed(call)
         answer = case.ask_rows("key", case.rows(table), [column]) if table is not None else None
-        repeated = number(answer, "repeated") if answer else 0
-        if answer is None or not repeated or repeated > FEW * number(answer, "keys"):
+        repeated = number(answer, "repeated")
+        if not repeated or repeated > FEW * number(answer, "keys"):
             continue
         of, verb = case.of(table), "appears" if repeated == 1 else "appear"
         message = f"{counted(repeated, 'key')} of {column} {verb} more than once in {of}; "
         message += "the dictionary keeps the last value of each."
         advice = f"Remove the repeated keys of {of} first."
-        yield warning(of, "keys_repeated", message, call.line, advice, dict(answer))
+        yield warning(of, "keys_repeated", message, call.line, advice, answer)
 
 
 def _keyed(call: Value) -> tuple[Value | None, str]:

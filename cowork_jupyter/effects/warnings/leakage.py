@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Answer, Case, Found, counted, number, share, warning
-from .conditions import column_of, own_expression
+from .case import Answer, Case, Found, counted, counted_part, number, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -17,13 +16,12 @@ from .learning import (
     trail,
     undivided,
 )
-from .values import Value, texts_of
+from .values import Value, column_of, own_expression, texts_of
 
 _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
 def fit_warnings(case: Case) -> Iterator[Found]:
-    """Transformers fitted on all rows before they were split, or on the test rows."""
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -79,7 +77,6 @@ def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Foun
 
 
 def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
-    """Their number if it is known, and as part of a message."""
     states = (case.state(part) for part in (split.test if split is not None else ()))
     rows = next((state.rows for state in states if state is not None), None)
     return rows, f", the {rows:,} test rows included" if rows else ""
@@ -118,7 +115,6 @@ def _statistic(value: Value, column: str) -> str | None:
 
 
 def split_warnings(case: Case) -> Iterator[Found]:
-    """Rows that are on both sides of a split, and rows of the future in training."""
     for split in Learning(case.program).splits:
         if split.line is None or not split.train or not split.test:
             continue
@@ -127,12 +123,12 @@ def split_warnings(case: Case) -> Iterator[Found]:
         answer = case.ask_all("overlap", train, test)
         if answer is not None and _is_no_chance(answer):
             shared, rows = number(answer, "shared"), number(answer, "rows")
+            verb = "is" if shared == 1 else "are"
             message = (
-                f"{counted(shared, 'test row')} of {rows:,} ({share(shared, rows)}) "
-                f"{'is' if shared == 1 else 'are'} among the training rows too."
+                f"{counted_part(shared, rows, 'test row')} {verb} among the training rows too."
             )
             advice = "Drop duplicates before the split."
-            yield warning(of, "duplicates_across_split", message, split.line, advice, dict(answer))
+            yield warning(of, "duplicates_across_split", message, split.line, advice, answer)
         yield from _future(case, split, of)
 
 
@@ -162,12 +158,10 @@ def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
         return
     later, rows = number(answer, "later"), number(answer, "rows")
     column = str(answer.get("column")).replace("@index", "the index")
-    message = (
-        f"{counted(later, 'training row')} of {rows:,} ({share(later, rows)}) "
-        f"{'is' if later == 1 else 'are'} later than the first test row, by {column}."
-    )
+    message = f"{counted_part(later, rows, 'training row')} {'is' if later == 1 else 'are'}"
+    message += f" later than the first test row, by {column}."
     advice = "Split by time: shuffle=False on ordered rows, or TimeSeriesSplit."
-    yield warning(of, "future_in_training", message, split.line, advice, dict(answer))
+    yield warning(of, "future_in_training", message, split.line, advice, answer)
 
 
 _HOW = {
@@ -190,23 +184,19 @@ def target_warnings(case: Case) -> Iterator[Found]:
         seen.add(id(fit.data))
         if fit.call.line is None or known:
             continue
-        target = _target_column(fit.target)
+        target = next((found[1] for found in map(column_of, trail(fit.target)) if found), None)
         derived = _derived(case, fit, target)
         answer = case.ask_all("features", case.rows(fit.data), case.rows(fit.target), more=("",))
-        found = answer.get("found") if answer is not None else None
+        found = answer.get("found") if answer else None
         reported = False
         for column, how in found.items() if isinstance(found, dict) else ():
-            if number(answer or {}, "features") == 1 and how != "equal":
+            if number(answer, "features") == 1 and how != "equal":
                 continue  # the only feature is there to be a function of
-            reported = True
-            rows = number(answer or {}, "rows")
-            same = column == target
-            message = (
-                f"The target {column} is among the features ({counted(rows, 'row')})."
-                if same
-                else f"The feature {column} {_HOW.get(str(how), 'tells the target')} "
-                f"in {counted(rows, 'row')}."
-            )
+            reported, rows = True, number(answer, "rows")
+            described = _HOW.get(str(how), "tells the target")
+            message = f"The feature {column} {described} in {counted(rows, 'row')}."
+            if column == target:
+                message = f"The target {column} is among the features ({counted(rows, 'row')})."
             yield _among(case, fit, message, {"feature": column, "how": how, "rows": rows})
         if derived is not None and not reported:
             message = f"The feature {derived} was computed from the target {target}."
@@ -219,16 +209,7 @@ def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> F
     return warning(of, "target_among_features", message, fit.call.line, advice, evidence)
 
 
-def _target_column(target: Value) -> str | None:
-    for ancestor in trail(target):
-        found = column_of(ancestor)
-        if found is not None:
-            return found[1]
-    return None
-
-
 def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
-    """A feature that the code computed from the target."""
     if target is None:
         return None
     state = case.state(fit.data)

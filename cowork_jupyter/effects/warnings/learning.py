@@ -66,7 +66,6 @@ class Score:
 
 
 def estimator_of(value: Value) -> Value:
-    """The receiver of `M().fit(X, y)` and the like."""
     while value.op == "method" and value.name in ("fit", "set_params") and value.base is not None:
         value = value.base
     return value
@@ -78,7 +77,6 @@ def class_of(estimator: Value) -> str:
 
 
 def parent(value: Value) -> Value | None:
-    """The data that data was made of."""
     if value.op == "item" and value.base is not None and value.base.short == "train_test_split":
         place, inputs = value.constant, value.base.args
         return inputs[place // 2] if isinstance(place, int) and place // 2 < len(inputs) else None
@@ -111,8 +109,6 @@ def undivided(data: Value) -> Iterator[Value]:
 
 
 class Learning:
-    """Fits, scores and splits of a program, earlier cells included."""
-
     def __init__(self, program: DataFlow) -> None:
         self._program = program
         self._named = {id(assignment.value): assignment.name for assignment in program.assignments}
@@ -169,7 +165,6 @@ def _even(place: object) -> bool:
 
 
 def _chooses_rows(value: Value) -> bool:
-    """Whether it is some rows of a table, as far as the code says."""
     if value.op == "index":
         owner, key = value.base, value.args[0]
         if owner is not None and owner.op == "attribute" and owner.name in ("iloc", "loc"):

@@ -41,8 +41,6 @@ class CellReading:
 
 @dataclass
 class DataFlow:
-    """What code does, in order of execution."""
-
     calls: list[Value] = field(default_factory=list)
     stores: list[Value] = field(default_factory=list)
     """`set` values whose base is the container."""
@@ -363,7 +361,6 @@ class _Reader:
     def _inline(
         self, name: str, node: ast.Call, args: tuple[Value, ...], keywords: dict[str, Value]
     ) -> Value | None:
-        """The result of calling a function of the program."""
         if name not in self.program.functions or self._depth >= MAX_DEPTH:
             return None
         function, is_current = self.program.functions[name]

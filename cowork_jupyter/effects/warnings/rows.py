@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from .conditions import columns_named, condition_of
 from .program import DataFlow
-from .values import Value, constant_of, texts_of
+from .values import Value, columns_named, condition_of, constant_of, texts_of
 
 Step = tuple[str, JsonValue]
 _AS_THEY_ARE = {
@@ -94,7 +93,6 @@ class Locator:
 
 
 def _owner(value: Value) -> Value | None:
-    """The table that it takes its rows from."""
     if value.op in ("set", "index") and value.base is not None and value.base.op == "attribute":
         if value.base.name in ("loc", "iloc", "at", "iat"):
             return value.base.base
@@ -163,7 +161,6 @@ def _where(mask: Value, table: Value | None, base: Rows) -> Rows | None:
 
 
 def _called(value: Value, base: Rows) -> Rows | None:
-    """What a method leaves of the rows it is called on."""
     name, table = value.name, value.base
     assert table is not None
     if name in _AS_THEY_ARE:

@@ -12,7 +12,6 @@ _MAX_DEPTH = 6
 
 
 def score_warnings(case: Case) -> Iterator[Found]:
-    """Scores on rows that the model was fitted on."""
     learning = Learning(case.program)
     fair = [
         score for score in learning.scores
@@ -68,7 +67,6 @@ def _knows(fit: Fit, data: Value) -> bool:
 
 
 def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
-    """Whether both are the same expression of the same table."""
     if first is second:
         return True
     if (first.op, first.name) != (second.op, second.name) or first.constant != second.constant:
@@ -80,7 +78,6 @@ def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
 
 
 def tuning_warnings(case: Case) -> Iterator[Found]:
-    """Choices made by the score on the test rows."""
     learning = Learning(case.program)
     advice = "Choose with cross-validation or a validation set, and use the test rows once."
     for fit in learning.fits:

@@ -23,7 +23,6 @@ _NOT_DRAWN = {
 
 
 def seed_warnings(case: Case) -> Iterator[Found]:
-    """One warning for all of them in a cell."""
     seeded: set[str] = set()
     drawn: list[tuple[int, str]] = []
     for call in case.program.calls:

@@ -10,8 +10,7 @@ from pydantic import JsonValue
 
 from ...tools.kernel.inside.columns import column_facts, text_facts
 from .case import Case, Found, counted, number, warning
-from .conditions import column_of
-from .values import Value, constant_of, texts_of
+from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]
 _IDENTIFIES = re.compile(
@@ -31,9 +30,8 @@ _MOSTLY = 0.8
 def date_warnings(case: Case) -> Iterator[Found]:
     for call in case.calls():
         if call.short == "to_datetime" and call.args:
-            column = column_of(call.args[0])
-            if column is not None and column[0] is not None:
-                yield from _dates(case, call, column[0], column[1])
+            if column := table_column(call.args[0]):
+                yield from _dates(case, call, *column)
         elif call.short in ("read_csv", "read_excel", "read_table"):
             for name in texts_of(call.keyword("parse_dates")) or []:
                 yield from _dates(case, call, call, name)
@@ -111,7 +109,6 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
 
 
 def _days_after(case: Case, table: Value, column: str) -> Facts | None:
-    """The days of the dates in the resulting table."""
     for name, value in case.program.final.items():
         if any(link is table for link in value.chain()):
             rows = case.rows(value)
@@ -170,7 +167,7 @@ def _read_as_text(case: Case) -> Iterator[Found]:
 
 
 def _by_column(answer: Facts | None) -> Iterator[tuple[str, Facts]]:
-    columns = answer.get("columns") if answer is not None else None
+    columns = answer.get("columns") if answer else None
     for column, facts in columns.items() if isinstance(columns, dict) else ():
         if isinstance(facts, dict):
             yield column, facts
@@ -179,8 +176,8 @@ def _by_column(answer: Facts | None) -> Iterator[tuple[str, Facts]]:
 def _calculated(call: Value) -> Iterator[tuple[Value, list[str] | None]]:
     if call.op == "compare" and call.name in ("<", "<=", ">", ">="):
         for arg, other in zip(call.args, call.args[::-1], strict=True):
-            column = column_of(arg)
-            if column is not None and column[0] is not None and other.text is not None:
+            column = table_column(arg)
+            if column is not None and other.text is not None:
                 yield column[0], [column[1]]
     if call.op != "method" or call.base is None:
         return
@@ -191,13 +188,11 @@ def _calculated(call: Value) -> Iterator[tuple[Value, list[str] | None]]:
             return
     if call.name in _OF_NUMBERS or call.is_true("numeric_only"):
         yield call.base, None
-    if call.name in _CALCULATES:
-        column = column_of(call.base)
-        if column is not None and column[0] is not None:
-            grouped = next((link for link in column[0].chain() if link.name == "groupby"), None)
-            table = grouped.base if grouped is not None else column[0]
-            if table is not None:
-                yield table, [column[1]]
+    if call.name in _CALCULATES and (column := table_column(call.base)):
+        grouped = next((link for link in column[0].chain() if link.name == "groupby"), None)
+        table = grouped.base if grouped is not None else column[0]
+        if table is not None:
+            yield table, [column[1]]
     if call.name == "pivot_table" and (values := texts_of(call.keyword("values"))):
         yield call.base, values
 

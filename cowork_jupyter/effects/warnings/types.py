@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
 from .case import Case, Found, counted, number, share, warning
-from .conditions import column_of, own_expression
-from .values import Value
+from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {
     "astype", "map", "apply", "strftime", "cut", "qcut", "to_datetime", "to_numeric", "to_period",
@@ -22,7 +21,6 @@ _LOST = 0.2
 
 
 def type_warnings(case: Case) -> Iterator[Found]:
-    """About every table that the code created or changed."""
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -43,7 +41,6 @@ def type_warnings(case: Case) -> Iterator[Found]:
 
 
 def _made_from(case: Case, value: Value) -> TableState | None:
-    """The table of before the run that it was made of."""
     for link in value.chain():
         name = case.locator.name(link)
         if name is not None and name in case.run.before and link.line is None:
@@ -54,7 +51,6 @@ def _made_from(case: Case, value: Value) -> TableState | None:
 
 
 def _stored(value: Value, column: str) -> Value | None:
-    """What the code put into a column last."""
     for link in value.chain():
         if link.line is None:
             return None
@@ -173,10 +169,9 @@ def _zone_by_code(case: Case) -> Iterator[Found]:
         converted = any(link.name == "tz_convert" for link in call.base.chain())
         if given.constant is not None or owner is None or converted:
             continue
-        column = column_of(owner)
-        if column is not None and column[0] is not None:
+        if column := table_column(owner):
             of, what = case.of(column[0]), column[1]
-            zone = None if of in case.run.before else _zone_in_code(column[0], column[1])
+            zone = None if of in case.run.before else _zone_in_code(*column)
         else:
             rows = case.rows(owner)
             answer = case.ask_rows("zone", rows)
@@ -190,7 +185,6 @@ def _zone_by_code(case: Case) -> Iterator[Found]:
 
 
 def _zone_in_code(table: Value, column: str) -> str | None:
-    """The time zone that the code gave a column."""
     stored = _stored(table, column)
     made = stored or next((link for link in table.chain() if link.op == "call"), None)
     for ancestor in made.ancestry() if made is not None else ():
@@ -214,10 +208,10 @@ def _mixed(case: Case) -> Iterator[Found]:
             continue
         rows = case.rows(store)
         answer = case.ask_rows("kinds", rows, column)
-        numbers, words = (number(answer, key) if answer else 0 for key in ("numbers", "texts"))
-        if answer is not None and rows is not None and numbers and words:
+        numbers, words = (number(answer, key) for key in ("numbers", "texts"))
+        if rows is not None and numbers and words:
             message = (
                 f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."
             )
             code, advice = "column_changed_type", _KEEP_TYPE
-            yield warning(rows.table, code, message, store.line, advice, dict(answer))
+            yield warning(rows.table, code, message, store.line, advice, answer)

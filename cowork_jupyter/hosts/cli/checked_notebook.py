@@ -81,7 +81,7 @@ async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNoteb
         measured = await kernels.run_anew(workspace, path, trial.codes, took, variables)
         checks = ExpectationChecks(kernels, workspace, sandbox)
         ran = trial.state.failed is None
-        checked = await checks.judged(expected, measured, _ids(expected)) if ran else []
+        checked = await checks.check_measured(expected, measured, _ids(expected)) if ran else []
     finally:
         sandbox.close()
         screen.hide_status()

@@ -64,11 +64,11 @@ class McpHandler(ApiHandler):
         service, role = self.extension.service, self._role()
         # A caller with only the server's token gets another name each time.
         whose = "" if self.token_authenticated else caller.name
-        door = self.extension.http_sessions.door(
+        endpoint = self.extension.http_sessions.endpoint(
             (whose, role), lambda: service.mcp_guests(role, caller.name)
         )
         in_jupyter = self.extension.in_jupyter
-        await door.handle(
+        await endpoint.handle(
             self._scope(),
             lambda: in_jupyter(self._receive()),
             lambda event: in_jupyter(self._send(event)),

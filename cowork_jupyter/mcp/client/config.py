@@ -46,8 +46,6 @@ _Permissions = Annotated[list[Permission], Field(min_length=1)]
 
 
 class ToolChoice(BaseModel):
-    """The user's settings for one tool of a server."""
-
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     permissions: _Permissions | None = None
@@ -100,7 +98,6 @@ class ServerConfig:
 
     @property
     def place(self) -> str:
-        """For who decides about it."""
         return "a program on this machine" if self.kind == "stdio" else "the network"
 
     def permissions_for(self, tool: str) -> frozenset[Permission]:
@@ -176,8 +173,6 @@ class Configured:
 
 
 class ConfiguredServers:
-    """The servers of all settings files, reloaded when these change."""
-
     def __init__(self, workspace: Path, user_settings: Path, trust: Trust) -> None:
         self._files: dict[Source, SettingsFile] = {
             "user": SettingsFile(user_settings),
@@ -196,7 +191,6 @@ class ConfiguredServers:
         return servers
 
     def add(self, name: str, raw: dict[str, Any]) -> ServerConfig:
-        """Write a valid entry into the user's settings."""
         try:
             config = read_server(name, raw, "user")
         except ValueError as error:

@@ -50,13 +50,11 @@ class McpConnection:
         self.config = config
         self.state: State = "idle"
         self.why = ""
-        """The reason of its last failure."""
         self.tail = Tail()
         self.mask = Mask()
         self.known = known
         """What it reported when it last ran; None if it never did."""
         self.was_awaited = False
-        """Whether a run has waited for its first start."""
         self._environment = environment
         self._on_change = on_change
         self._task: asyncio.Task[None] | None = None
@@ -102,7 +100,6 @@ class McpConnection:
     async def call(
         self, tool: str, arguments: dict[str, Any], context: ToolContext
     ) -> CallToolResult:
-        """Raises a single error that says what went wrong."""
         client = await self.client()
         ongoing = Ongoing(context, self.config.entry.timeout, self.mask)
         with self._requests.during(ongoing):
@@ -111,7 +108,6 @@ class McpConnection:
 
     @asynccontextmanager
     async def asking(self, what: str) -> AsyncIterator[Client]:
-        """For any other request to the server."""
         client = await self.client()
         async with self._explain_errors(what), asyncio.timeout(self.config.entry.timeout):
             yield client
@@ -177,7 +173,6 @@ class McpConnection:
         self._begin()
 
     async def stop(self) -> None:
-        """End it, and everything that it has started."""
         task, self._task = self._task, None
         self._deaths, self._next_start = 0, 0.0
         if task is not None:
@@ -214,7 +209,7 @@ class McpConnection:
             self.state = "failed"
             if not self._was_ready:
                 self._fail(self.why)
-                return  # it is started again when somebody wants it
+                return  # it is started again on the next use
             if pause > self._environment.patience.longest_wait:
                 self._fail(self.why)
                 self._ready = _future_client()
@@ -288,7 +283,6 @@ class McpConnection:
             await asyncio.wait(ending)
 
     async def _watch(self, client: Client) -> None:
-        """List the tools again when the server reports a change."""
         from . import sdk
 
         following = asyncio.create_task(sdk.follow_changes(client, self._changed.set))
@@ -318,7 +312,7 @@ class McpConnection:
             self._ended.set()
             if self._ready and self._ready.done():
                 self.state = "failed"
-                self._ready = _future_client()  # whoever comes now waits for the next
+                self._ready = _future_client()  # callers from now on wait for the restart
 
     def _cause(self, error: BaseException) -> str:
         """The cause in a few words; the SDK wraps it several times."""

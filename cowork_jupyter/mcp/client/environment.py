@@ -34,7 +34,6 @@ class Patience:
 @dataclass(frozen=True)
 class McpEnvironment:
     folder: str
-    """The workspace."""
     model: Callable[[], LanguageModel]
     patience: Patience = Patience()
     observe: Observe = ignore_operation
@@ -51,7 +50,6 @@ class Tail:
         self._text = ""
 
     def add(self, text: str) -> None:
-        """Drops old text, line by line."""
         self._text += text[-2 * MAX_KEPT :]
         if len(self._text) > 2 * MAX_KEPT:
             self._text = self._text[-MAX_KEPT:].partition("\n")[2] or self._text[-MAX_KEPT:]

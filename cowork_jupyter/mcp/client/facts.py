@@ -34,8 +34,6 @@ _HINTS = {
 
 @dataclass(frozen=True)
 class McpToolFacts:
-    """One tool, in the server's own words."""
-
     name: str
     description: str
     schema: dict[str, Any]
@@ -43,7 +41,6 @@ class McpToolFacts:
     hints: dict[str, bool] = field(default_factory=dict)
     """Its claims, such as `{"read-only": True}`. Displayed, but never trusted."""
     problem: str = ""
-    """Why it cannot be offered."""
 
     def fingerprint(self, config: ServerConfig) -> str:
         """Identifies the server, the name, the description and the parameters."""
@@ -58,7 +55,6 @@ class McpServerFacts:
 
 
 def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
-    """Bounded, and without our secrets."""
     name, description = visible(tool.name), mask(tool.description or "")
     problem = ""
     if not 0 < len(tool.name) <= MAX_NAME_LENGTH or name != tool.name:

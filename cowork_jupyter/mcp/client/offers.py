@@ -13,7 +13,6 @@ from .tools import Gathered
 
 MAX_LISTED = 500
 MAX_PROMPT = 100_000
-"""Characters."""
 _MAX_PAGES = 50
 
 
@@ -85,9 +84,8 @@ async def templates_of(connection: McpConnection) -> list[ResourceTemplate]:
         if client.server_capabilities.resources is None:
             return []
         try:
-            found = await _all_pages(
-                client.list_resource_templates, lambda page: page.resource_templates
-            )
+            ask = client.list_resource_templates
+            found = await _all_pages(ask, lambda page: page.resource_templates)
         except MCPError as error:
             if error.code != METHOD_NOT_FOUND:
                 raise
@@ -130,7 +128,6 @@ async def read_resource(connection: McpConnection, uri: str) -> str:
 
 
 async def read(connection: McpConnection, uri: str) -> Gathered:
-    """Text, pictures, and the names of other content."""
     async with connection.asking("Reading a resource") as client:
         answer = await client.read_resource(uri)
     gathered = Gathered(connection.mask)
@@ -173,13 +170,12 @@ async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, s
     gathered = Gathered(connection.mask, room=MAX_PROMPT)
     for message in got.messages:
         if message.role == "assistant":
-            gathered.say("[the assistant:]")
+            gathered.add_text("[the assistant:]")
         gathered.add(message.content)
     return gathered
 
 
 async def _all_pages(ask: Callable[..., Awaitable[P]], items_of: Callable[[P], list[T]]) -> list[T]:
-    """All items of a paginated list, within bounds."""
     found: list[T] = []
     cursor: str | None = None
     for _ in range(_MAX_PAGES):

@@ -19,7 +19,6 @@ MAX_SECONDS = 3_600.0
 """However often a server reports progress."""
 PROGRESS_PAUSE = 0.25
 MAX_QUESTIONS = 40
-"""Per call."""
 
 current: ContextVar[Ongoing | None] = ContextVar("current", default=None)
 """The call that the current task serves, where known."""
@@ -77,7 +76,7 @@ class Ongoing:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if asking.cancelled() and task and not task.cancelling():
-                return None  # the call has ended, so nobody wants to know any more
+                return None  # the call has ended, so the answer is not needed any more
             asking.cancel()
             raise
         finally:

@@ -120,7 +120,6 @@ def _without(value: Any, keys: frozenset[str], *, names: bool = False) -> Any:
 
 
 def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
-    """Counts the parts, up to a bit more than the limit."""
     if not isinstance(value, (dict, list)):
         return 0
     count = 1

@@ -45,7 +45,7 @@ _MAX_PAGES = 50
 _DAY = 86_400.0
 
 # Their messages hold addresses and whatever a server has sent, which is no business of a log
-# that others may read. What is wrong with a server is told where the server is shown.
+# that others may read. Problems of a server are shown where the server is listed.
 for _name in ("mcp", "client", "httpx2"):
     if logging.getLogger(_name).level == logging.NOTSET:
         logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
@@ -127,8 +127,6 @@ def new_client(
     elicit: ElicitationFnT,
     sample: SamplingFnT | None,
 ) -> Client:
-    """A client for one server, not connected yet."""
-
     async def hear(message: object) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
             on_change()
@@ -188,7 +186,6 @@ async def follow_changes(client: Client, on_change: Callable[[], None]) -> None:
 _PAUSE, _SHORTEST, _LONGEST = 1.0, 0.1, 30.0
 """Seconds between two polls: the default and the bounds of what the server wants."""
 _LAST_WORDS = 2.0
-"""Seconds to tell a server that nobody waits any more."""
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
@@ -238,7 +235,6 @@ class Tasks(ClientExtension):
     identifier = TASKS
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """Handles are ours to finish."""
         return [ResultClaim(result_type="task", model=TaskHandle, resolve=_result_of)]
 
 

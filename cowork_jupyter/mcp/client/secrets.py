@@ -34,7 +34,6 @@ class Resolved:
     args: list[str]
     env: dict[str, str]
     cwd: str
-    """The workspace, unless the entry says otherwise."""
     url: str
     headers: dict[str, str]
     secrets: frozenset[str] = field(repr=False)

@@ -51,7 +51,8 @@ async def elicit(server: str, params: ElicitRequestParams, ask: Ask) -> ElicitRe
             # The user opens the address, if they want to; nothing opens it for them.
             url = _short(params.url)
             context = f"It wants you to open {url} in your browser. Check the address first."
-            await _confirm(intro, "I have opened it", ask, context)
+            yes = Option(label="I have opened it", value=DONE)
+            await _confirm(intro, yes, ask, context)
             return ElicitResult(action="accept")
         content = await _form(intro, params.requested_schema, ask)
         return ElicitResult(action="accept", content=content)
@@ -64,7 +65,7 @@ async def _form(intro: str, schema: dict[str, Any], ask: Ask) -> dict[str, Answe
     if not isinstance(fields, dict) or len(fields) > MAX_FIELDS:
         raise _Declined
     if not fields:
-        await _confirm(intro, "Yes", ask)
+        await _confirm(intro, Option(label="Yes", value=DONE), ask)
     required = schema.get("required")
     answers: dict[str, Answer] = {}
     for name, field in fields.items():
@@ -76,8 +77,8 @@ async def _form(intro: str, schema: dict[str, Any], ask: Ask) -> dict[str, Answe
     return answers
 
 
-async def _confirm(intro: str, yes: str, ask: Ask, context: str = "") -> None:
-    options = [Option(label=yes, value=DONE), _decline()]
+async def _confirm(intro: str, yes: Option, ask: Ask, context: str = "") -> None:
+    options = [yes, _decline()]
     question = Question(question=intro, context=context, options=options, default=DECLINE)
     if await ask(question) != DONE:
         raise _Declined
@@ -216,7 +217,6 @@ class ServerRequests:
             self._calls.remove(call)
 
     async def elicit(self, context: object, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002
-        """Declined outside of a call."""
         from mcp_types import ElicitResult
 
         # Older servers do not say in which call they ask: then it is in the newest.
@@ -230,7 +230,6 @@ class ServerRequests:
         context: object,  # noqa: ARG002
         params: CreateMessageRequestParams,
     ) -> CreateMessageResult | ErrorData:
-        """Only if the user has allowed it for this server."""
         from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, ErrorData
 
         if not self._config.entry.sampling or not self._calls:

@@ -82,7 +82,6 @@ class McpServers:
     # For the user
 
     def connection(self, name: str) -> McpConnection:
-        """Raises NotFound if it is not in use."""
         self._follow()
         found = self._connections.get(name)
         if found is None:
@@ -99,7 +98,6 @@ class McpServers:
         return self._connections.get(server.name) if server.in_use else None
 
     def why_refused(self, server: str, tool: str) -> str:
-        """Why a tool of a server is not offered; empty if it is."""
         self.tools()
         return self._refused.get((server, tool), "")
 

@@ -31,7 +31,7 @@ FLOOD_SECONDS, FLOOD_MESSAGES = 5.0, 5_000
 """More messages in this time are a flood."""
 MAX_HEARD = 100
 """Progress and log messages beyond this in that time are dropped."""
-_ALONG_THE_WAY = frozenset({"notifications/progress", "notifications/message"})
+_NOTIFICATIONS = frozenset({"notifications/progress", "notifications/message"})
 _PIECE, _STDERR_PAUSE = 65_536, 0.05
 LAST_LINES = 1.0
 """Seconds to read what a server wrote before it ended, unless others hold its pipe."""
@@ -67,9 +67,9 @@ async def started(
     process = await _start(server)
     send, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, receive = anyio.create_memory_object_stream[SessionMessage](0)
-    overhearing = asyncio.create_task(_overhear(process, tail))
-    listening = asyncio.create_task(_listen(process, send, tail, overhearing, on_end))
-    tasks = [overhearing, listening, asyncio.create_task(_speak(process, receive))]
+    stderr_task = asyncio.create_task(_read_stderr(process, tail))
+    stdout_task = asyncio.create_task(_read_stdout(process, send, tail, stderr_task, on_end))
+    tasks = [stderr_task, stdout_task, asyncio.create_task(_write_stdin(process, receive))]
     try:
         yield read_stream, write_stream
     finally:
@@ -77,7 +77,7 @@ async def started(
             stream.close()
         try:
             await process.end()
-            await asyncio.wait([overhearing, listening], timeout=LAST_LINES)
+            await asyncio.wait([stderr_task, stdout_task], timeout=LAST_LINES)
         finally:
             for task in tasks:
                 task.cancel()
@@ -99,11 +99,11 @@ async def _start(server: Resolved) -> SupervisedProcess:
         raise Misbehaved(error.message) from None
 
 
-async def _listen(
+async def _read_stdout(
     process: SupervisedProcess,
     send: MemoryObjectSendStream[SessionMessage | Exception],
     tail: Tail,
-    overhearing: asyncio.Task[None],
+    stderr_task: asyncio.Task[None],
     on_end: Callable[[str], None],
 ) -> None:
     why = "it ended"
@@ -112,13 +112,13 @@ async def _listen(
             await _messages(process, send, tail)
         code = await process.wait()
         why = f"it ended with exit code {code}" if code >= 0 else f"it was killed by signal {-code}"
-        # Its last words say more than that, and may still be on their way.
-        await asyncio.wait([overhearing], timeout=LAST_LINES)
+        # The end of stderr says more than that, and may still be in the pipe.
+        await asyncio.wait([stderr_task], timeout=LAST_LINES)
     except Misbehaved as error:
         why = str(error)
         process.cut()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-        why = ""  # nobody listens any more
+        why = ""  # the client has closed the stream
     finally:
         on_end(why)
     while await process.stdout.read(_PIECE):
@@ -148,12 +148,12 @@ async def _messages(
             if garbage > MAX_GARBAGE:
                 raise Misbehaved("its output is not valid MCP") from None
             continue
-        along = getattr(message, "method", "") in _ALONG_THE_WAY
-        if not along or flood.count <= MAX_HEARD:
+        is_notification = getattr(message, "method", "") in _NOTIFICATIONS
+        if not is_notification or flood.count <= MAX_HEARD:
             await send.send(SessionMessage(message))
 
 
-async def _speak(
+async def _write_stdin(
     process: SupervisedProcess, receive: MemoryObjectReceiveStream[SessionMessage]
 ) -> None:
     with contextlib.suppress(OSError, anyio.ClosedResourceError):
@@ -164,7 +164,7 @@ async def _speak(
                 await process.stdin.drain()
 
 
-async def _overhear(process: SupervisedProcess, tail: Tail) -> None:
+async def _read_stderr(process: SupervisedProcess, tail: Tail) -> None:
     """Keep what it writes to stderr. One that writes without end is throttled."""
     while piece := await process.stderr.read(_PIECE):
         tail.add(piece.decode(errors="replace"))

@@ -34,8 +34,6 @@ class ToolFailed(CoworkError):
 
 @dataclass
 class Gathered:
-    """Accumulates pieces of content."""
-
     mask: Mask
     texts: list[str] = field(default_factory=list)
     images: list[ImagePart] = field(default_factory=list)
@@ -46,11 +44,11 @@ class Gathered:
         """Content that cannot be kept is named."""
         match block.type:
             case "text":
-                self.say(block.text)
+                self.add_text(block.text)
             case "image":
                 self._picture(block.data, block.mime_type)
             case "audio":
-                self.say(f"[audio of type {block.mime_type}, not kept]")
+                self.add_text(f"[audio of type {block.mime_type}, not kept]")
             case "resource_link":
                 self._link(str(block.uri), block.name, block.mime_type)
             case "resource":
@@ -60,7 +58,7 @@ class Gathered:
     def text(self) -> str:
         return "\n".join(self.texts)
 
-    def say(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         kept = self.mask(text)[: self.room]
         self.room -= len(kept)
         if len(text) > len(kept) and not self.room:
@@ -74,23 +72,23 @@ class Gathered:
         if kept and _is_base64(data):
             self.images.append(ImagePart(media_type=mime_type, data=data))
         note = "" if kept else ", not kept"
-        self.say(f"[a picture: {mime_type}, {size:,} bytes{note}]")
+        self.add_text(f"[a picture: {mime_type}, {size:,} bytes{note}]")
 
     def _link(self, uri: str, name: str, mime_type: str | None) -> None:
         uri = self.mask(uri)[:2_000]
         self.resources.append({"uri": uri, "name": self.mask(name)[:200], "mime_type": mime_type})
-        self.say(f"[resource {uri}]")
+        self.add_text(f"[resource {uri}]")
 
     def add_resource(self, resource: Any) -> None:
         mime_type = resource.mime_type or ""
         self._link(str(resource.uri), "", mime_type)
         text, blob = getattr(resource, "text", None), getattr(resource, "blob", None)
         if isinstance(text, str):
-            self.say(text)
+            self.add_text(text)
         elif isinstance(blob, str) and mime_type in _PICTURES:
             self._picture(blob, mime_type)
         elif isinstance(blob, str):
-            self.say(f"[{_size(blob):,} bytes of {mime_type or 'unknown type'}, not kept]")
+            self.add_text(f"[{_size(blob):,} bytes of {mime_type or 'unknown type'}, not kept]")
 
 
 def _size(data: str) -> int:
@@ -107,12 +105,11 @@ def _is_base64(data: str) -> bool:
 
 
 def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> ToolResult:
-    """Raises ToolFailed if the server reports an error."""
     gathered = Gathered(mask)
     for block in answer.content:
         gathered.add(block)
     if answer.structured_content is not None and not gathered.texts:
-        gathered.say(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
+        gathered.add_text(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
     if answer.is_error:
         reason = gathered.text[:4_000] or "it gave no reason"
         raise ToolFailed(f"{tool} of the MCP server '{server}' failed: {reason}", retryable=True)
@@ -184,7 +181,6 @@ def tool_of(connection: McpConnection, facts: McpToolFacts, pins: Pins) -> Tool:
 
 
 def describe(server: str, words: str) -> str:
-    """Shortened, and marked as somebody else's."""
     text = visible(" ".join(words.split())).replace("”", '"')
     short = text if len(text) <= MAX_DESCRIPTION_LENGTH else f"{text[:MAX_DESCRIPTION_LENGTH]}…"
     return f"[the server {server} says: “{short}”]"

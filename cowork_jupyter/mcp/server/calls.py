@@ -14,16 +14,26 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp_types import (
+    HEADER_MISMATCH,
     INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
     CallToolResult,
     ClientCapabilities,
     ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
+    InputResponses,
+    RequestParams,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from .. import TASKS
 from .tool_host import Consent, GuestCaller, Tell
 
 ALLOW, DENY = "allow", "deny"
@@ -60,7 +70,6 @@ def consent_of(answer: object) -> Consent | None:
 MAX_CALLS = 200
 """Open at the same time, or ended and not expired yet, per host."""
 KEPT = timedelta(hours=1)
-"""How long the result of a call is kept."""
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 Run = Callable[[GuestCaller], Coroutine[Any, Any, CallToolResult]]
@@ -78,17 +87,14 @@ class OngoingCall:
         """A capability: whoever knows it, at the same host, may come back for the call."""
         self.tool, self.arguments = tool, arguments
         self.created = self.updated = _now()
-        self.said = ""
-        """The last progress message."""
+        self.progress = ""
         self.listener: Tell | None = None
-        """Receives progress while a client waits."""
         self._questions: dict[str, _Question] = {}
         self._asked = 0
         self._changed = asyncio.Event()
         self._running: asyncio.Task[CallToolResult]
 
     def begin(self, run: Run, name: str, *, asks: bool) -> None:
-        """`asks` if the client can ask its user."""
         caller = GuestCaller(name, self._tell, self._ask if asks else None)
         self._running = asyncio.create_task(run(caller))
         self._running.add_done_callback(self._mark)
@@ -129,7 +135,7 @@ class OngoingCall:
             if question is not None and not question.answer.done():
                 question.answer.set_result(consent_of(response))
 
-    async def news(self, patience: float | None) -> None:
+    async def wait(self, patience: float | None) -> None:
         """Wait until it has ended or asks something, at most `patience` seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
@@ -141,7 +147,7 @@ class OngoingCall:
         self._running.cancel()
 
     async def _tell(self, text: str) -> None:
-        self.said, self.updated = text, _now()
+        self.progress, self.updated = text, _now()
         if self.listener is not None:
             await self.listener(text)
 
@@ -191,3 +197,101 @@ class OngoingCalls:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+POLL_MILLISECONDS = 1_000
+
+Context = ServerRequestContext[Any, Any]
+_NEEDED = ClientCapabilities(extensions={TASKS: {}})
+
+
+class TaskQuery(RequestParams):
+    """`tasks/get` and `tasks/cancel`."""
+
+    task_id: str
+
+
+class TaskAnswer(TaskQuery):
+    """`tasks/update`."""
+
+    input_responses: InputResponses
+
+
+def takes_tasks(context: Context) -> bool:
+    """Whether a handle may be returned instead of a result: each request says so for itself."""
+    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return is_modern and context.session.check_client_capability(_NEEDED)
+
+
+def add_tasks(server: Server[Any], calls: OngoingCalls) -> None:
+    def found(context: Context, params: TaskQuery) -> OngoingCall:
+        _check(context, params.task_id)
+        return calls.find(params.task_id)
+
+    async def get(context: Context, params: TaskQuery) -> dict[str, Any]:
+        return details(found(context, params))
+
+    async def update(context: Context, params: TaskAnswer) -> dict[str, Any]:
+        found(context, params).answer(params.input_responses)
+        return {}
+
+    async def cancel(context: Context, params: TaskQuery) -> dict[str, Any]:
+        found(context, params).cancel()
+        return {}
+
+    server.extensions[TASKS] = {}
+    server.add_request_handler("tasks/get", TaskQuery, get)
+    server.add_request_handler("tasks/update", TaskAnswer, update)
+    server.add_request_handler("tasks/cancel", TaskQuery, cancel)
+
+
+def _check(context: Context, task_id: str) -> None:
+    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+    if not takes_tasks(context):
+        raise MCPError(
+            code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+            message="This needs the tasks extension.",
+            data={"requiredCapabilities": _NEEDED.model_dump(by_alias=True, exclude_none=True)},
+        )
+    headers = context.request.headers if context.request else {}
+    named = decode_header_value(headers.get(MCP_NAME_HEADER))
+    if named is not None and named != task_id:  # proxies go by the header
+        raise MCPError(code=HEADER_MISMATCH, message="Mcp-Name names another task.")
+
+
+def handle(call: OngoingCall) -> dict[str, Any]:
+    return {"resultType": "task", **_facts(call)}
+
+
+def details(call: OngoingCall) -> dict[str, Any]:
+    found = {"resultType": "complete", **_facts(call)}
+    match call.status:
+        case "input_required":
+            requests = {key: _wire(question) for key, question in call.questions.items()}
+            return {**found, "inputRequests": requests}
+        case "completed":
+            return {**found, "result": {"resultType": "complete", **_wire(call.result)}}
+        case "failed":
+            error = call.error
+            reason = _wire(error.error) if error else {"code": -32603, "message": "It failed."}
+            return {**found, "error": reason}
+    return found
+
+
+def _facts(call: OngoingCall) -> dict[str, Any]:
+    kept = call.updated - call.created + KEPT
+    return {
+        "taskId": call.id,
+        "status": call.status,
+        **({"statusMessage": call.progress} if call.progress else {}),
+        "createdAt": call.created.isoformat(),
+        "lastUpdatedAt": call.updated.isoformat(),
+        "ttlMs": int(kept.total_seconds() * 1000) if call.is_over else None,
+        "pollIntervalMs": POLL_MILLISECONDS,
+    }
+
+
+def _wire(model: Any) -> dict[str, Any]:
+    found: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return found

@@ -16,10 +16,9 @@ from .protocol import server_for
 from .tool_host import ToolHost
 
 MAX_SESSIONS = 100
-"""Open at the same time, per endpoint."""
 
 
-class Door:
+class McpEndpoint:
     def __init__(self, host: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
         self._manager = StreamableHTTPSessionManager(server_for(host), max_sessions=MAX_SESSIONS)
@@ -56,17 +55,15 @@ class Door:
 
 
 class HttpSessions:
-    """Endpoints by user, created on first use."""
-
     def __init__(self) -> None:
-        self._doors: dict[Hashable, Door] = {}
+        self._endpoints: dict[Hashable, McpEndpoint] = {}
 
-    def door(self, whose: Hashable, host: Callable[[], ToolHost]) -> Door:
-        if whose not in self._doors:
-            self._doors[whose] = Door(host())
-        return self._doors[whose]
+    def endpoint(self, whose: Hashable, host: Callable[[], ToolHost]) -> McpEndpoint:
+        if whose not in self._endpoints:
+            self._endpoints[whose] = McpEndpoint(host())
+        return self._endpoints[whose]
 
     async def close(self) -> None:
         """Also closes an endpoint that opens meanwhile."""
-        while self._doors:
-            await self._doors.popitem()[1].close()
+        while self._endpoints:
+            await self._endpoints.popitem()[1].close()

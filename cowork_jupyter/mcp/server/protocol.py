@@ -32,8 +32,17 @@ from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
 from ...tools.base import Tool, ToolParameters, ToolResult
-from .calls import FORM, OngoingCall, OngoingCalls, can_ask, consent_of
-from .tasks import Context, add_tasks, handle, takes_tasks
+from .calls import (
+    FORM,
+    Context,
+    OngoingCall,
+    OngoingCalls,
+    add_tasks,
+    can_ask,
+    consent_of,
+    handle,
+    takes_tasks,
+)
 from .tool_host import Ask, Consent, GuestCaller, Tell, ToolHost
 
 logger = logging.getLogger(__name__)
@@ -65,9 +74,9 @@ def server_for(host: ToolHost) -> Server[Any]:
             call = _begin(calls, host, context, params)
         call.listener = _reporter(context.session)
         try:
-            await call.news(PATIENCE if takes_tasks(context) else None)
+            await call.wait(PATIENCE if takes_tasks(context) else None)
         except asyncio.CancelledError:
-            call.cancel()  # nobody waits for it, and nobody can ask for it
+            call.cancel()  # the client has no handle to come back with
             raise
         finally:
             call.listener = None
@@ -116,7 +125,6 @@ def _begin(
 
 
 def _resume(calls: OngoingCalls, params: CallToolRequestParams) -> OngoingCall:
-    """The call that a client comes back for, with its user's answers."""
     call = calls.find(params.request_state or "")
     if (call.tool, call.arguments) != (params.name, params.arguments or {}):
         raise MCPError(code=INVALID_PARAMS, message="This belongs to another call.")
@@ -157,8 +165,6 @@ def _name_of(session: ServerSession) -> str:
 
 
 def _asker(session: ServerSession, context: Context) -> Ask:
-    """Asks the client's user while the client waits for the call."""
-
     async def ask(text: str) -> Consent | None:
         try:
             answer = await session.elicit_form(text, FORM, related_request_id=context.request_id)

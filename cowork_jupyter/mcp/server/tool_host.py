@@ -12,7 +12,6 @@ from ...domain.roles import AgentRole
 from ...tools.base import Tool, ToolResult
 
 Tell = Callable[[str], Awaitable[None]]
-"""Reports progress to the caller."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,6 @@ class GuestCaller:
 
 
 class ToolHost(Protocol):
-    """Runs our tools for foreign agents, under one role."""
-
     role: AgentRole
 
     def tools(self) -> Sequence[Tool]: ...

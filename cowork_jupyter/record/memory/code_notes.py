@@ -20,7 +20,6 @@ _KEEP_THE_TABLE = {
     *("convert_dtypes", "astype", "cast", "rename", "drop", "reset_index", "replace", "assign"),
     *("with_columns", "sort_values", "sort", "query", "filter"),
 }
-"""Methods after which it is still the same table."""
 _FILLS = {"median": "the median", "mean": "the mean", "mode": "the most frequent value"}
 _OPTIONS = ("sep", "delimiter", "separator", "decimal", "thousands", "encoding", "dayfirst")
 _FORMAT = re.compile(r"[%\w .,:/\-]{2,40}")
@@ -43,7 +42,6 @@ class CodeReading:
         yield from self._cleaning()
 
     def tables(self) -> dict[str, str | None]:
-        """The tables that were read, and those that were written with their source."""
         found: dict[str, str | None] = {}
         for call in self.flow.calls:
             if path := self._read_by(call):

@@ -19,8 +19,7 @@ from ...domain.memory import MemoryDecision, with_notes
 from ...guidance.memory import MEMORY_FILE, MemoryText, WorkspaceMemory
 from ...tools.diff import diff
 from ...workspace import Workspace
-from .evidence import evidence_of, is_kept, may_teach
-from .notes import notes_of
+from .notes import evidence_of, is_kept, may_teach, notes_of
 from .wording import NamedFiles
 
 MAX_LISTED = 5
@@ -33,9 +32,7 @@ class MemoryProposal(BaseModel):
     job_id: str
     context_id: str
     request: str
-    """The user's words that the run began with."""
     text: str
-    """The whole file as it would be."""
     diff: str
     fingerprint: str
     """Of the file that the diff is made from."""
@@ -43,27 +40,21 @@ class MemoryProposal(BaseModel):
 
 @dataclass(frozen=True)
 class MemoryProposals:
-    """Derives proposals from the record on demand."""
-
     journal: Journal
     memory: WorkspaceMemory
     hides: Callable[[str], bool]
-    """Whether a path must not be named."""
     mask: Callable[[str], str]
-    """Hides keys, and where somebody's home is."""
 
     @cached_property
     def _workspace(self) -> str:
         return hashlib.sha256(os.fsencode(os.path.realpath(self.memory.root))).hexdigest()[:32]
 
     def job_ended(self, job: Job) -> None:
-        """Note that there may be something to learn from it here."""
         if self.memory.is_on and may_teach(job):
             with self.journal.transaction() as tx:
                 tx.save_memory_offer(job, self._workspace, "offered")
 
     def waiting(self) -> list[MemoryProposal]:
-        """Proposals of the newest undecided runs, newest first."""
         store = self.journal.store
         found = (self.of(job_id) for job_id in store.jobs_to_learn_from(self._workspace))
         made = [proposal for proposal in found if proposal]

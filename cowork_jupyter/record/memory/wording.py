@@ -30,7 +30,6 @@ class Wording:
     mask: Callable[[str], str] = str
     """Hides what looks like a key, and where somebody's home is."""
     hides: Callable[[str], bool] = lambda _path: False
-    """Whether a path must not be named."""
 
     def path(self, path: str) -> str:
         return code(visible(path))
@@ -102,7 +101,6 @@ class NamedFiles:
         return self.find(path) if path.lower().endswith(_TABLES) else None
 
     def header(self, path: str) -> list[str]:
-        """The columns of a text file with a header."""
         if not path.lower().endswith(_TEXTS):
             return []
         try:

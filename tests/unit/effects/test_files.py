@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 from cowork_jupyter.domain.effects import TableState
-from cowork_jupyter.effects import file_states, files
-from cowork_jupyter.effects.file_states import file_state
-from cowork_jupyter.effects.files import FileWatch
+from cowork_jupyter.effects import files
+from cowork_jupyter.effects.files import FileWatch, file_state
 from cowork_jupyter.tools.base import Clearance
 from cowork_jupyter.workspace import Workspace
 
@@ -71,7 +70,7 @@ def test_rows_of_a_long_file_are_counted_and_its_columns_sampled() -> None:
 
 
 def test_of_a_very_long_file_the_rows_are_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_states, "MAX_COUNTED", 0)
+    monkeypatch.setattr(files, "MAX_COUNTED", 0)
     text = "id,word\n" + "".join(f"{n:06},abc\n" for n in range(40_000))
     state = state_of("long.csv", text.encode())
     assert state is not None

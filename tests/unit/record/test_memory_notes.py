@@ -14,8 +14,7 @@ from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Redactor
-from cowork_jupyter.record.memory.evidence import Evidence, evidence_of, is_kept, may_teach
-from cowork_jupyter.record.memory.notes import notes_of
+from cowork_jupyter.record.memory.notes import Evidence, evidence_of, is_kept, may_teach, notes_of
 from cowork_jupyter.record.memory.wording import NamedFiles
 from cowork_jupyter.store import Inquiry, PlanRevision, Store
 from cowork_jupyter.store.records import CheckpointRecord

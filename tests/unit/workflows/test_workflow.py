@@ -20,7 +20,7 @@ from cowork_jupyter.workflows import (
     Workflow,
     WorkflowRegistry,
 )
-from cowork_jupyter.workflows.fields import quoted
+from cowork_jupyter.workflows.workflow import quoted
 
 
 class Given(Parameters):
