@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ..checkpoints import CellDiff, Change, FileDiff, FileEntry, Side
 from ..checkpoints.views import CellStatus, DiffKind, Read
 from ..domain.errors import CoworkError
-from ..domain.expectation_rules import FILE
+from ..domain.expectations import FILE
 from ..domain.plan import Plan, PlanStep, describe_change
 from ..effects.checking import in_words
 from ..effects.files import parquet_shape

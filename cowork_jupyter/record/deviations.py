@@ -17,7 +17,6 @@ from ..domain.contexts import DONE, StepStatus
 from ..domain.events import current_path
 from ..domain.message_data import TaskResultData
 from ..domain.messages import Message, MessageType
-from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, Permission
 from ..domain.team import MARK

@@ -28,7 +28,6 @@ from ..domain.contexts import StepStatus
 from ..domain.expectations import Expectation
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
-from ..domain.validation import field_problems
 from .workflow import NAME, PLACE, FilePath, Line, NotebookPath, Parameters, Workflow, in_one_line
 
 CATEGORY = "templates"

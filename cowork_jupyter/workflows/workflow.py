@@ -28,7 +28,6 @@ from pydantic import (
 from ..domain.base_models import MAX_PROBLEMS, describe_problems, field_problems
 from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole
-from ..domain.validation import MAX_PROBLEMS, describe_problems, field_problems
 
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
 """Unicode categories of control characters, surrogates and line separators."""

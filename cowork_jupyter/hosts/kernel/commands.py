@@ -217,7 +217,7 @@ def _save(call: Command) -> Note:
 
 
 def _run(call: Command) -> None:
-    from ...workflows.fields import assigned
+    from ...workflows.workflow import assigned
 
     name, *given = call.arguments
     link = call.session.link

@@ -13,6 +13,7 @@ from ...domain.effects import DataEffect
 from ...domain.figures import Assumption
 from ...domain.memory import MemoryNote, Section
 from ...domain.message_data import (
+    ShortfallKind,
     TaskAssignmentData,
     TaskResultData,
     TextData,
@@ -21,7 +22,6 @@ from ...domain.message_data import (
 )
 from ...domain.messages import Message
 from ...domain.roles import Permission
-from ...domain.shortfalls import ShortfallKind
 from ...store import Inquiry, PlanRevision, Store
 from ..facts import withhold
 from .code_notes import CodeReading
