@@ -38,13 +38,13 @@ class DeletedConversations:
     def add(self, context_id: str) -> None:
         with self._journal.transaction() as tx:
             tx.set_context_aside(context_id)
-        self.remove_in_time()
+        self.schedule_removal()
 
     def restore(self, context_id: str) -> Context:
         with self._journal.transaction() as tx:
             return tx.restore_context(context_id)
 
-    def remove_in_time(self) -> None:
+    def schedule_removal(self) -> None:
         """Schedule removal for good, once the time is up."""
         if self._removing is None or self._removing.done():
             self._removing = asyncio.get_running_loop().create_task(self._remove_each())

@@ -182,7 +182,7 @@ class CoworkService:
 
         async def work(started: Job) -> Outcome:
             ready = await self.new_jobs.with_model(context)
-            return await self.plans.work_on(ready, started.role, started, text)
+            return await self.plans.run_agent(ready, started.role, started, text)
 
         called = prompt.name if prompt else ""
         facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
@@ -190,7 +190,7 @@ class CoworkService:
         self.rules.set_policy(job.id, rules)
         return message
 
-    async def send_words(
+    async def send_text(
         self,
         context_id: str,
         text: str,
@@ -224,7 +224,7 @@ class CoworkService:
         workflow = self.workflows.current().named(name)
         given = workflow.validated(parameters)
         ready = workflow.ready_plan(given)
-        plan = self.plans.checked(ready) if ready is not None else None
+        plan = self.plans.validate(ready) if ready is not None else None
         used = [as_guidance(workflow)] if isinstance(workflow, Template) else []
         if context_id is None:
             notebook = getattr(given, "notebook", None)
@@ -241,7 +241,7 @@ class CoworkService:
             if plan is not None:
                 return await self.plans.propose(started, plan, used)
             ready = await self.new_jobs.with_model(context)
-            return await self.plans.work_on(ready, started.role, started, text)
+            return await self.plans.run_agent(ready, started.role, started, text)
 
         return self.new_jobs.begin(context, job, work)
 
@@ -317,7 +317,7 @@ class CoworkService:
     ) -> AsyncGenerator[SuggestionEvent, None]:
         """Code or text for one cell, streamed; nothing is changed and no job starts."""
         context = self.conversations.get(context_id)
-        self.new_jobs.refuse_beyond_limits(context)
+        self.new_jobs.check_limits(context)
         return self.suggestions.stream(context, request, self.new_jobs.with_model)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:

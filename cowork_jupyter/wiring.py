@@ -118,7 +118,7 @@ def build_service(
         """
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
             loop = asyncio.get_running_loop()
-            for work in (checkpoints.recorder.recover, deleted.remove_in_time, retention.begin):
+            for work in (checkpoints.recorder.recover, deleted.schedule_removal, retention.begin):
                 closing.callback(loop.call_soon(work).cancel)
 
     journal = Journal(

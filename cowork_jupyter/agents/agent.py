@@ -39,7 +39,7 @@ from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget
-from .run.expectations import HeldExpectations
+from .run.expectations import ExpectationGuard
 from .run.figure_check import FigureCheck
 from .run.history import Mentioned
 from .run.limits import RunLimits
@@ -121,8 +121,8 @@ class AgentFactory:
         """What mentions can refer to, as far as the log's role may read it unasked."""
         return Reach(self.tools, log, notebook, self.mcp)
 
-    def held_expectations(self) -> HeldExpectations:
-        return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
+    def expectation_guard(self) -> ExpectationGuard:
+        return ExpectationGuard(self.tools.pinned, self.tools.expectation_checks)
 
     def parts(
         self,
@@ -307,7 +307,7 @@ class _AgentRun:
             limits=self.limits,
             budget=self.budget,
             wanted_files=self._wanted_files(runner),
-            expectations=factory.held_expectations() if self._answers_for_tables() else None,
+            expectations=factory.expectation_guard() if self._answers_for_tables() else None,
             agents=factory.prompts.externals.all(),
             templates=factory.prompts.fitting_templates(role, self.request),
             resources=self.resources,

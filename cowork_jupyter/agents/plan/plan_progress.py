@@ -59,7 +59,7 @@ class PlanProgress:
     revision: PlanRevision
     tasks: dict[str, Task] = field(default_factory=dict)
     """By step id."""
-    taken_up: set[str] = field(default_factory=set)
+    resumed_steps: set[str] = field(default_factory=set)
     """Steps that an earlier run of this job, or a lost worker, had begun or ended."""
     _storing: asyncio.TimerHandle | None = None
 
@@ -121,7 +121,7 @@ class PlanProgress:
         """Make a task for each step; tasks of an earlier run are taken up as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
         done, rounds = self._done_before(), self._rounds_before()
-        self.taken_up = set(known)
+        self.resumed_steps = set(known)
         with self.journal.transaction() as tx:
             for step in self.plan.steps:
                 earlier = known.get(step.id)

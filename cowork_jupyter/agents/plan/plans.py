@@ -38,7 +38,7 @@ class Plans:
     jobs: Jobs
     inquiries: Inquiries
     pool: WorkerPool
-    _under_way: dict[str, Execution] = field(default_factory=dict)
+    _executions: dict[str, Execution] = field(default_factory=dict)
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
@@ -82,7 +82,7 @@ class Plans:
         """
         newest = self.find(context_id, plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
-        return self._revise(context_id, newest, self.checked(raw))
+        return self._revise(context_id, newest, self.validate(raw))
 
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
         newest = self.newest(context_id, plan_id)
@@ -108,7 +108,7 @@ class Plans:
         """Store what the user says of a plan's assumptions. Like step statuses, that does not make
         a new revision: what was approved stays.
         """
-        for execution in self._under_way.values():  # which stores the plan again, from its copy
+        for execution in self._executions.values():  # which stores the plan again, from its copy
             copy = execution.progress.revision
             if (copy.plan_id, copy.revision) == (revision.plan_id, revision.revision):
                 revision = copy
@@ -144,7 +144,7 @@ class Plans:
         facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
 
         async def work(started: Job) -> Outcome:
-            return await self._carry_out(context, started, approved, max_parallel)
+            return await self._execute(context, started, approved, max_parallel)
 
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
@@ -155,7 +155,7 @@ class Plans:
             log.event(GuidanceUsed(items=list(used)))
         return Outcome()
 
-    async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
+    async def run_agent(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
         return await self.factory.run(
             context, role, job.id, request, self.factory.budget(job, role)
         )
@@ -179,8 +179,8 @@ class Plans:
 
         async def work(resumed: Job) -> Outcome:
             if approved:
-                return await self._carry_out(context, resumed, approved)
-            return await self.work_on(context, job.role, resumed, job.request)
+                return await self._execute(context, resumed, approved)
+            return await self.run_agent(context, job.role, resumed, job.request)
 
         usage = job.usage + Usage(limits=dict(limits or {}))
         return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
@@ -220,7 +220,7 @@ class Plans:
         _refuse_stale(newest.revision, job.plan_revision or 0)
         return newest
 
-    async def _carry_out(
+    async def _execute(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None = None
     ) -> Outcome:
         execution = Execution(
@@ -232,14 +232,14 @@ class Plans:
                 StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
             ),
         )
-        self._under_way[job.id] = execution
+        self._executions[job.id] = execution
         try:
             return await execution.run_execution_phase()
         finally:
-            del self._under_way[job.id]
+            del self._executions[job.id]
 
     def move_file(self, old: str, new: str) -> None:
-        for execution in self._under_way.values():
+        for execution in self._executions.values():
             execution.progress.revision.move_file(old, new)
 
     def _progress(self, context: Context, job: Job, revision: PlanRevision) -> PlanProgress:
@@ -266,7 +266,7 @@ class Plans:
             raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
         return found
 
-    def checked(self, raw: dict[str, Any]) -> Plan:
+    def validate(self, raw: dict[str, Any]) -> Plan:
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:

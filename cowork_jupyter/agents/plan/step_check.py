@@ -7,12 +7,13 @@ only to look, or nothing in particular, are done when they say so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
+from ...domain.figures import Figure
 from ...domain.message_data import ToolResultData
 from ...domain.plan import PlanStep
 from ...domain.replies import Option, Question, Review, StepResult
@@ -37,6 +38,7 @@ class StepEnd:
     shortfalls: list[Shortfall] = field(default_factory=list)
     broken: list[CheckedExpectation] = field(default_factory=list)
     review: Review | None = None
+    figures: Sequence[Figure] = ()
 
     @property
     def is_done(self) -> bool:

@@ -30,7 +30,7 @@ _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=T
 
 
 @dataclass(frozen=True)
-class _Reached:
+class _JobLimit:
     name: str
     size: float
     unit: str
@@ -104,15 +104,15 @@ class JobBudget:
             message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
             self._log.event(Notice(code="no_price", message=message))
 
-    def _reached(self) -> _Reached | None:
+    def _reached(self) -> _JobLimit | None:
         settings = self.settings
         for name, unit in _UNITS.items():
             size = getattr(settings, name)
-            if 0 < size <= self._so_far(name):
-                return _Reached(name, size, unit or settings.currency)
+            if 0 < size <= self._used(name):
+                return _JobLimit(name, size, unit or settings.currency)
         return None
 
-    def _so_far(self, name: str) -> float:
+    def _used(self, name: str) -> float:
         spent = self._spent
         amounts: dict[str, float] = {
             "max_job_iterations": spent.turns,
@@ -122,7 +122,7 @@ class JobBudget:
         }
         return amounts[name]
 
-    async def _ask(self, limit: _Reached) -> None:
+    async def _ask(self, limit: _JobLimit) -> None:
         question = go_on_question(str(limit))
         answer = await self._user.ask(question, self._log)
         if answer == GO_ON:
@@ -143,9 +143,9 @@ class JobBudget:
                 if await self._user.ask(reset_question(str(limit)), self._log) != GO_ON:
                     self.refusal = str(limit)
 
-    def _extend(self, limit: _Reached) -> None:
+    def _extend(self, limit: _JobLimit) -> None:
         amount = getattr(self._configured, limit.name) or limit.size
-        limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
+        limits = {**self._spent.limits, limit.name: round(self._used(limit.name) + amount, 6)}
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)

@@ -18,7 +18,7 @@ from .tool_environment import ToolEnvironment
 
 
 @dataclass
-class HeldExpectations:
+class ExpectationGuard:
     """Holds one run, or one execution of a plan, to what is pinned where it works."""
 
     pinned: PinnedExpectations
@@ -27,7 +27,7 @@ class HeldExpectations:
     """Broken ones that this run is not blamed for, with how they were broken."""
     _said: set[str] = field(default_factory=set)
 
-    async def look_before(self, log: RunLog) -> None:
+    async def check_before(self, log: RunLog) -> None:
         broken = _only_broken(await self._check(log, ()))
         self.accept(broken)
         if broken:

@@ -240,13 +240,13 @@ class SentHistory:
     is_step: bool = False
     """Whether the run works on a step of a plan: then its assignment is the goal."""
 
-    def fitting(self, room: int, pictures: int, coded: AnswerForm | None = None) -> list[Message]:
+    def select(self, room: int, pictures: int, coded: AnswerForm | None = None) -> list[Message]:
         """The plan and what fits of the past; last comes what changes from turn to turn.
 
         `coded` is the form of the answer, where the model is asked for code.
         """
         revision, goal = current_plan(self.log), self._goal()
-        progress = status_text(revision.plan) if revision else self._what_next(coded)
+        progress = status_text(revision.plan) if revision else self._next_instruction(coded)
         standing = [self.log.message("system", progress)] if progress else []
         mentioned = self.asides.mentioned(pictures)
         pictures -= sum(len(aside.pictures) for aside in mentioned.values())
@@ -279,7 +279,7 @@ class SentHistory:
         text = self.frame.around(spell_hidden(known.text))
         return f"Summary of the {known.count} messages before these:\n{text}"
 
-    def _what_next(self, coded: AnswerForm | None) -> str:
+    def _next_instruction(self, coded: AnswerForm | None) -> str:
         """Small models forget what to do once they see an output."""
         if coded is None or not self.past.ends_with_result():
             return ""

@@ -209,7 +209,7 @@ class ToolRunner:
         written = result.cell_edit.after if result.cell_edit else None
         if self.figures is None or written is None or written.cell_type != "markdown":
             return []
-        return await self.figures.of(written.source)
+        return await self.figures.find(written.source)
 
     def files_known(self, plan: Plan) -> dict[str, str]:
         """Fingerprints of the files that were read for a plan, and those that it names."""

@@ -115,7 +115,7 @@ class CliSession:
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
         order, service = self._order, self._service
         if plan is None:
-            sent = await service.send_words(
+            sent = await service.send_text(
                 context.id, order.text, order.role, policy=order.policy, model=order.model
             )
             return str(sent.job_id)

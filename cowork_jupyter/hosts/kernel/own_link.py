@@ -82,7 +82,7 @@ class OwnLink:
         """Start a job under these rules."""
 
         async def start() -> str:
-            sent = await self._service.send_words(
+            sent = await self._service.send_text(
                 context_id,
                 message["content"],
                 self._service.role_catalog.chosen(message["role"]),

@@ -310,7 +310,9 @@ ORDER = [
 
 
 @pytest.mark.parametrize("turn", range(len(ORDER)))
-async def test_calls_come_first_by_risk_then_failed_steps_then_questions_by_severity(turn: int) -> None:
+async def test_calls_come_first_by_risk_then_failed_steps_then_questions_by_severity(
+    turn: int,
+) -> None:
     mixed = [*ORDER[turn:], *ORDER[:turn]]
     assert sorted(mixed, key=urgency) == ORDER
 
