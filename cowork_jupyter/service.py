@@ -148,7 +148,10 @@ class CoworkService:
     def roles(self) -> list[RoleView]:
         permitted = self.factory.tools.registry.permitted
         return [
-            RoleView.of(role, [tool.name for tool in permitted(role)] + _team_tools(role))
+            RoleView.of(
+                role,
+                [tool.name for tool in permitted(role)] + [DELEGATE] * bool(role.spec.delegates_to),
+            )
             for role in self.role_catalog.all()
         ]
 
@@ -369,7 +372,3 @@ class CoworkService:
         return await asyncio.to_thread(
             lambda: export(facts_of(store, context_id), kind, tools, redactor)
         )
-
-
-def _team_tools(role: AgentRole) -> list[str]:
-    return ["delegate"] if role.spec.delegates_to else []

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from acp import RequestError, schema
@@ -48,7 +49,9 @@ class AcpClient:
     _length: int = 0
 
     def __post_init__(self) -> None:
-        self.terminals = Terminals(self.runner.tools.registry["execute_command"], self._run_command)
+        self.terminals = Terminals(
+            self.runner.tools.registry["execute_command"], partial(self._run, "execute_command")
+        )
 
     @property
     def capabilities(self) -> schema.ClientCapabilities:
@@ -185,9 +188,6 @@ class AcpClient:
             shown=CallPreview(kind="text", text=self.mask(describe_call(call))),
             digest=new_id("external"),
         )
-
-    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> CallRecord:
-        return await self._run("execute_command", parameters, tool)
 
     async def _call(
         self, tool: str, parameters: dict[str, Any], instead: Tool | None = None

@@ -189,7 +189,11 @@ class ExternalTask:
                     PROTOCOL_VERSION, client_capabilities=bench.capabilities
                 )
                 if ready.protocol_version != PROTOCOL_VERSION:
-                    raise _other_version(self.agent, ready.protocol_version)
+                    why = (
+                        f"{self.agent} speaks only version {ready.protocol_version} of ACP. "
+                        "Cowork speaks version 1."
+                    )
+                    raise Unavailable(why, code="agent_failed")
                 made = await connection.new_session(cwd=folder, mcp_servers=[])
                 return str(made.session_id)
         except TimeoutError:
@@ -237,11 +241,6 @@ class ExternalTask:
                 if await self.tools.user.ask(question, self.log) != GO_ON:
                     raise
             limits.extend()
-
-
-def _other_version(name: str, version: int) -> Unavailable:
-    why = f"{name} speaks only version {version} of ACP. Cowork speaks version 1."
-    return Unavailable(why, code="agent_failed")
 
 
 def _broken_off(name: str, last_words: StderrTail, process: AgentProcess) -> Unavailable:

@@ -35,7 +35,7 @@ def marks_of(state: NotebookState) -> dict[str, Mark]:
     """What to remember of a notebook; nothing of an old format, whose cells have no ids."""
     if any(cell.id.startswith("#") for cell in state.cells):
         return {}
-    return {cell.id: _mark(cell) for cell in state.cells}
+    return {cell.id: (cell.fingerprint, cell.execution_count) for cell in state.cells}
 
 
 def apply_own_calls(
@@ -73,10 +73,6 @@ def _account_for(result: ToolResultData, path: str, marks: dict[str, Mark]) -> N
         marks[cell_id] = (facts.fingerprint, count)
     elif result.tool == "delete_cell" and result.ok:
         marks.pop(cell_id, None)
-
-
-def _mark(cell: CellState) -> Mark:
-    return cell.fingerprint, cell.execution_count
 
 
 def _has_run(before: int | str | None, now: int | str | None) -> bool:

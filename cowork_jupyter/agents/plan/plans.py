@@ -250,7 +250,7 @@ class Plans:
         """The newest revision of the plan, by default of the current one. Raises NotFound."""
         newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
         if newest is None and plan_id:
-            raise _no_such_plan(plan_id)
+            raise NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
         if newest is None:
             raise NotFound("This conversation has no plan yet.", code="no_plan")
         return newest
@@ -284,10 +284,6 @@ def _senseless_expectations(plan: Plan) -> Iterator[str]:
         for place, expectation in enumerate(step.expects):
             if problem := expectation_problem(expectation):
                 yield f"steps[{index}].expects[{place}].{problem}"
-
-
-def _no_such_plan(plan_id: str) -> NotFound:
-    return NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
 
 
 def _approval(job: Job) -> str:

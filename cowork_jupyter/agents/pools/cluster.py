@@ -142,8 +142,10 @@ class Cluster:
         Cancelling ends what runs there, and waits until it has ended.
         """
         client = await self.connected()
-        if attempt.only_at and attempt.only_at not in await self._workers(client):
-            raise WorkerLost
+        if attempt.only_at:
+            known = (await client.scheduler.identity())["workers"]
+            if attempt.only_at not in known:
+                raise WorkerLost
         order = attempt.order
         self._attempts[order.attempt] = attempt
         future: Dask = client.submit(
@@ -172,9 +174,6 @@ class Cluster:
                 await client.run(function, *arguments, workers=[worker])
 
     # Connecting
-
-    async def _workers(self, client: Dask) -> set[str]:
-        return set((await client.scheduler.identity())["workers"])
 
     async def _connect(self) -> Dask:
         try:

@@ -91,17 +91,16 @@ class FileStore:
         return True
 
     def _make_room(self) -> None:
-        kept = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=_used_last)
+        kept = sorted(
+            ((path.stat(), path) for path in self._folder.iterdir()),
+            key=lambda entry: entry[0].st_mtime,
+        )
         size = sum(facts.st_size for facts, _ in kept)
         for facts, file in kept[:-1]:
             if size <= MAX_STORE:
                 return
             file.unlink(missing_ok=True)
             size -= facts.st_size
-
-
-def _used_last(entry: tuple[os.stat_result, Path]) -> float:
-    return entry[0].st_mtime
 
 
 class CopiedTree:

@@ -157,7 +157,9 @@ def followed_template(plan: Plan, templates: Sequence[Template]) -> Template | N
 def _share_kept(plan: Plan, template: Template) -> float:
     """The share of distinctive template steps that occur in the plan, each matched once."""
     telling = [
-        said for step in template.plan.steps if len(said := _said(step.action)) >= _MIN_WORDS
+        said
+        for step in template.plan.steps
+        if len(said := words(PLACE.sub(" ", step.action))) >= _MIN_WORDS
     ]
     there = [words(step.action) for step in plan.steps]
     kept = 0
@@ -174,7 +176,3 @@ def _share_kept(plan: Plan, template: Template) -> float:
             there.remove(same)
             kept += 1
     return kept / len(telling) if telling else 0.0
-
-
-def _said(action: str) -> frozenset[str]:
-    return words(PLACE.sub(" ", action))

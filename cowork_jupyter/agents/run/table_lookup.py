@@ -120,11 +120,9 @@ def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
     with workspace.locate(folder) as place:
         names = [entry.name for entry in place.entries() if not entry.name.startswith(".")]
     found = [name for name in names if _FILE.fullmatch(name)]
-    return [_in(folder, name) for name in found] if len(found) <= MAX_UNNAMED else []
-
-
-def _in(folder: str, name: str) -> str:
-    return name if folder == "." else f"{folder}/{name}"
+    if len(found) > MAX_UNNAMED:
+        return []
+    return found if folder == "." else [f"{folder}/{name}" for name in found]
 
 
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:

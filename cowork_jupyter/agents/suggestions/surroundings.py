@@ -90,7 +90,7 @@ async def look_around(
         assert may_list is not None
         listed = await tools.kernels.variables(may_list, notebook)
         found.extend(listed.items)
-        names = set(names_of(_words_of(request)))
+        names = set(names_of(f"{request.source}\n{request.instruction}"))
         tables = [
             place
             for place, variable in enumerate(found)
@@ -114,10 +114,6 @@ async def look_around(
         return NotebookLook(variables=tuple(found))
     private = {cell.id: cell.source for cell in state.cells if cell.is_private}
     return NotebookLook(private, tuple(found), state.language)
-
-
-def _words_of(request: SuggestionRequest) -> str:
-    return f"{request.source}\n{request.instruction}"
 
 
 def names_of(source: str) -> list[str]:
