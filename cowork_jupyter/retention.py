@@ -18,6 +18,10 @@ UNDO_SECONDS = 10 * 60.0
 _MARGIN = 0.01
 """Seconds: stored times are in milliseconds, so they may be slightly behind."""
 
+DAY = 24 * 3600.0
+_BETWEEN = 0.05
+"""Seconds between two steps, for other writers."""
+
 
 class DeletedConversations:
     """What was deleted, until its time is up: also across a restart."""
@@ -75,11 +79,6 @@ class DeletedConversations:
     def _deadline(self) -> str:
         """What was deleted before this is gone."""
         return _time_before(self._kept_for)
-
-
-DAY = 24 * 3600.0
-_BETWEEN = 0.05
-"""Seconds between two steps, for other writers."""
 
 
 class Retention:

@@ -23,6 +23,8 @@ _LAST_WORDS = 1.0
 
 Say = Callable[[str], None]
 
+_MAX_SHOWN = 4_000
+
 
 def running_message(tool: str) -> str:
     return f"{tool} is running"
@@ -61,9 +63,6 @@ async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
             await tell(last)
         if new:
             words.task_done()
-
-
-_MAX_SHOWN = 4_000
 
 
 @dataclass(frozen=True)

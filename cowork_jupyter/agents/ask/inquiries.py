@@ -38,6 +38,10 @@ from .user import ONCE, Nobody, NobodyApproves, PermissionRequest, Ruling
 
 _SEVERITIES = ("critical", "major", "minor")
 
+ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
+_PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
+_NAMES: dict[InquiryKind, str] = {"question": "question", "permission": "request"}
+
 
 def urgency(inquiry: Inquiry) -> tuple[int, int]:
     """Lowest first: calls by risk, then failed steps, then other questions by severity."""
@@ -48,11 +52,6 @@ def urgency(inquiry: Inquiry) -> tuple[int, int]:
         return 1, 0
     severity = inquiry.data.get("severity")
     return 2, _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
-
-
-ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
-_PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
-_NAMES: dict[InquiryKind, str] = {"question": "question", "permission": "request"}
 
 
 class Inquiries:

@@ -36,6 +36,17 @@ logger = logging.getLogger(__name__)
 MAX_WORDS = 1_000_000
 _REFUSED, _BAD = -32000, -32602
 
+_LOOKING = frozenset({Permission.READ_FILES})
+_NEEDED: dict[str, frozenset[Permission]] = {
+    "read": _LOOKING,
+    "search": _LOOKING,
+    "think": frozenset(),
+    "edit": frozenset({Permission.READ_FILES, Permission.WRITE_FILES}),
+    "move": frozenset({Permission.WRITE_FILES, Permission.DELETE_FILES}),
+    "delete": frozenset({Permission.READ_FILES, Permission.DELETE_FILES}),
+}
+"""What a role must hold for a kind of call. Of any other kind we assume the most."""
+
 
 @dataclass
 class AcpClient:
@@ -248,18 +259,6 @@ async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResul
     start = (parameters.start_line or 1) - 1
     chosen = lines[start : parameters.end_line]
     return ToolResult("".join(chosen), f"read {path} ({len(chosen)} lines)", {"paths": [path]})
-
-
-_LOOKING = frozenset({Permission.READ_FILES})
-_NEEDED: dict[str, frozenset[Permission]] = {
-    "read": _LOOKING,
-    "search": _LOOKING,
-    "think": frozenset(),
-    "edit": frozenset({Permission.READ_FILES, Permission.WRITE_FILES}),
-    "move": frozenset({Permission.WRITE_FILES, Permission.DELETE_FILES}),
-    "delete": frozenset({Permission.READ_FILES, Permission.DELETE_FILES}),
-}
-"""What a role must hold for a kind of call. Of any other kind we assume the most."""
 
 
 def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:

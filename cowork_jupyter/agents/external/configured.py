@@ -17,7 +17,6 @@ from ...workspace.sandbox.places import is_inside
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _WORDS = re.compile(r"[a-z]+")
 
-
 _STATE = {
     "claude": ("~/.claude", "~/.claude.json"),
     "codex": ("~/.codex",),

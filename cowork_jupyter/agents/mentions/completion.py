@@ -41,6 +41,15 @@ from .targets import (
 
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
 
+MOMENT = 0.1
+MAX_OFFERS = 20
+_MAX_OF_A_KIND = 6
+_FRESH, _FRESH_OFFERS = 2.0, 60.0
+"""Seconds for which lookups are cached, and for which those of servers are."""
+_MAX_FILES = 5_000
+_MAX_KEPT = 64
+_ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
+
 
 async def resources(connection: McpConnection) -> list[CompletionItem]:
     name = connection.config.name
@@ -131,17 +140,6 @@ async def fill_templates(connection: McpConnection, written: str) -> list[Comple
             title = f"{gap.variable} · {template.name}"[:80]
             found.append(CompletionItem(text=text, kind=kind, title=title))
     return found
-
-
-MOMENT = 0.1
-MAX_OFFERS = 20
-_MAX_OF_A_KIND = 6
-_FRESH, _FRESH_OFFERS = 2.0, 60.0
-"""Seconds for which lookups are cached, and for which those of servers are."""
-_MAX_FILES = 5_000
-_MAX_KEPT = 64
-
-_ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
 
 
 @dataclass

@@ -17,6 +17,10 @@ from ...domain.roles import AgentRole
 from ...store import PlanRevision, Transaction
 from ..log import RunLog
 
+LARGE_PLAN = 50
+"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
+PLAN_PAUSE = 0.25
+
 
 class FileLocks:
     def __init__(self) -> None:
@@ -44,11 +48,6 @@ class FileLocks:
         if not self._interested[path]:
             del self._interested[path]
             self._locks.pop(path, None)
-
-
-LARGE_PLAN = 50
-"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
-PLAN_PAUSE = 0.25
 
 
 @dataclass

@@ -31,6 +31,25 @@ _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
 _PERMISSIONS = frozenset(permission.value for permission in Permission)
 _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
+RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+ACCEPT = "accept"
+UPDATE = "update"
+"""Accept, and pin the current state as what is expected."""
+_OPTIONS = [
+    Option(label="Try again", value=RETRY),
+    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
+    Option(label="Skip this step", value=SKIP, description="The other steps continue without it."),
+    Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Stop", value=STOP),
+]
+_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
+_UPDATE = Option(
+    label="Accept and update what is expected",
+    value=UPDATE,
+    description="It counts as done, and the new numbers are pinned.",
+)
+ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
+
 
 @dataclass(frozen=True)
 class StepEnd:
@@ -174,29 +193,6 @@ def broken_shortfall(result: CheckedExpectation) -> Shortfall:
 
 def _plain(path: str) -> str:
     return path.removeprefix("./").strip("/")
-
-
-RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
-ACCEPT = "accept"
-UPDATE = "update"
-"""Accept, and pin the current state as what is expected."""
-
-_OPTIONS = [
-    Option(label="Try again", value=RETRY),
-    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
-    Option(label="Skip this step", value=SKIP, description="The other steps continue without it."),
-    Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
-    Option(label="Stop", value=STOP),
-]
-_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
-
-_UPDATE = Option(
-    label="Accept and update what is expected",
-    value=UPDATE,
-    description="It counts as done, and the new numbers are pinned.",
-)
-
-ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
 
 
 def failure_question(step: PlanStep, end: StepEnd) -> Question:

@@ -23,6 +23,14 @@ from .parcels import Parcel
 from .sent_files import RemoteResult
 from .worker import Proof, WorkerOrder, grant, perform, sees
 
+CONNECT_SECONDS = 10.0
+SEND_SECONDS = 60.0
+STOP_SECONDS = 10.0
+_NOT_INSTALLED = (
+    "Cowork.workers is 'dask', but Dask is not installed here. "
+    "Run: pip install cowork-jupyter[dask]"
+)
+
 
 class WorkerLost(Exception):
     """The worker is gone, and nobody knows how far it got."""
@@ -75,15 +83,6 @@ class Attempt:
 
 Dask = Any
 """An object of Dask's: most of its methods have no types."""
-
-CONNECT_SECONDS = 10.0
-SEND_SECONDS = 60.0
-STOP_SECONDS = 10.0
-
-_NOT_INSTALLED = (
-    "Cowork.workers is 'dask', but Dask is not installed here. "
-    "Run: pip install cowork-jupyter[dask]"
-)
 
 
 class Cluster:

@@ -27,6 +27,9 @@ MAX_BROUGHT = 256_000_000
 MAX_STORE = 4_000_000_000
 """Bytes that a worker stores; the least recently used go first."""
 
+FOLDER = "cowork"
+"""In the folder that Dask gives a worker, and removes with it."""
+
 
 @dataclass(frozen=True)
 class SentFile:
@@ -198,9 +201,6 @@ def _mark(file: Path) -> tuple[int, ...]:
 
 
 # Run in a worker's process by its coordinator
-
-FOLDER = "cowork"
-"""In the folder that Dask gives a worker, and removes with it."""
 
 
 def store_of(folder: str) -> FileStore:

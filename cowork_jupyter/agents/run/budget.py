@@ -28,6 +28,13 @@ from .usage import (
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
 
+_LESSONS = (1, 2, 4, 8, 16, 32)
+"""Turns after which the token counter is calibrated; later ones would teach it nothing new."""
+_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
+"""A server that reports less than this share of so many tokens has truncated the prompt."""
+_TOO_LITTLE = 1_000
+"""No context window is this small: such a server leaves cached tokens out of its count."""
+
 
 @dataclass(frozen=True)
 class _JobLimit:
@@ -149,15 +156,6 @@ class JobBudget:
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)
-
-
-_LESSONS = (1, 2, 4, 8, 16, 32)
-"""Turns after which the token counter is calibrated; later ones would teach it nothing new."""
-
-_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
-"""A server that reports less than this share of so many tokens has truncated the prompt."""
-_TOO_LITTLE = 1_000
-"""No context window is this small: such a server leaves cached tokens out of its count."""
 
 
 @dataclass

@@ -23,6 +23,13 @@ from ..log import RunLog
 
 _LOOKING = frozenset({Permission.READ_FILES})
 
+_MIN_WORDS = 2
+"""Per step, beside the values that vary: one common word may be chance."""
+_SHARE_OF_WORDS = 0.75
+"""How much of a step's words another must have to be the same step."""
+_SHARE_OF_STEPS = 0.5
+"""More than this share of the steps must be kept."""
+
 
 def deliver_plan(
     log: RunLog,
@@ -133,14 +140,6 @@ def _held_by(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> s
         | {str(permission) for permission in role.spec.permissions}
         | {f"{MARK}{name}" for name in agents}
     )
-
-
-_MIN_WORDS = 2
-"""Per step, beside the values that vary: one common word may be chance."""
-_SHARE_OF_WORDS = 0.75
-"""How much of a step's words another must have to be the same step."""
-_SHARE_OF_STEPS = 0.5
-"""More than this share of the steps must be kept."""
 
 
 def as_guidance(template: Template) -> Guidance:

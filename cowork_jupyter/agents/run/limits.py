@@ -18,6 +18,10 @@ MAX_REPLY_TOKENS = 100_000
 _PAUSE = 5.0
 """Seconds between two pieces of a reply that still count as writing; longer pauses are waiting."""
 
+_MEMORY = 4
+_SAME = 3
+_NO_CALL = ""
+
 
 class LimitReached(Exception):
     pass
@@ -135,11 +139,6 @@ class RunLimits:
             self._waits -= 1
             if not self._waits:
                 self._began += self._clock() - self._wait_began
-
-
-_MEMORY = 4
-_SAME = 3
-_NO_CALL = ""
 
 
 class CircleGuard:

@@ -42,6 +42,17 @@ _INTERVAL = 2.0
 _CHARACTERS = 4
 """Per token, about, for servers that send many tokens in one piece."""
 
+HISTORY_TOKENS = 24_000
+"""Sent of the conversation, unless the model turns out to take less."""
+_REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
+"""Of a known window, so much is reserved for the reply, at most one part in so many."""
+_LEAST = 300
+"""Tokens below which cutting a conversation further makes no sense."""
+_MAX_SHORTENINGS = 6
+_MENTIONS_SHARE = 3
+_LAST_WORDS = 1.0
+"""Seconds a model with a complete reply gets to end it and report its usage."""
+
 
 class ReplyEvents:
     def __init__(self, log: RunLog) -> None:
@@ -101,23 +112,6 @@ class WritingProgress:
                     seconds_left=round(self.limits.seconds_left, 1),
                 )
             )
-
-
-HISTORY_TOKENS = 24_000
-"""Sent of the conversation, unless the model turns out to take less."""
-
-_REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
-"""Of a known window, so much is reserved for the reply, at most one part in so many."""
-
-_LEAST = 300
-"""Tokens below which cutting a conversation further makes no sense."""
-
-_MAX_SHORTENINGS = 6
-
-_MENTIONS_SHARE = 3
-
-_LAST_WORDS = 1.0
-"""Seconds a model with a complete reply gets to end it and report its usage."""
 
 
 @dataclass

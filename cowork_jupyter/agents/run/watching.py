@@ -40,6 +40,8 @@ for what is asked about them.
 PATIENCE = 2.0
 """Seconds for an idle kernel to answer, on a machine that may be busy."""
 
+MAX_ANSWERS = 32
+
 
 @dataclass(frozen=True)
 class CodeToWatch:
@@ -200,9 +202,6 @@ async def _try(look: Awaitable[T]) -> T | None:
     except Exception as error:
         logger.debug("The data was not looked at: %s", error, exc_info=True)
         return None
-
-
-MAX_ANSWERS = 32
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,11 @@ _ONLY_THOUGHT = "The model has thought again."
 
 Line = SuggestionText | SuggestionReset
 
+_SECONDS = 1.0
+"""For looking into the kernel: nothing else takes time."""
+_MAX_FILES = 5_000
+_ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
+
 
 class CodeAnswer:
     def __init__(self, *, bare: bool = False, shell: bool = False) -> None:
@@ -148,12 +153,6 @@ def restore_secrets(proposed: str, original: str, mask: Mask) -> str:
         indent = line[: len(line) - len(line.lstrip())]
         kept.append(line if known is None else indent + known)
     return "\n".join(kept)
-
-
-_SECONDS = 1.0
-"""For looking into the kernel: nothing else takes time."""
-_MAX_FILES = 5_000
-_ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
 
 
 async def answer_by_rules(

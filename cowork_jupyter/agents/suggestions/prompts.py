@@ -22,6 +22,39 @@ _MAX_TRACEBACK = 60_000
 _SHORT = 4
 """Characters below which a line is no evidence of a cell."""
 
+MAX_CELL = 6_000
+"""Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
+_FAILURE, _TRIED, _CELL = 900, 700, 500
+_VARIABLES = 3
+_MAX_COLUMNS = 40
+_MAX_LINE = 160
+_CODE = (
+    "Write short, idiomatic code as a good colleague would: the notebook's own libraries, names "
+    "and style; one idea; the result as the last expression; no comments that repeat the code. "
+    "Use only variables and columns that are there."
+)
+_BLOCK = "one ```{language} block, and write nothing after it."
+_ASKS = {
+    "fix": "You repair one cell of a notebook that has failed. Say in one short sentence what was "
+    "wrong. Then give the whole corrected cell in " + _BLOCK + " Change as little as possible.",
+    "explain": "You explain one cell of a notebook to its author: if it failed, what the error "
+    "means, why it happened here and what to do; else what the cell does. At most 120 words of "
+    "plain Markdown. Answer in the language of the user's words, if there are any.",
+    "generate": "You write one new cell of a notebook, as the user asks. Reply with only the "
+    "cell's code in " + _BLOCK + " " + _CODE,
+    "change": "You change one cell of a notebook as the user asks, and nothing else in it. Reply "
+    "with only the whole new cell in " + _BLOCK + " " + _CODE,
+    "next_cell": "You suggest the next cell of a notebook: what its author most likely does next "
+    "after the current cell. Reply with only that cell's code in " + _BLOCK + " " + _CODE,
+}
+_WANTED = {
+    "fix": "Repair the current cell.",
+    "explain": "Explain the current cell.",
+    "generate": "Write the current cell.",
+    "change": "Change the current cell.",
+    "next_cell": "Suggest the cell after the current one.",
+}
+
 
 def failure_text(error: CellError, private: Iterable[str] = ()) -> str:
     """The traceback with library frames counted instead, and lines of private cells left out."""
@@ -54,41 +87,6 @@ def _own_frames(lines: list[str]) -> Iterator[str]:
         yield line
     if skipped:
         yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
-
-
-MAX_CELL = 6_000
-"""Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
-_FAILURE, _TRIED, _CELL = 900, 700, 500
-_VARIABLES = 3
-_MAX_COLUMNS = 40
-_MAX_LINE = 160
-
-_CODE = (
-    "Write short, idiomatic code as a good colleague would: the notebook's own libraries, names "
-    "and style; one idea; the result as the last expression; no comments that repeat the code. "
-    "Use only variables and columns that are there."
-)
-_BLOCK = "one ```{language} block, and write nothing after it."
-_ASKS = {
-    "fix": "You repair one cell of a notebook that has failed. Say in one short sentence what was "
-    "wrong. Then give the whole corrected cell in " + _BLOCK + " Change as little as possible.",
-    "explain": "You explain one cell of a notebook to its author: if it failed, what the error "
-    "means, why it happened here and what to do; else what the cell does. At most 120 words of "
-    "plain Markdown. Answer in the language of the user's words, if there are any.",
-    "generate": "You write one new cell of a notebook, as the user asks. Reply with only the "
-    "cell's code in " + _BLOCK + " " + _CODE,
-    "change": "You change one cell of a notebook as the user asks, and nothing else in it. Reply "
-    "with only the whole new cell in " + _BLOCK + " " + _CODE,
-    "next_cell": "You suggest the next cell of a notebook: what its author most likely does next "
-    "after the current cell. Reply with only that cell's code in " + _BLOCK + " " + _CODE,
-}
-_WANTED = {
-    "fix": "Repair the current cell.",
-    "explain": "Explain the current cell.",
-    "generate": "Write the current cell.",
-    "change": "Change the current cell.",
-    "next_cell": "Suggest the cell after the current one.",
-}
 
 
 @dataclass(frozen=True)

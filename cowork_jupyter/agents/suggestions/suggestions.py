@@ -60,6 +60,8 @@ _MAX_KNOWN = 50
 _MAX_TRIED = 3
 _STORED = ("fix", "explain", "generate", "change")
 
+_OPTIONS = {"max_tokens": MAX_TOKENS}
+
 
 @dataclass
 class Suggestions:
@@ -307,9 +309,6 @@ class Suggestions:
         if request.kind == "explain" or done.source != request.source:
             yield SuggestionText(text=done.source)
         yield done
-
-
-_OPTIONS = {"max_tokens": MAX_TOKENS}
 
 
 async def _next(
