@@ -15,11 +15,11 @@ from .domain.errors import CoworkError
 logger = logging.getLogger(__name__)
 
 UNDO_SECONDS = 10 * 60.0
-_MARGIN = 0.01
+_MARGIN_SECONDS = 0.01
 """Seconds: stored times are in milliseconds, so they may be slightly behind."""
 
 DAY = 24 * 3600.0
-_BETWEEN = 0.05
+_PAUSE_SECONDS = 0.05
 """Seconds between two steps, for other writers."""
 
 
@@ -65,7 +65,7 @@ class DeletedConversations:
             while kept := self._journal.store.deleted_contexts():
                 _, oldest = kept[-1]
                 due = datetime.fromisoformat(oldest) + self._kept_for - datetime.now(UTC)
-                await asyncio.sleep(max(due.total_seconds(), 0) + _MARGIN)
+                await asyncio.sleep(max(due.total_seconds(), 0) + _MARGIN_SECONDS)
                 await self.remove_overdue()
         except CoworkError as error:  # a full disk, say; the next start tries again
             logger.warning("Deleted conversations are not removed yet: %s", error)
@@ -117,7 +117,7 @@ class Retention:
         removed: list[str] = []
         while context_id := self._remove_one(since):
             removed.append(context_id)
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_PAUSE_SECONDS)
         await self._checkpoints.forget_context(*removed)
         if removed:
             logger.info("Removed %d conversations not used for %g days.", len(removed), days)
@@ -137,7 +137,7 @@ class Retention:
         while more and self._journal.store.free_bytes():
             with self._journal.transaction() as tx:
                 more = tx.give_back()
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def _time_before(delta: timedelta) -> str:

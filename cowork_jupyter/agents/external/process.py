@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
-_TAIL = 2_000
+_MAX_TAIL = 2_000
 
 
 class StderrTail:
@@ -33,7 +33,7 @@ class StderrTail:
 
     async def overhear(self, errors: asyncio.StreamReader) -> None:
         while piece := await errors.read(65_536):
-            self.text = (self.text + piece.decode(errors="replace"))[-_TAIL:]
+            self.text = (self.text + piece.decode(errors="replace"))[-_MAX_TAIL:]
 
 
 @dataclass(frozen=True)

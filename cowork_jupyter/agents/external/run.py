@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 """Within which it has to be ready."""
-_LOOK = 0.5
+_CHECK_SECONDS = 0.5
 _START, _LEAVE = "start", "leave"
 _REFUSED = re.compile(r"read-only file system|permission denied|EROFS|EACCES|EPERM", re.IGNORECASE)
 _WRITES_ELSEWHERE = (
@@ -216,7 +216,7 @@ class ExternalTask:
         turn = asyncio.ensure_future(prompt)
         try:
             while not turn.done():
-                await asyncio.wait([turn], timeout=_LOOK)
+                await asyncio.wait([turn], timeout=_CHECK_SECONDS)
                 await self._check_time(limits)
             reason = turn.result().stop_reason
         except (LimitReached, asyncio.CancelledError):

@@ -34,10 +34,10 @@ logger = logging.getLogger(__name__)
 MAX_MENTION_TOKENS, MAX_MESSAGE_TOKENS = 1_500, 5_000
 """Tokens for one mention, and for those of a message."""
 SECONDS = 5.0
-_LEAST = 30
+_MIN_TOKENS = 30
 _MAX_BYTES = 512 * 1024
 _MAX_LINES = 400
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
 _CUT = "[only the beginning]"
 T = TypeVar("T")
@@ -87,7 +87,9 @@ def _add(
     mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
     found.mentions.append(mention)
     text = (
-        head_of(mask(carried.text), min(MAX_MENTION_TOKENS, room), count) if room >= _LEAST else ""
+        head_of(mask(carried.text), min(MAX_MENTION_TOKENS, room), count)
+        if room >= _MIN_TOKENS
+        else ""
     )
     if not text:
         mention.problem = "This message already carries as much as it can."
@@ -201,7 +203,7 @@ class Lookup:
             facts = await asyncio.to_thread(table_facts, path, data, size)
             if facts:
                 return ResolvedMention(
-                    "file", facts.rows, facts.text(MAX_MENTION_TOKENS * _CHARACTERS)
+                    "file", facts.rows, facts.text(MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
                 )
         if lower.endswith(_TABLES) and self.reach.offers("describe_table"):
             try:
@@ -227,7 +229,7 @@ class Lookup:
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        output_text = described(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS)
+        output_text = described(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
         if kind == "output":
             return ResolvedMention(kind, name, output_text or "[no output]", pictures)
         output = (

@@ -40,9 +40,9 @@ from .assignment import (
 )
 from .plan_progress import FileLocks, PlanProgress
 from .step_check import (
-    ABOUT_HINT,
     ACCEPT,
     HINT,
+    HINT_QUESTION,
     REPLAN,
     RETRY,
     SKIP,
@@ -309,11 +309,11 @@ class Execution:
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         user, log = self.factory.tools.user, self._log(self.tasks[step.id])
-        if question != ABOUT_HINT:
+        if question != HINT_QUESTION:
             choice = await user.ask(question, log, "step")
             if choice != HINT:
                 return choice or STOP, ""
-        return HINT, await user.ask(ABOUT_HINT, log, "step") or ""
+        return HINT, await user.ask(HINT_QUESTION, log, "step") or ""
 
     async def _skip_half_done(self, step: PlanStep) -> bool:
         """Before a step that was cut off runs again: True if the user skips it.

@@ -48,7 +48,7 @@ _UPDATE = Option(
     value=UPDATE,
     description="It counts as done, and the new numbers are pinned.",
 )
-ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
+HINT_QUESTION = Question(question="What should I do differently?", allow_custom=True)
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ from .usage import (
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
 
-_LESSONS = (1, 2, 4, 8, 16, 32)
+_CALIBRATION_TURNS = (1, 2, 4, 8, 16, 32)
 """Turns after which the token counter is calibrated; later ones would teach it nothing new."""
-_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
+_TRUNCATED_SHARE, _MIN_CHECKED_TOKENS = 0.5, 2_000
 """A server that reports less than this share of so many tokens has truncated the prompt."""
-_TOO_LITTLE = 1_000
+_MIN_WINDOW = 1_000
 """No context window is this small: such a server leaves cached tokens out of its count."""
 
 
@@ -173,7 +173,9 @@ class Accounting:
         spent = reader.usage
         if spent.total_tokens:
             # What a picture costs is not to be learnt for words.
-            is_lesson = self.limits.turns in _LESSONS and not sum(map(count_pictures, messages))
+            is_lesson = self.limits.turns in _CALIBRATION_TURNS and not sum(
+                map(count_pictures, messages)
+            )
             if not self._was_truncated(spent, messages, name) and is_lesson:
                 self.counter.learn(map(message_text, messages), spent.prompt_tokens)
         elif not is_free and (reader.reply.raw or reader.reply.reasoning):
@@ -190,7 +192,7 @@ class Accounting:
             sum(self.counter(message_text(message)) for message in messages),
             spent.prompt_tokens,
         )
-        if sent < _TOO_SHORT_TO_TRUNCATE or not _TOO_LITTLE <= read < sent * _TRUNCATED:
+        if sent < _MIN_CHECKED_TOKENS or not _MIN_WINDOW <= read < sent * _TRUNCATED_SHARE:
             return False
         self.known.learn_window(name, read)
         said = (

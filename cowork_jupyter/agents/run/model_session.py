@@ -36,21 +36,21 @@ from .history import Asides, LookUp, PastMessages, SentHistory, Summariser
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
 
-_INTERVAL = 2.0
+_PROGRESS_SECONDS = 2.0
 """Seconds between two reports; a reply that is there sooner needs none."""
 
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 """Per token, about, for servers that send many tokens in one piece."""
 
 HISTORY_TOKENS = 24_000
 """Sent of the conversation, unless the model turns out to take less."""
 _REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
 """Of a known window, so much is reserved for the reply, at most one part in so many."""
-_LEAST = 300
+_MIN_HISTORY_TOKENS = 300
 """Tokens below which cutting a conversation further makes no sense."""
 _MAX_SHORTENINGS = 6
 _MENTIONS_SHARE = 3
-_LAST_WORDS = 1.0
+_USAGE_SECONDS = 1.0
 """Seconds a model with a complete reply gets to end it and report its usage."""
 
 
@@ -97,12 +97,12 @@ class WritingProgress:
     def _add(self, text: str) -> None:
         self._pieces += 1
         self._characters += len(text)
-        written = max(self._pieces, self._characters // _CHARACTERS)
+        written = max(self._pieces, self._characters // _CHARACTERS_PER_TOKEN)
         # Tokens are guessed here, so nobody is cut off who keeps to the window.
         now = self.limits.progressed(written, 2 * self.window if self.window else None)
         if self._pieces == 1:
             self._since = self._reported = now
-        elif now - self._reported >= _INTERVAL:
+        elif now - self._reported >= _PROGRESS_SECONDS:
             self._reported = now
             self.log.event(
                 ReplyProgress(
@@ -189,7 +189,7 @@ class ModelSession:
         sent.
         """
         sent = sum(cost_of(message, self.counter) for message in self._history())
-        if len(failed) == _MAX_SHORTENINGS or (failed and sent <= _LEAST):
+        if len(failed) == _MAX_SHORTENINGS or (failed and sent <= _MIN_HISTORY_TOKENS):
             return False
         window = error.window or (self._overhead_tokens() + sent) * 3 // 4
         failed.append(window)
@@ -204,7 +204,9 @@ class ModelSession:
         if window is None:
             return self.history_tokens
         reply = min(_REPLY_TOKENS, window // _REPLY_SHARE)
-        return max(_LEAST, min(self.history_tokens, window - self._overhead_tokens() - reply))
+        return max(
+            _MIN_HISTORY_TOKENS, min(self.history_tokens, window - self._overhead_tokens() - reply)
+        )
 
     def _overhead_tokens(self) -> int:
         more = json.dumps(self.request_form.arguments) if self.request_form.arguments else ""
@@ -313,7 +315,7 @@ class ModelSession:
                         self._reasoning_field = chunk.field
                     self._events.show(reader.feed(chunk))
                     if reader.is_whole and patience.when() is None:
-                        patience.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
+                        patience.reschedule(asyncio.get_running_loop().time() + _USAGE_SECONDS)
         except TimeoutError:
             if not patience.expired():  # another's, which is a failure
                 raise

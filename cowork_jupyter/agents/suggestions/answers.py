@@ -29,7 +29,7 @@ _ONLY_THOUGHT = "The model has thought again."
 
 Line = SuggestionText | SuggestionReset
 
-_SECONDS = 1.0
+_KERNEL_SECONDS = 1.0
 """For looking into the kernel: nothing else takes time."""
 _MAX_FILES = 5_000
 _ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
@@ -160,7 +160,7 @@ async def answer_by_rules(
 ) -> SuggestionDone:
     """What the guide says of a failed cell; the source is unchanged if it has no fix."""
     assert request.error is not None
-    looked = await look_around(tools, log, notebook, request, _SECONDS)
+    looked = await look_around(tools, log, notebook, request, _KERNEL_SECONDS)
     files: tuple[str, ...] = ()
     may_list = tools.unasked_workspace(log, "list_directory", path=".")
     if request.error.name in _ABOUT_FILES and may_list:

@@ -19,13 +19,13 @@ _FRAME = re.compile(r"(?:Cell In\s*\[|Input In\s*\[|File |<ipython-input)")
 _LIBRARY = ("site-packages", "dist-packages", "/lib/python", "\\lib\\", "<frozen ", "<__array_")
 _NUMBERED = re.compile(r"^(?:-+>)?\s*\d+\s?")
 _MAX_TRACEBACK = 60_000
-_SHORT = 4
+_MIN_LINE = 4
 """Characters below which a line is no evidence of a cell."""
 
 MAX_CELL = 6_000
 """Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
-_FAILURE, _TRIED, _CELL = 900, 700, 500
-_VARIABLES = 3
+_FAILURE_TOKENS, _TRIED_TOKENS, _CELL_TOKENS = 900, 700, 500
+_VARIABLES_SHARE = 3
 _MAX_COLUMNS = 40
 _MAX_LINE = 160
 _CODE = (
@@ -62,7 +62,7 @@ def failure_text(error: CellError, private: Iterable[str] = ()) -> str:
         line.strip()
         for source in private
         for line in source.splitlines()
-        if len(line.strip()) >= _SHORT
+        if len(line.strip()) >= _MIN_LINE
     }
     lines = list(_own_frames(error.traceback[-_MAX_TRACEBACK:].splitlines()))
     kept = [line for line in lines if _NUMBERED.sub("", line).strip() not in hidden]
@@ -124,20 +124,22 @@ class Prompter:
         parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
         if request.error:
             failure = failure_text(request.error, around.private)
-            parts.append(f"It failed:\n{self._cut(failure, _FAILURE)}")
+            parts.append(f"It failed:\n{self._cut(failure, _FAILURE_TOKENS)}")
         if tried:
-            each = _TRIED // len(tried)
+            each = _TRIED_TOKENS // len(tried)
             sources = "\n---\n".join(self._cut(attempt, each) for attempt in tried)
             parts.append(f"Tried already, and no help:\n{sources}")
         return parts
 
     def _around(self, request: SuggestionRequest, around: Surroundings) -> list[str]:
         room, parts = self.budget, []
-        variables = self._variables(around.named_in(self._naming(request)), room // _VARIABLES)
+        variables = self._variables(
+            around.named_in(self._naming(request)), room // _VARIABLES_SHARE
+        )
         room -= self.count(variables)
         kept = []
         for cell in related(request.cell_id, around.cells, self._naming(request)):
-            text = self._cut(cell.source, min(_CELL, room))
+            text = self._cut(cell.source, min(_CELL_TOKENS, room))
             room -= self.count(text)
             if not text:
                 break

@@ -52,9 +52,9 @@ logger = logging.getLogger(__name__)
 
 Ready = Callable[[Context], Awaitable[Context]]
 
-_SECONDS, _COMPLETION_SECONDS, _LAST_WORDS = 180.0, 10.0, 0.3
+_ANSWER_SECONDS, _COMPLETION_SECONDS, _USAGE_SECONDS = 180.0, 10.0, 0.3
 """For a whole answer, for a completion, and for its usage once the answer is complete."""
-_FRESH, _STALE = 2.0, 30.0
+_FRESH_SECONDS, _STALE_SECONDS = 2.0, 30.0
 """Seconds in which completions need not look again, and after which they wait for it."""
 _MAX_KNOWN = 50
 _MAX_TRIED = 3
@@ -182,13 +182,13 @@ class Suggestions:
         self, name: str, messages: list[dict[str, Any]], answer: CodeAnswer | WordsAnswer
     ) -> AsyncGenerator[SuggestionEvent, None]:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + _SECONDS
+        deadline = loop.time() + _ANSWER_SECONDS
         async with aclosing(self.factory.llm.model.stream(ModelRequest(messages, name))) as chunks:
             while (chunk := await _next(chunks, deadline, lenient=answer.is_whole)) is not None:
                 for line in answer.feed(chunk):
                     yield line
                 if answer.is_whole:
-                    deadline = min(deadline, loop.time() + _LAST_WORDS)
+                    deadline = min(deadline, loop.time() + _USAGE_SECONDS)
         for line in answer.finish():
             yield line
 
@@ -278,14 +278,14 @@ class Suggestions:
         key = (context.notebook or "", context.role.value)
         at, looked = self._known.get(key, (0.0, None))
         age = time.monotonic() - at
-        if looked is not None and age < _FRESH:
+        if looked is not None and age < _FRESH_SECONDS:
             return looked
         task = asyncio.ensure_future(
             look_around(self.factory.tools, self._log(context), context.notebook, request)
         )
         self._looking.add(task)
         task.add_done_callback(lambda done: self._remember(key, done))
-        return looked if looked is not None and age < _STALE else await asyncio.shield(task)
+        return looked if looked is not None and age < _STALE_SECONDS else await asyncio.shield(task)
 
     def _remember(self, key: tuple[str, str], task: asyncio.Task[NotebookLook]) -> None:
         self._looking.discard(task)
