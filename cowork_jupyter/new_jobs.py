@@ -36,7 +36,7 @@ class NewJobs:
     probe: ModelProbe
     day: DayAccount
 
-    def make(
+    def create(
         self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
     ) -> Job:
         """Make a job. On another job's card it continues with what that card is about."""
@@ -69,7 +69,7 @@ class NewJobs:
             raise InvalidInput("card_id: this conversation has no such job.", code="unknown_card")
         return card
 
-    def begin(
+    def start(
         self,
         context: Context,
         job: Job,

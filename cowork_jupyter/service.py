@@ -181,7 +181,7 @@ class CoworkService:
         rules = self.rules.read_policy(terms.get("policy"))
         context = self.new_jobs.context(context_id, terms.get("model"))
         asked = (role or context.role, text, terms.get("origin", HERE))
-        job = self.new_jobs.make(context, JobKind.MESSAGE, *asked)
+        job = self.new_jobs.create(context, JobKind.MESSAGE, *asked)
 
         async def work(started: Job) -> Outcome:
             ready = await self.new_jobs.with_model(context)
@@ -189,7 +189,7 @@ class CoworkService:
 
         called = prompt.name if prompt else ""
         facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
-        message = self.new_jobs.begin(context, job, work, facts, pictures)
+        message = self.new_jobs.start(context, job, work, facts, pictures)
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -236,7 +236,7 @@ class CoworkService:
                 title=workflow.title, role=workflow.role, owner=owner, **about
             ).id
         context, text = self.conversations.get(context_id), workflow.render(given)
-        job = self.new_jobs.make(
+        job = self.new_jobs.create(
             context, JobKind.WORKFLOW, workflow.role, text, RequestOrigin(by=by)
         )
 
@@ -246,7 +246,7 @@ class CoworkService:
             ready = await self.new_jobs.with_model(context)
             return await self.plans.run_agent(ready, started.role, started, text)
 
-        return self.new_jobs.begin(context, job, work)
+        return self.new_jobs.start(context, job, work)
 
     def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
@@ -302,7 +302,7 @@ class CoworkService:
         chosen = self.new_jobs.context(context_id, terms.get("model"))
         context = await self.new_jobs.with_model(chosen)
         rules, origin = self.rules.read_policy(terms.get("policy")), terms.get("origin", HERE)
-        job = self.new_jobs.make(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
+        job = self.new_jobs.create(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
         approved = {"plan_id": plan_id, "plan_revision": revision}
         job = self.plans.execute(job.model_copy(update=approved), context, max_parallel)
         self.rules.set_policy(job.id, rules)

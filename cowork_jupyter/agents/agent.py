@@ -246,10 +246,10 @@ class _AgentRun:
         # What a server wrote points at nothing: only the user may have things read unasked.
         found = await look_up(reach, "" if said.prompt else message.text, room, count)
         if said.skill and not self._is_guide:  # which reads no guidance
-            found.guidance = self._called_skill(said.skill, room)
+            found.guidance = self._skill_text(said.skill, room)
         return found
 
-    def _called_skill(self, name: str, room: int) -> str:
+    def _skill_text(self, name: str, room: int) -> str:
         try:
             skill = self.factory.skills.open(name)
         except NotFound as gone:  # switched off, or changed, since it was called

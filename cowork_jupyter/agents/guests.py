@@ -79,10 +79,10 @@ class McpGuests:
         if record.error is not None:
             raise record.error
         assert record.result is not None
-        return _bounded(record.result, tool)
+        return _truncate(record.result, tool)
 
 
-def _bounded(result: ToolResult, tool: str) -> ToolResult:
+def _truncate(result: ToolResult, tool: str) -> ToolResult:
     """Truncate for the model; the store has it whole."""
     hint = f"To see it, call {tool} again for a smaller part, for example fewer lines."
     return replace(result, text=cut_middle(result.text, MAX_RESULT_SIZE, estimate_tokens, hint))

@@ -214,7 +214,7 @@ class Gate:
     def _resolve(
         self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
     ) -> ProposedCall:
-        pinned = self._pinned(tool)
+        pinned = self._look_up_pin(tool)
         place = (tool.name, tool.permissions, given, self._anchors)
         call = decompose(*place, preview=preview, pinned=pinned, also=tool.also_ruled_as)
         changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
@@ -222,7 +222,7 @@ class Gate:
         marks = {target.spelled: self._mark(target) for target in targets}
         return replace(call, marks=marks)
 
-    def _pinned(self, tool: Tool) -> Pinned | None:
+    def _look_up_pin(self, tool: Tool) -> Pinned | None:
         if not tool.fingerprint:
             return None
         if self.pins is None:

@@ -72,7 +72,7 @@ class Inquiries:
         answer = await self._wait_for_answer(_new("question", question, log, asker), log)
         return str(answer["value"])
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:
         for inquiry in self._unused_inquiries(log):
             if inquiry.kind == "question" and inquiry.asker == asker:
                 return Question.model_validate(inquiry.data)
@@ -337,8 +337,8 @@ class WhenAttended:
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
         return await (self.inquiries if self.is_attended() else Nobody()).ask(question, log, asker)
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        return self.inquiries.left_open(asker, log) if self.is_attended() else None
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:
+        return self.inquiries.open_question(asker, log) if self.is_attended() else None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
         approver = self.inquiries if self.is_attended() else NobodyApproves()

@@ -20,7 +20,7 @@ class User(Protocol):
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
         """The answer; None if nobody is there to give one."""
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:
         """What an earlier run of this task asked, if the answer was not used yet.
 
         Asking it again takes it up: nobody is asked twice.
@@ -39,7 +39,7 @@ class Nobody:
         log.say("assistant", question.question, QuestionData(**dict(question)))
         return None
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:  # noqa: ARG002 (none is)
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:  # noqa: ARG002 (none is)
         return None
 
 

@@ -117,9 +117,9 @@ async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIte
         missing = f"The program '{process.agent.command}' is not installed."
         raise Unavailable(missing, code="no_agent")
     running = (
-        _unconfined(process, program, variables)
+        _start_unconfined(process, program, variables)
         if process.sandbox is None
-        else _confined(process, process.sandbox, program, variables)
+        else _start_confined(process, process.sandbox, program, variables)
     )
     async with running as streams:
         overhearing = asyncio.create_task(last_words.overhear(streams.errors))
@@ -133,7 +133,7 @@ async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIte
 
 
 @asynccontextmanager
-async def _unconfined(
+async def _start_unconfined(
     process: AgentProcess, program: str, variables: Mapping[str, str]
 ) -> AsyncIterator[_Streams]:
     folder = str(process.workspace.root)
@@ -145,7 +145,7 @@ async def _unconfined(
 
 
 @asynccontextmanager
-async def _confined(
+async def _start_confined(
     process: AgentProcess, sandbox: Sandbox, program: str, variables: Mapping[str, str]
 ) -> AsyncIterator[_Streams]:
     """In the sandbox, with its own state writable and with the network, which its model needs."""

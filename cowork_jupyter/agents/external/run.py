@@ -170,17 +170,21 @@ class ExternalTask:
             async with start_agent(process, last_words) as lines:
                 connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
                 try:
-                    session = await lines.unless_ended(self._opened(connection, bench, folder))
+                    session = await lines.unless_ended(
+                        self._open_session(connection, bench, folder)
+                    )
                     return await self._converse(connection, bench, session, text, limits)
                 finally:
                     await bench.terminals.close()
-                    await _closed(connection, lines)
+                    await _close(connection, lines)
         except RequestError as error:
             raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
         except ConnectionError:
             raise _broken_off(self.agent, last_words, process) from None
 
-    async def _opened(self, connection: ClientSideConnection, bench: AcpClient, folder: str) -> str:
+    async def _open_session(
+        self, connection: ClientSideConnection, bench: AcpClient, folder: str
+    ) -> str:
         from acp import PROTOCOL_VERSION
 
         try:
@@ -250,7 +254,7 @@ def _broken_off(name: str, last_words: StderrTail, process: AgentProcess) -> Una
     return Unavailable(f"{name} ended unexpectedly.{words}{hint}", code="agent_failed")
 
 
-async def _closed(connection: ClientSideConnection, lines: JsonLines) -> None:
+async def _close(connection: ClientSideConnection, lines: JsonLines) -> None:
     with suppress(Exception):
         await connection.close()
     await lines.close()

@@ -131,11 +131,11 @@ class Lookup:
                 if resource := await self._resource(pointer.name):
                     return resource
                 return await self._path(pointer.name, is_sure=True)
-        return await self._named(pointer.name)
+        return await self._find_named(pointer.name)
 
-    async def _named(self, name: str) -> ResolvedMention | None:
+    async def _find_named(self, name: str) -> ResolvedMention | None:
         head, dot, rest = name.partition(".")
-        if head.isidentifier() and (variable := (await self._known()).get(head)):
+        if head.isidentifier() and (variable := (await self._kernel_variables()).get(head)):
             if not dot:
                 return await self._variable(variable)
             if rest.isidentifier() and (column := await self._column(head, rest)):
@@ -145,7 +145,7 @@ class Lookup:
             await self._resource(name)
         )
 
-    async def _known(self) -> Mapping[str, Variable]:
+    async def _kernel_variables(self) -> Mapping[str, Variable]:
         if self._variables is None:
             self._variables = await self.reach.variables()
         return self._variables
@@ -223,7 +223,7 @@ class Lookup:
 
     async def _cell(self, kind: MentionKind, which: str) -> ResolvedMention:
         state, workspace = await self.reach.cells()
-        cell = cell_of(state, kind, which, self._sent_from())
+        cell = cell_of(state, kind, which, self._sending_cell())
         if cell.is_private:
             raise Forbidden("This cell is tagged private, so it was not sent.")
         name = state.name_of(cell.id)
@@ -239,7 +239,7 @@ class Lookup:
         head = f"[{name} · {cell.id} · {cell.cell_type}]"
         return ResolvedMention(kind, title, f"{head}\n{cell.source.rstrip()}{output}")
 
-    def _sent_from(self) -> str | None:
+    def _sending_cell(self) -> str | None:
         log = self.reach.log
         return log.journal.store.job(log.job_id).cell_id if log.job_id else None
 

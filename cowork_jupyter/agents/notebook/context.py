@@ -110,13 +110,13 @@ def render(where: NotebookContext, budget: int, count: Count) -> str:
     if not page.put(0, "\n".join([_INTRODUCTION, _notebook(where.state)])):
         return ""
     if where.changes is not None:
-        page.put(1, _changed(where.changes))
+        page.put(1, _changes_text(where.changes))
     cells = _CellsAround(where, page)
     cells.put_first()
-    named = list(_named(where, cells.included))
+    named = list(_named_variables(where, cells.included))
     missing = _put_variables(where, named, page, len(where.state.cells))
     cells.put_others()
-    return page.finished(len(where.state.cells) - len(cells.included), missing)
+    return page.finish(len(where.state.cells) - len(cells.included), missing)
 
 
 @dataclass
@@ -147,7 +147,7 @@ class _Page:
             limit = limit * 3 // 4
         return False
 
-    def finished(self, cells: int, variables: int) -> str:
+    def finish(self, cells: int, variables: int) -> str:
         missing = [
             f"{number:,} {noun}{'' if number == 1 else 's'}"
             for number, noun in ((cells, "other cell"), (variables, "other variable"))
@@ -228,7 +228,9 @@ def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, c
     return len(named) - len(lines)
 
 
-def _named(where: NotebookContext, included_cells: Iterable[CellState]) -> Iterator[Variable]:
+def _named_variables(
+    where: NotebookContext, included_cells: Iterable[CellState]
+) -> Iterator[Variable]:
     known = {variable.name: variable for variable in where.variables if variable.type != "module"}
     cells = where.state.cells
     ids = {cell.id for cell in included_cells}
@@ -255,7 +257,7 @@ def _notebook(state: NotebookState) -> str:
     return f"Notebook {_line(state.path)}: {', '.join(facts)}."
 
 
-def _changed(found: Changes) -> str:
+def _changes_text(found: Changes) -> str:
     kinds = {
         "edited": found.edited,
         "added": found.added,

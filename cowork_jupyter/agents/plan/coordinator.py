@@ -138,7 +138,7 @@ class Execution:
         self, step: PlanStep, slots: asyncio.Semaphore, *, in_round: bool = False
     ) -> None:
         hint = problem = ""
-        asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
+        asked = self.factory.tools.user.open_question("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
             choice, hint = await self._ask_what_now(step, asked)
             await self._accept_expectations(step, choice)

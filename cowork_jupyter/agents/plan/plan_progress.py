@@ -119,7 +119,7 @@ class PlanProgress:
     def prepare(self) -> None:
         """Make a task for each step; tasks of an earlier run are taken up as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
-        done, rounds = self._done_before(), self._rounds_before()
+        done, rounds = self._tasks_done_before(), self._rounds_before()
         self.resumed_steps = set(known)
         with self.journal.transaction() as tx:
             for step in self.plan.steps:
@@ -146,7 +146,7 @@ class PlanProgress:
                 tx.save_task(task)
             tx.save_plan(self.revision)
 
-    def _done_before(self) -> dict[tuple[str, str], Task]:
+    def _tasks_done_before(self) -> dict[tuple[str, str], Task]:
         jobs = self.journal.store.executions(self.revision.plan_id)
         return {
             (task.step_id, task.description): task

@@ -175,7 +175,7 @@ class Plans:
             raise Conflict(
                 "A check cannot be resumed. Start it again with **Check that it runs…**."
             )
-        context, approved = store.context(job.context_id), self._approved(job)
+        context, approved = store.context(job.context_id), self._approved_revision(job)
 
         async def work(resumed: Job) -> Outcome:
             if approved:
@@ -203,13 +203,13 @@ class Plans:
         return self.resume(job_id)
 
     def _mark_skipped(self, job: Job, task: Task) -> None:
-        approved = self._approved(job)
+        approved = self._approved_revision(job)
         if approved is None:
             raise Conflict("Only a step of a plan can be skipped.")
         context = self.factory.journal.store.context(job.context_id)
         self._progress(context, job, approved).skip(task)
 
-    def _approved(self, job: Job) -> PlanRevision | None:
+    def _approved_revision(self, job: Job) -> PlanRevision | None:
         """The revision that the user approved with this job, which must still be the newest.
 
         None for a job that executes no plan.

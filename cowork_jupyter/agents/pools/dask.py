@@ -180,9 +180,9 @@ class _RemoteTask:
             said = f"{error.message}\nIt had said:\n{result.text[-MAX_REPEATED:]}"
             raise CoworkError(said, code=error.code, retryable=error.retryable) from error
         self.files |= dict.fromkeys(written)
-        there = _listed([file.path for file in layout.files]) or "no files"
+        there = _list_paths([file.path for file in layout.files]) or "no files"
         note = f"[It ran at a worker that had only {there} of the workspace."
-        note += f" Brought back: {_listed(written)}.]" if written else "]"
+        note += f" Brought back: {_list_paths(written)}.]" if written else "]"
         data = {**result.data, "brought_back": written}
         return replace(result, text=f"{result.text}\n{note}", data=data)
 
@@ -235,7 +235,7 @@ class _RemoteTask:
             self.log.event(Notice(code="waiting_for_worker", message=what))
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _list_paths(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - MAX_LISTED:,} more" if len(paths) > MAX_LISTED else ""
     return f"{', '.join(paths[:MAX_LISTED])}{more}"
 

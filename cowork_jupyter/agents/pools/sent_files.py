@@ -137,7 +137,7 @@ class CopiedTree:
         removed = [RemoteChange(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [
             RemoteChange(path, file.read_bytes())
-            for path, file in self._bounded(found)
+            for path, file in self._within_limit(found)
             if self._marks.get(path) != _mark(file)
         ]
         return (*removed, *(file for file in changed if self._is_new(file)))
@@ -155,7 +155,7 @@ class CopiedTree:
         sent, data = self._sent.get(changed.path), changed.data or b""
         return sent is None or sent.digest != hashlib.sha256(data).hexdigest()
 
-    def _bounded(self, found: dict[str, Path]) -> Iterator[tuple[str, Path]]:
+    def _within_limit(self, found: dict[str, Path]) -> Iterator[tuple[str, Path]]:
         size = 0
         for path, file in sorted(found.items()):
             if self._marks.get(path) != _mark(file):

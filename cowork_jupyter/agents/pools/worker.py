@@ -136,7 +136,7 @@ async def _run_while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outco
 
 
 async def _perform(order: WorkerOrder, send: Send, folder: str = "") -> Outcome:
-    go = await _granted(send)
+    go = await _claim(send)
     if not go.granted:
         return None
     output = _Output(send)
@@ -217,7 +217,7 @@ def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     return sandbox
 
 
-async def _granted(send: Send) -> _Grant:
+async def _claim(send: Send) -> _Grant:
     claim = new_id("claim")
     answer = _claims[claim] = Future()
     try:

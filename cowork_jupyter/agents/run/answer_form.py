@@ -57,7 +57,7 @@ class AnswerForm:
     def wanted(self) -> list[str]:
         return self.missing("")
 
-    def repaired(self, answer: str) -> str:
+    def repair(self, answer: str) -> str:
         """Put back the `@` that small models forget: `count[7]` becomes `@count[7]`."""
         for opening in self.slots:
             if opening.startswith("@") and opening not in answer:

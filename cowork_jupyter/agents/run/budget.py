@@ -79,10 +79,10 @@ class JobBudget:
         time since the run last reported any.
         """
         self._spent += Usage(seconds=worked)
-        if self.refusal or self._reached() or await self._day_reached():
+        if self.refusal or self._reached_limit() or await self._day_reached():
             async with self._asking:
                 while not self.refusal:
-                    if limit := self._reached():
+                    if limit := self._reached_limit():
                         await self._ask(limit)
                     elif day := await self._day_reached():
                         await self._ask_until_reset(*day)
@@ -91,7 +91,7 @@ class JobBudget:
         return self.refusal
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
-        charged = self._priced(spent, model).model_copy(update={"model": model})
+        charged = self._with_cost(spent, model).model_copy(update={"model": model})
         self._spent += charged
         log = replace(self._log, task_id=task_id)
         with log.journal.transaction() as tx:
@@ -99,7 +99,7 @@ class JobBudget:
             if charged.total_tokens:
                 log.append(tx, UsageCharged(**charged.model_dump(exclude={"limits"})))
 
-    def _priced(self, spent: Usage, model: str) -> Usage:
+    def _with_cost(self, spent: Usage, model: str) -> Usage:
         if model not in self._configured.prices and spent.total_tokens and self.settings.max_cost:
             self._say_unpriced(model)
         return with_cost(spent, model, self._configured)
@@ -111,7 +111,7 @@ class JobBudget:
             message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
             self._log.event(Notice(code="no_price", message=message))
 
-    def _reached(self) -> _JobLimit | None:
+    def _reached_limit(self) -> _JobLimit | None:
         settings = self.settings
         for name, unit in _UNITS.items():
             size = getattr(settings, name)

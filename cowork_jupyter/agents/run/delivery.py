@@ -115,7 +115,7 @@ def _next_revision(
 
 
 def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Iterator[str]:
-    held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
+    held = {role: _assignable(role, tools, agents) for role in _roles(plan)}
     for index, step in enumerate(plan.steps):
         for name in step.tools_needed:
             if name not in held[step.runs_as]:
@@ -125,7 +125,7 @@ def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Ite
 
 def fit_to_team(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> tuple[Plan, list[str]]:
     """A model's plan without such assignments, and a sentence on each that was removed."""
-    held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
+    held = {role: _assignable(role, tools, agents) for role in _roles(plan)}
     return with_sound_team(plan, held, agents)
 
 
@@ -133,7 +133,7 @@ def _roles(plan: Plan) -> set[AgentRole]:
     return {step.runs_as for step in plan.steps}
 
 
-def _held_by(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> set[str]:
+def _assignable(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> set[str]:
     permitted = {tool.name for tool in tools.permitted(role)}
     return (
         permitted

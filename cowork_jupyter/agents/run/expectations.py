@@ -64,13 +64,13 @@ class ExpectationGuard:
         self, log: RunLog, own: Sequence[Expectation], *, pinned: bool = True
     ) -> list[CheckedExpectation]:
         notebook = log.notebook
-        everywhere = await self._pinned(notebook) if pinned else []
+        everywhere = await self._load_pinned(notebook) if pinned else []
         expected = [*own, *everywhere]
         if not expected:
             return []
         return await self.checks.check(notebook, expected, {expectation.id for expectation in own})
 
-    async def _pinned(self, notebook: str | None) -> list[Expectation]:
+    async def _load_pinned(self, notebook: str | None) -> list[Expectation]:
         try:
             return await self.pinned.all(notebook)
         except CoworkError:  # the notebook is gone, or cannot be read

@@ -77,10 +77,10 @@ def status_text(plan: Plan) -> str:
         groups.setdefault(step.status, []).append(step.id)
     if groups.keys() == {StepStatus.PENDING}:
         return ""
-    return f"Status of the plan: {'; '.join(_listed(*group) for group in groups.items())}."
+    return f"Status of the plan: {'; '.join(_list_steps(*group) for group in groups.items())}."
 
 
-def _listed(status: StepStatus, steps: list[str]) -> str:
+def _list_steps(status: StepStatus, steps: list[str]) -> str:
     more = len(steps) - MAX_LISTED_STEPS
     return (
         f"{status}: {', '.join(steps[-MAX_LISTED_STEPS:])}{f' and {more} more' if more > 0 else ''}"
@@ -111,7 +111,7 @@ class Asides:
         self._log = log
         self._frame = frame
         self._text = note
-        self.note = self._framed(note) if note else None
+        self.note = self._frame_text(note) if note else None
         self._mentioned: dict[str, Message] = {}
 
     @property
@@ -126,7 +126,7 @@ class Asides:
         if found.guidance:
             content += self._log.message("system", spell_hidden(found.guidance)).content
         if found.mentions:
-            content += self._framed(found.text, found.pictures).content
+            content += self._frame_text(found.text, found.pictures).content
             data = message.data.model_copy(update={"mentions": found.mentions})
             with self._log.journal.transaction() as tx:
                 tx.save_message_data(message.model_copy(update={"data": data}))
@@ -139,7 +139,7 @@ class Asides:
         newest_first = with_pictures(reversed(self._mentioned.values()), pictures)
         return dict(zip(reversed(self._mentioned), newest_first, strict=True))
 
-    def _framed(self, text: str, pictures: Sequence[ImagePart] = ()) -> Message:
+    def _frame_text(self, text: str, pictures: Sequence[ImagePart] = ()) -> Message:
         aside = self._log.message("system", self._frame.around(spell_hidden(text)))
         return aside.model_copy(update={"content": [*aside.content, *pictures]})
 
@@ -155,7 +155,7 @@ class PastMessages:
     def __init__(self, log: RunLog) -> None:
         self._log = log
         self._store = log.journal.store
-        self.summary = self._stored_summary()
+        self.summary = self._load_summary()
         """Stands for everything before the messages that are read."""
         self._known: deque[Message] = deque()
         self._older: Iterator[Message] | None = None
@@ -164,7 +164,7 @@ class PastMessages:
     def newest_first(self) -> Iterator[Message]:
         """New messages, those read before, and on from there; lazily."""
         older = self._read_news()
-        for message in chain(self._known, self._read_on(older)):
+        for message in chain(self._known, self._read_older(older)):
             if self.summary and message.id == self.summary.last:
                 return
             yield message
@@ -201,12 +201,12 @@ class PastMessages:
                 thought = ""
         return found
 
-    def _read_on(self, older: Iterator[Message]) -> Iterator[Message]:
+    def _read_older(self, older: Iterator[Message]) -> Iterator[Message]:
         for message in map(spelled, filter(self._is_sent, older)):
             self._known.append(message)
             yield message
 
-    def _stored_summary(self) -> HistorySummary | None:
+    def _load_summary(self) -> HistorySummary | None:
         log = self._log
         notice = self._store.newest_notice(log.context_id, "history_summary", log.task_id)
         data = notice.data if notice else None

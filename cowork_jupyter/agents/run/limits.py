@@ -102,7 +102,7 @@ class RunLimits:
         """Until the first piece comes, a reply counts as waiting."""
         self._last_piece = None
 
-    def progressed(self, written: int, most: int | None = None) -> float:
+    def add_progress(self, written: int, most: int | None = None) -> float:
         """Account for a piece of a reply, which has `written` tokens by now; returns its time.
 
         Raises LimitReached in the middle of a turn: a model can write for ever.

@@ -131,9 +131,9 @@ class AgentLoop:
 
     async def _resume_question(self) -> Outcome | None:
         """Take up a question that an earlier, interrupted run left open."""
-        if question := self.user.left_open("model", self.log):
+        if question := self.user.open_question("model", self.log):
             await self._ask_user(question, "model")
-        if question := self.user.left_open("limits", self.log):
+        if question := self.user.open_question("limits", self.log):
             return await self._may_go_on(question, "You stopped the agent at this limit.")
         return None
 
@@ -161,7 +161,7 @@ class AgentLoop:
         if reply.problem or reply.is_empty:
             problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
             return await self._strike(reply, problem)
-        reply = replace(reply, text=self.session.form.repaired(reply.text))
+        reply = replace(reply, text=self.session.form.repair(reply.text))
         if reply.cut == "length":
             self._store_reply(reply, await self.figures.find(reply.text))
             return self._continue_answer(reply)
@@ -253,7 +253,7 @@ class AgentLoop:
             self.log.say("system", problem)
             return None
         if calls.terminate or any(call.terminate for call in calls.tools):
-            return self._terminated(reply, records)
+            return self._terminate(reply, records)
         if self.session.asks_for_code and (answer := self._printed_answer(records)):
             figures = await self.figures.find(answer)
             self.log.say("assistant", answer, Reply().beside_text("", figures))
@@ -263,10 +263,10 @@ class AgentLoop:
 
     def _printed_answer(self, records: list[CallRecord]) -> str:
         printed = "\n".join(record.result.output for record in records if record.result)
-        printed = self.session.form.repaired(printed)
+        printed = self.session.form.repair(printed)
         return printed if self.session.form.is_met(printed) else ""
 
-    def _terminated(self, reply: Reply, records: list[CallRecord]) -> Outcome:
+    def _terminate(self, reply: Reply, records: list[CallRecord]) -> Outcome:
         """The model's last act. A task whose last calls all failed has not succeeded."""
         errors = [record.error for record in records if record.error]
         if self.log.task_id and len(errors) == len(records):

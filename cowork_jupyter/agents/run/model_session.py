@@ -99,7 +99,7 @@ class WritingProgress:
         self._characters += len(text)
         written = max(self._pieces, self._characters // _CHARACTERS_PER_TOKEN)
         # Tokens are guessed here, so nobody is cut off who keeps to the window.
-        now = self.limits.progressed(written, 2 * self.window if self.window else None)
+        now = self.limits.add_progress(written, 2 * self.window if self.window else None)
         if self._pieces == 1:
             self._since = self._reported = now
         elif now - self._reported >= _PROGRESS_SECONDS:

@@ -13,7 +13,7 @@ from ...llm.frames import Frame
 from ...llm.tokens import Count, cut_middle
 from ...policy.visible import spell_hidden
 from ...tools.kernel.state import Variable
-from .surroundings import Surroundings, in_order, related
+from .surroundings import Surroundings, in_notebook_order, related_cells
 
 _FRAME = re.compile(r"(?:Cell In\s*\[|Input In\s*\[|File |<ipython-input)")
 _LIBRARY = ("site-packages", "dist-packages", "/lib/python", "\\lib\\", "<frozen ", "<__array_")
@@ -110,7 +110,7 @@ class Prompter:
         system = _ASKS[request.kind].replace("{language}", language)
         parts = [*self._parts(request, around, tried), *([mentioned] if mentioned else [])]
         data = self.frame.around("\n\n".join(parts))
-        wanted = [_WANTED[request.kind], *self._selected(request)]
+        wanted = [_WANTED[request.kind], *self._selection_text(request)]
         if request.instruction.strip():
             wanted.append(f"The user's words: {request.instruction.strip()}")
         return [
@@ -138,7 +138,7 @@ class Prompter:
         )
         room -= self.count(variables)
         kept = []
-        for cell in related(request.cell_id, around.cells, self._naming(request)):
+        for cell in related_cells(request.cell_id, around.cells, self._naming(request)):
             text = self._cut(cell.source, min(_CELL_TOKENS, room))
             room -= self.count(text)
             if not text:
@@ -146,7 +146,7 @@ class Prompter:
             kept.append(cell.model_copy(update={"source": text}))
         sources = {cell.id: cell.source for cell in kept}
         numbers = {cell.id: number for number, cell in enumerate(around.cells, 1)}
-        for cell in in_order(kept, around.cells):
+        for cell in in_notebook_order(kept, around.cells):
             ran = ", not run yet" if cell.cell_type == "code" and not cell.has_run else ""
             head = f"Cell {numbers[cell.id]} ({cell.cell_type}{ran}):"
             parts.append(f"{head}\n{spell_hidden(sources[cell.id])}")
@@ -171,7 +171,7 @@ class Prompter:
             lines.append(line)
         return "\n".join(["Variables:", *lines]) if lines else ""
 
-    def _selected(self, request: SuggestionRequest) -> list[str]:
+    def _selection_text(self, request: SuggestionRequest) -> list[str]:
         if request.kind != "change" or not request.selection:
             return []
         first, last = sorted(request.selection)

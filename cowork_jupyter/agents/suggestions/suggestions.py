@@ -147,10 +147,10 @@ class Suggestions:
         budget = self._budget(name)
         looked, mentioned = await asyncio.gather(
             look_around(self.factory.tools, self._log(context), context.notebook, request),
-            self._mentioned(context, request, budget),
+            self._look_up_mentions(context, request, budget),
         )
-        around = _checked(Surroundings.of(request, looked))
-        tried = [*self._rejected(context, request), *request.tried][-_MAX_TRIED:]
+        around = _refuse_private(Surroundings.of(request, looked))
+        tried = [*self._rejected_sources(context, request), *request.tried][-_MAX_TRIED:]
         while True:
             prompter = Prompter(self._frame(context), self.factory.llm.counter, budget)
             messages = prompter.messages(request, around, tried, mentioned.text if budget else "")
@@ -164,9 +164,9 @@ class Suggestions:
                 if not budget:
                     raise
                 budget, tried = 0, []  # the cell alone may still fit
-        yield self._done(request, answer, name)
+        yield self._finish(request, answer, name)
 
-    async def _mentioned(
+    async def _look_up_mentions(
         self, context: Context, request: SuggestionRequest, budget: int
     ) -> Mentioned:
         reach = self.factory.reach(self._log(context), context.notebook)
@@ -192,7 +192,7 @@ class Suggestions:
         for line in answer.finish():
             yield line
 
-    def _done(
+    def _finish(
         self, request: SuggestionRequest, answer: CodeAnswer | WordsAnswer, name: str
     ) -> SuggestionDone:
         if answer.is_cut:
@@ -215,7 +215,7 @@ class Suggestions:
         window, wanted = self.factory.llm.known.window(name), self.factory.settings.notebook_tokens
         return wanted if window is None else min(wanted, max(0, window // 4))
 
-    def _rejected(self, context: Context, request: SuggestionRequest) -> list[str]:
+    def _rejected_sources(self, context: Context, request: SuggestionRequest) -> list[str]:
         store = self.factory.journal.store
         decisions = store.notices(context.id, "suggestion_decided")
         refused = {
@@ -260,7 +260,7 @@ class Suggestions:
     async def completion_request(
         self, context: Context, request: SuggestionRequest
     ) -> list[dict[str, Any]]:
-        around = _checked(Surroundings.of(request, await self._recent(context, request)))
+        around = _refuse_private(Surroundings.of(request, await self._recent(context, request)))
         return completion_messages(request, around, self._frame(context))
 
     async def _completion(self, asked: ModelRequest, answer: CodeAnswer) -> str:
@@ -326,7 +326,7 @@ async def _next(
         raise Stalled("The model takes too long. Try again.") from None
 
 
-def _checked(around: Surroundings) -> Surroundings:
+def _refuse_private(around: Surroundings) -> Surroundings:
     if around.is_private:
         raise Forbidden(
             "This cell is tagged private, so it is not sent to a model. Remove the tag to get "

@@ -126,7 +126,7 @@ def cell_names(source: str) -> CellNames:
     return (names_in(source) if len(source) <= _MAX_SOURCE else None) or CellNames()
 
 
-def related(
+def related_cells(
     cell_id: str, cells: Sequence[NearbyCell], source: str, nearest: int = 2
 ) -> list[NearbyCell]:
     """Other cells that matter for one: those that define the names it uses, the newest for each
@@ -146,6 +146,8 @@ def related(
     return list(found.values())
 
 
-def in_order(cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]) -> list[NearbyCell]:
+def in_notebook_order(
+    cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]
+) -> list[NearbyCell]:
     wanted = {cell.id for cell in cells}
     return [cell for cell in all_cells if cell.id in wanted]
