@@ -14,7 +14,7 @@ from typing import Protocol
 from .agents.agent import AgentFactory, ModelAccess
 from .agents.ask.gate import Gate
 from .agents.ask.inquiries import Inquiries, WhenAttended
-from .agents.ask.user import Nobody, NobodyApproves
+from .agents.ask.user import Nobody
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
 from .agents.log import RunLog
@@ -141,7 +141,9 @@ def build_service(
     closing.push_async_callback(jobs.close)
     inquiries = Inquiries(journal, rules)
     closing.callback(inquiries.close)
-    somebody = WhenAttended(inquiries, interactive) if callable(interactive) else inquiries
+    user: Inquiries | WhenAttended | Nobody = inquiries if interactive else Nobody()
+    if callable(interactive):
+        user = WhenAttended(inquiries, interactive)
 
     workspace = Workspace(settings.workspace)
     factory = AgentFactory(
@@ -151,7 +153,7 @@ def build_service(
             registry=tools.with_more(mcp.tools, mcp.prepare),
             workspace=workspace,
             gate=Gate(
-                *(workspace, rules, somebody if interactive else NobodyApproves()),
+                *(workspace, rules, user),
                 # Decisions are made for commands as bash reads them.
                 confined=confined and shutil.which("bash") is not None,
                 at_risk=checkpoints.recorder.at_risk if interactive else None,
@@ -159,7 +161,7 @@ def build_service(
                 pins=pins,
                 observe=observe,
             ),
-            user=somebody if interactive else Nobody(),
+            user=user,
             sandbox=sandbox,
             recorder=checkpoints.recorder,
             kernels=kernels or NoKernels(),

@@ -37,7 +37,7 @@ from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
-from .user import ONCE, Approver, AsksAhead, NobodyApproves, PermissionRequest, Unasked
+from .user import ONCE, Approver, AsksAhead, Nobody, PermissionRequest, Unasked
 
 logger = logging.getLogger(__name__)
 
@@ -201,7 +201,7 @@ class Gate:
         step: PlanStep | None,
     ) -> Judgement:
         # The policy of a headless run stands in for somebody who could be asked.
-        headless = isinstance(self.approver, NobodyApproves)
+        headless = isinstance(self.approver, Nobody)
         context = DecisionContext(
             anchors=self._anchors,
             rules=self.rules.for_job(log.context_id, log.job_id),

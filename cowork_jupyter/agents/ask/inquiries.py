@@ -34,7 +34,7 @@ from ...policy.rules import Effect, Scope
 from ...store import Asker, Inquiry, InquiryKind, Transaction
 from ...store.records import PENDING
 from ..log import RunLog
-from .user import ONCE, Nobody, NobodyApproves, PermissionRequest, Ruling
+from .user import ONCE, Nobody, PermissionRequest, Ruling
 
 _SEVERITIES = ("critical", "major", "minor")
 
@@ -341,7 +341,7 @@ class WhenAttended:
         return self.inquiries.open_question(asker, log) if self.is_attended() else None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        approver = self.inquiries if self.is_attended() else NobodyApproves()
+        approver = self.inquiries if self.is_attended() else Nobody()
         return await approver.decide(request, log)
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
