@@ -31,7 +31,7 @@ _MAX_TAIL = 2_000
 class StderrTail:
     text = ""
 
-    async def overhear(self, errors: asyncio.StreamReader) -> None:
+    async def read(self, errors: asyncio.StreamReader) -> None:
         while piece := await errors.read(65_536):
             self.text = (self.text + piece.decode(errors="replace"))[-_MAX_TAIL:]
 
@@ -107,8 +107,8 @@ class JsonLines:
 
 
 @asynccontextmanager
-async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIterator[JsonLines]:
-    """The running agent; its standard error goes to `last_words`. At the end nothing of it is left
+async def start_agent(process: AgentProcess, stderr: StderrTail) -> AsyncIterator[JsonLines]:
+    """The running agent; its standard error goes to `stderr`. At the end nothing of it is left
     running.
     """
     variables = scrubbed(os.environ) | process.agent.env
@@ -122,14 +122,14 @@ async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIte
         else _start_confined(process, process.sandbox, program, variables)
     )
     async with running as streams:
-        overhearing = asyncio.create_task(last_words.overhear(streams.errors))
+        reading = asyncio.create_task(stderr.read(streams.errors))
         try:
             yield JsonLines(streams.reader, streams.writer)
         finally:
             streams.writer.close()
-            await asyncio.wait([overhearing], timeout=LAST_WORDS)  # it ends when the agent does
-            overhearing.cancel()
-            await asyncio.gather(overhearing, return_exceptions=True)
+            await asyncio.wait([reading], timeout=LAST_WORDS)  # it ends when the agent does
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
 
 @asynccontextmanager

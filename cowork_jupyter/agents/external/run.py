@@ -165,9 +165,9 @@ class ExternalTask:
 
         bench = AcpClient(self.agent, runner, Mask(process.agent.secrets))
         folder = str(self.tools.workspace.root)
-        last_words = StderrTail()
+        stderr = StderrTail()
         try:
-            async with start_agent(process, last_words) as lines:
+            async with start_agent(process, stderr) as lines:
                 connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
                 try:
                     session = await lines.unless_ended(
@@ -180,7 +180,7 @@ class ExternalTask:
         except RequestError as error:
             raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
         except ConnectionError:
-            raise _broken_off(self.agent, last_words, process) from None
+            raise _broken_off(self.agent, stderr, process) from None
 
     async def _open_session(
         self, connection: ClientSideConnection, bench: AcpClient, folder: str
@@ -247,8 +247,8 @@ class ExternalTask:
             limits.extend()
 
 
-def _broken_off(name: str, last_words: StderrTail, process: AgentProcess) -> Unavailable:
-    said = " ".join(last_words.text.split())[-500:]
+def _broken_off(name: str, stderr: StderrTail, process: AgentProcess) -> Unavailable:
+    said = " ".join(stderr.text.split())[-500:]
     words = f" Its last output: {said}" if said else ""
     hint = f" {_WRITES_ELSEWHERE}" if process.sandbox and _REFUSED.search(words) else ""
     return Unavailable(f"{name} ended unexpectedly.{words}{hint}", code="agent_failed")

@@ -136,7 +136,7 @@ class Cluster:
             await own.close()
 
     async def run(self, attempt: Attempt) -> ToolResult | RemoteResult:
-        """Let a worker run this. Raises Lost.
+        """Let a worker run this. Raises WorkerLost.
 
         Cancelling ends what runs there, and waits until it has ended.
         """
